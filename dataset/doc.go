@@ -27,7 +27,21 @@
 //		for ex, err := range train.Epoch(epoch).All(ctx) { … }
 //	}
 //
-// The orders aren't TensorFlow's, whose generators differ.
+// The orders of [Dataset.Shuffle] aren't TensorFlow's, whose generators differ.
+//
+// # Sources of data
+//
+// What tf_keras.utils has for data is here under shorter names:
+//
+//	to_categorical                  Categorical
+//	pad_sequences                   Pad, PadTensors
+//	timeseries_dataset_from_array   TimeSeries, TimeSeriesTargets
+//	image_dataset_from_directory    ListDirectory, then Images or LabeledImages
+//	text_dataset_from_directory     ListDirectory, then Texts or LabeledTexts
+//
+// Batches are made by [Dataset.Batch]. [ListDirectory] and [TimeSeries] shuffle in
+// tf_keras's order for a seed; tf_keras shuffles the batches once more at each pass, for
+// which there is [Dataset.Shuffle].
 //
 // # The iterator in a checkpoint
 //

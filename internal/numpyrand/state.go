@@ -1,0 +1,81 @@
+// Package numpyrand has numpy's legacy generator, RandomState, so that orders which
+// tf_keras makes from a seed can be made again.
+package numpyrand
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+const (
+	words = 624 // of the Mersenne twister's state
+	ahead = 397
+)
+
+// State is numpy.random.RandomState: the Mersenne twister MT19937. It belongs to one
+// goroutine.
+type State struct {
+	key [words]uint32
+	pos int
+}
+
+// New returns the state that numpy.random.RandomState(seed) begins with. seed is at most
+// 2³²-1.
+func New(seed uint64) (*State, error) {
+	if seed>>32 != 0 {
+		return nil, fmt.Errorf("numpyrand: the seed %d is out of range, want 0 to 4294967295", seed)
+	}
+	s := &State{pos: words}
+	x := uint32(seed)
+	for i := range s.key {
+		s.key[i] = x
+		x = 1812433253*(x^x>>30) + uint32(i) + 1
+	}
+	return s, nil
+}
+
+// Uint32 returns the next 32 bits.
+func (s *State) Uint32() uint32 {
+	if s.pos == words {
+		s.twist()
+	}
+	y := s.key[s.pos]
+	s.pos++
+	y ^= y >> 11
+	y ^= y << 7 & 0x9d2c5680
+	y ^= y << 15 & 0xefc60000
+	return y ^ y>>18
+}
+
+func (s *State) twist() {
+	for i := range s.key {
+		y := s.key[i]&0x80000000 | s.key[(i+1)%words]&0x7fffffff
+		s.key[i] = s.key[(i+ahead)%words] ^ y>>1 ^ -(y&1)&0x9908b0df
+	}
+	s.pos = 0
+}
+
+// interval returns an even number from 0 to limit.
+func (s *State) interval(limit uint64) uint64 {
+	if limit == 0 {
+		return 0
+	}
+	mask := uint64(1)<<bits.Len64(limit) - 1
+	for {
+		value := uint64(s.Uint32())
+		if limit > 0xffffffff {
+			value = value<<32 | uint64(s.Uint32())
+		}
+		if value &= mask; value <= limit {
+			return value
+		}
+	}
+}
+
+// Shuffle puts the elements of x in the order that shuffle makes of them.
+func Shuffle[T any](s *State, x []T) {
+	for i := len(x) - 1; i > 0; i-- {
+		j := s.interval(uint64(i))
+		x[i], x[j] = x[j], x[i]
+	}
+}
