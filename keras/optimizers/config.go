@@ -38,8 +38,6 @@ func (o *Base) EncodeConfig(e *config.Encoder) (config.Fields, error) {
 		return nil, errUnmade
 	case Layout(o.layout.Load()) == Keras3Layout:
 		return nil, errors.New("optimizers with Keras 3's layout have no config of tf_keras; use NewLayout or LegacyLayout")
-	case o.newOnly && !o.isNew():
-		return nil, errNewOnly
 	}
 	own, err := e.Fields(o.rule)
 	if err != nil {
@@ -198,7 +196,7 @@ func (o *Base) validate() error {
 		return errors.New("ClipNorm and GlobalClipNorm exclude each other; set one of them to nil")
 	case isNew && o.Decay != 0:
 		return errors.New("only the legacy layout has Decay; use a Schedule, or WeightDecay")
-	case !isNew && o.WeightDecay != nil && !o.newOnly:
+	case !isNew && o.WeightDecay != nil:
 		return errors.New("only the new layout has WeightDecay; call SetLayout(NewLayout)")
 	case o.UseEMA && Layout(o.layout.Load()) != NewLayout:
 		return errors.New("only the new layout has UseEMA; call SetLayout(NewLayout)")

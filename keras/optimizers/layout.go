@@ -51,6 +51,8 @@ func (o *Base) SetLayout(l Layout) error {
 		return fmt.Errorf("optimizers: %w", errUnmade)
 	case o.made.Load() && l == Layout(o.layout.Load()):
 		return nil
+	case l == LegacyLayout && o.newOnly:
+		return fmt.Errorf("optimizers: SetLayout: %w", errNewOnly)
 	case o.made.Load():
 		return errors.New("optimizers: the optimizer has made its variables already; SetLayout goes before the first step")
 	}

@@ -113,14 +113,21 @@ func TestGet(t *testing.T) {
 // TestConfigsWithoutTfKerasClassAreErrors checks layouts and values that no config has.
 func TestConfigsWithoutTfKerasClassAreErrors(t *testing.T) {
 	for says, o := range map[string]any{
-		"Keras 3":             optimizertest.With(optimizers.NewSGD(1), func(o *optimizers.SGD) { must(t, o.SetLayout(optimizers.Keras3Layout)) }),
-		"no legacy optimizer": optimizertest.With(optimizers.NewLion(1), func(o *optimizers.Lion) { must(t, o.SetLayout(optimizers.LegacyLayout)) }),
-		"zero value":          new(optimizers.SGD),
-		"NewLossScale":        new(optimizers.LossScaleOptimizer),
-		"in no class":         optimizertest.With(optimizers.NewSGD(1), func(o *optimizers.SGD) { o.Schedule = optimizertest.NewRated(1) }),
+		"Keras 3":      optimizertest.With(optimizers.NewSGD(1), func(o *optimizers.SGD) { must(t, o.SetLayout(optimizers.Keras3Layout)) }),
+		"zero value":   new(optimizers.SGD),
+		"NewLossScale": new(optimizers.LossScaleOptimizer),
+		"in no class":  optimizertest.With(optimizers.NewSGD(1), func(o *optimizers.SGD) { o.Schedule = optimizertest.NewRated(1) }),
 	} {
 		if c, err := keras.Config(o, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %s, %v", says, c, err)
+		}
+	}
+}
+
+func TestTheLegacyFamilyHasNoNewerOptimizers(t *testing.T) {
+	for _, o := range []interface{ SetLayout(optimizers.Layout) error }{optimizers.NewAdamW(1), optimizers.NewLion(1), optimizers.NewAdafactor(1)} {
+		if err := o.SetLayout(optimizers.LegacyLayout); err == nil || !strings.Contains(err.Error(), "no legacy optimizer") {
+			t.Errorf("%T takes the legacy layout: %v", o, err)
 		}
 	}
 }
