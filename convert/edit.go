@@ -77,6 +77,9 @@ type Change struct {
 	To   string `json:"to,omitempty"`   // its new name
 	Cast string `json:"cast,omitempty"` // its new type
 	Drop bool   `json:"drop,omitempty"`
+	// Freeze and Add are of SavedModels: the variable has become a constant, the tag is new.
+	Freeze bool `json:"freeze,omitempty"`
+	Add    bool `json:"add,omitempty"`
 }
 
 // Edit writes what lies at src to dst with changes. The object graph goes with

@@ -32,13 +32,16 @@ func IsModelTarget(dst string) bool {
 	return path.Ext(base) == "" && !numbered.MatchString(base)
 }
 
+// graphFiles are the names of a SavedModel's graph.
+var graphFiles = []string{savedmodel.GraphFile, savedmodel.ChunkedGraphFile, savedmodel.TextGraphFile}
+
 // modelAt returns the SavedModel that src is the directory of; nil if it is none.
 func modelAt(ctx context.Context, src string, o *Options) (*savedmodel.SavedModel, error) {
 	fsys, err := folderAt(src, o)
 	if fsys == nil || err != nil {
 		return nil, err
 	}
-	for _, name := range []string{savedmodel.GraphFile, savedmodel.ChunkedGraphFile, savedmodel.TextGraphFile} {
+	for _, name := range graphFiles {
 		if _, err := fs.Stat(fsys, name); err == nil {
 			return savedmodel.Read(ctx, fsys, &savedmodel.ReadOptions{MaxMemory: o.source().MaxMemory})
 		}

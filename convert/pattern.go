@@ -13,6 +13,7 @@ import (
 // PatternError reports patterns of [Edits] that match no tensor's name.
 type PatternError struct {
 	Path     string   // the source
+	What     string   // what patterns match; "" for the names of tensors
 	Patterns []string // each with the field of Edits that has it: "Drop slot"
 	Nearest  []string // the names most like the first pattern, best first
 }
@@ -23,7 +24,11 @@ func (e *PatternError) Error() string {
 	for i, p := range e.Patterns {
 		words[i] = "Edits." + p
 	}
-	s := fmt.Sprintf("%s: no tensor's name matches %s", e.Path, strings.Join(words, ", "))
+	what := e.What
+	if what == "" {
+		what = "tensor"
+	}
+	s := fmt.Sprintf("%s: no %s's name matches %s", e.Path, what, strings.Join(words, ", "))
 	if len(e.Nearest) > 0 {
 		s += "; the nearest names are " + strings.Join(e.Nearest, ", ")
 	}
@@ -42,7 +47,7 @@ func (e Edits) checkMatches(path string, all []item) error {
 			return
 		}
 		if err.Patterns = append(err.Patterns, field+" "+p.String()); len(err.Patterns) == 1 {
-			like = strings.Trim(notInNames.ReplaceAllString(p.String(), " "), " .")
+			like = likeness(p)
 		}
 	}
 	for _, p := range e.Drop {
@@ -63,4 +68,9 @@ func (e Edits) checkMatches(path string, all []item) error {
 	}
 	err.Nearest = nearest.Names(like, names, 3)
 	return err
+}
+
+// likeness returns the part of a pattern that names may be like.
+func likeness(p *regexp.Regexp) string {
+	return strings.Trim(notInNames.ReplaceAllString(p.String(), " "), " .")
 }

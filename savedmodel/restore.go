@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,6 +53,10 @@ type Restored struct {
 	objects []trackable.Trackable      // by the numbers of the file; nil for those that nothing leads to
 	traces  map[string]*graph.Concrete // by their names in the graph's library
 }
+
+// Traces returns the model's traces by the names of their functions in the file. The map
+// is the caller's; the traces are those that the objects hold.
+func (r *Restored) Traces() map[string]*graph.Concrete { return maps.Clone(r.traces) }
 
 // UnknownClass is an object that was restored as a generic one.
 type UnknownClass struct {

@@ -161,6 +161,11 @@ func (g *MetaGraph) extraFiles(r *Restored, s *saver) ([]extraFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	debug, err := g.model.below(debugDir)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, debug...)
 	b, most, err := readFile(g.model.fsys, KerasMetadataFile, g.model.opts)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
@@ -179,10 +184,15 @@ func (g *MetaGraph) extraFiles(r *Restored, s *saver) ([]extraFile, error) {
 		if n.NodeId < 0 || int(n.NodeId) >= len(r.objects) || r.objects[n.NodeId] == nil {
 			return true
 		}
-		id, ok := s.number(r.objects[n.NodeId])
+		obj := r.objects[n.NodeId]
+		id, ok := s.number(obj)
 		n.NodeId = int32(id)
-		return !ok // an edit has removed the object
+		t, _ := obj.(TraitsHolder)
+		return !ok || t == nil || t.SavedTraits().Identifier != n.Identifier // an edit has removed or changed the object
 	})
+	if len(p.Nodes) == 0 {
+		return out, nil
+	}
 	return append(out, extraFile{KerasMetadataFile, func() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(string(p.Marshal()))), nil
 	}}), nil
@@ -196,6 +206,9 @@ type extraFile struct {
 
 // extraDir holds files that servers read beside a model, such as requests for warming up.
 const extraDir = "assets.extra"
+
+// debugDir holds the stack traces of the program that made the graph, by its nodes.
+const debugDir = "debug"
 
 // warmUp lists the files of [extraDir].
 func (m *SavedModel) warmUp() ([]extraFile, error) { return m.below(extraDir) }

@@ -235,13 +235,31 @@ func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
 	return append(edges, s.slots[trackable.Identity(obj)]...), nil
 }
 
-// ownEdges returns the edges that an object's class says, or those that it has.
-func (s *saver) ownEdges(obj trackable.Trackable) ([]trackable.Edge, error) {
+// Children returns the edges of an object that no class describes, as a save lists them:
+// functions, constants and assets are the ends of edges.
+func Children(obj trackable.Trackable) ([]trackable.Edge, error) {
+	if isEnd(obj) {
+		return nil, nil
+	}
+	return trackable.SavedModelChildren(obj)
+}
+
+// isEnd reports whether an object has no edges, whatever its fields hold.
+func isEnd(obj trackable.Trackable) bool {
 	switch obj.(type) {
 	case *graph.Concrete, *TrackableBareFunction, *TrackableConstant, *TrackableTensor, *TrackableAsset:
-		return nil, nil // ends of edges, whatever their fields hold
+		return true
 	case trackable.SavedModelParent:
+		return false
 	case FunctionNode:
+		return true
+	}
+	return false
+}
+
+// ownEdges returns the edges that an object's class says, or those that it has.
+func (s *saver) ownEdges(obj trackable.Trackable) ([]trackable.Edge, error) {
+	if isEnd(obj) {
 		return nil, nil
 	}
 	x := s.classes.of(obj, s.packages)

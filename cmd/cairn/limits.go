@@ -54,7 +54,7 @@ var optionName = regexp.MustCompile(`\b(?:[a-z]+\.)?(?:[A-Z]\w*)?(?:Options|Edit
 var optionFlags = map[string]string{
 	"MaxMemory": "max-memory", "MaxIndex": "max-memory", "MaxShards": "max-memory", "MaxRead": "max-memory", "MaxSize": "max-memory",
 	"MaxAlignment": "max-alignment", "Force": "force", "Lossy": "lossy",
-	"Join": "join", "Graph": "graph", "KeepShared": "keep-shared", "Rename": "rename", "Drop": "drop", "Cast": "cast",
+	"Join": "join", "Graph": "graph", "KeepShared": "keep-shared", "Rename": "rename", "Drop": "drop", "Cast": "cast", "Keep": "keep", "Freeze": "freeze",
 }
 
 // withFlags returns a message of the library with flags in place of options.
