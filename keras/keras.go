@@ -38,6 +38,10 @@ func Trainable(obj trackable.Trackable) []*trackable.Variable { return base.Trai
 // Variables lists all variables below obj: see [base.Variables].
 func Variables(obj trackable.Trackable) []*trackable.Variable { return base.Variables(obj) }
 
+// ResetStates sets the states of all stateful layers below obj to zeros: see
+// [base.ResetStates].
+func ResetStates(obj trackable.Trackable) error { return base.ResetStates(obj) }
+
 // WithSeed returns a scope on which layers draw their first values from a generator with
 // this seed: see [base.WithSeed].
 func WithSeed(s *ops.Scope, seed uint64) *ops.Scope { return base.WithSeed(s, seed) }

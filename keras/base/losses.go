@@ -80,14 +80,7 @@ func Constrain(s *ops.Scope, obj trackable.Trackable) {
 
 // eachWeight calls f for the weights of all layers below obj.
 func eachWeight(obj trackable.Trackable, f func(w *Weight, v *trackable.Variable)) {
-	seen := map[any]bool{}
-	queue := []trackable.Trackable{obj}
-	for len(queue) > 0 {
-		obj, queue = queue[0], queue[1:]
-		if asVariable(obj) != nil || seen[trackable.Identity(obj)] {
-			continue
-		}
-		seen[trackable.Identity(obj)] = true
+	eachObject(obj, func(obj trackable.Trackable) {
 		if l, ok := obj.(LayerLike); ok {
 			layer := l.AsLayer()
 			for i := range layer.weights {
@@ -96,6 +89,20 @@ func eachWeight(obj trackable.Trackable, f func(w *Weight, v *trackable.Variable
 				}
 			}
 		}
+	})
+}
+
+// eachObject calls f for obj and all objects below it but variables, breadth first.
+func eachObject(obj trackable.Trackable, f func(obj trackable.Trackable)) {
+	seen := map[any]bool{}
+	queue := []trackable.Trackable{obj}
+	for len(queue) > 0 {
+		obj, queue = queue[0], queue[1:]
+		if asVariable(obj) != nil || seen[trackable.Identity(obj)] {
+			continue
+		}
+		seen[trackable.Identity(obj)] = true
+		f(obj)
 		edges, err := trackable.Children(obj)
 		if err != nil {
 			continue

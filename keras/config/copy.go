@@ -25,6 +25,17 @@ func CopyFields(to, from any) {
 	}
 }
 
+// HasField reports whether the config of the struct that obj points to has a field of that
+// name in the JSON.
+func HasField(obj any, name string) bool {
+	v := reflect.ValueOf(obj)
+	if v.Kind() != reflect.Pointer || v.Type().Elem().Kind() != reflect.Struct {
+		return false
+	}
+	_, ok := planOf(v.Type().Elem()).byName[name]
+	return ok
+}
+
 func copied(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Interface:

@@ -117,8 +117,8 @@ func (b *Bidirectional) CompleteLayer() error {
 // direction returns a copy of a layer with a prefix to its name.
 func (b *Bidirectional) direction(of base.Callable, prefix string) (directed, error) {
 	l, ok := of.(directed)
-	if !ok {
-		return nil, fmt.Errorf("the inner layer is a %T, want a recurrent layer", of)
+	if !ok || !config.HasField(l, "go_backwards") {
+		return nil, fmt.Errorf("the inner layer is a %T, want a recurrent layer, which has a field GoBackwards", of)
 	}
 	copied := config.Copy(l)
 	name := l.AsLayer().Name

@@ -87,6 +87,9 @@ func stepOnce(s *ops.Scope, cell Cell, c *base.Invocation) []*ops.Value {
 // checkStates returns an error if a cell can't begin with these states and constants.
 func checkStates(cell Cell, x *ops.Value, states, constants []*ops.Value) error {
 	shapes := cell.StateShapes(x.Shape())
+	if _, ok := cell.(OutputShaper); len(shapes) == 0 && !ok {
+		return fmt.Errorf("the cell %T has neither a state nor a method OutputShape", cell)
+	}
 	if len(states) != len(shapes) {
 		return fmt.Errorf("got %d states, the cell has %d", len(states), len(shapes))
 	}

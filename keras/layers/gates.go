@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -48,4 +50,13 @@ func (f forgetBias) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*ten
 		return nil, err
 	}
 	return tensor.FromBytes(d, slices.Concat(in.Bytes(), ones.Bytes(), rest.Bytes()), 4*units)
+}
+
+// withoutImplementation0 returns a config with the implementation 1 in place of 0.
+func withoutImplementation0(fields map[string]any) map[string]any {
+	if n, ok := fields["implementation"].(json.Number); ok && n == "0" {
+		fields = maps.Clone(fields)
+		fields["implementation"] = json.Number("1")
+	}
+	return fields
 }

@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/constraints"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/regularizers"
@@ -62,6 +63,11 @@ type GRU struct {
 
 	// Cell computes the steps. The layer makes it.
 	Cell *GRUCell `keras:"-"`
+}
+
+// DecodeConfig reads a config; older ones have the implementation 0, which became 1.
+func (l *GRU) DecodeConfig(d *config.Decoder, fields map[string]any) error {
+	return d.Fields("GRU", l, withoutImplementation0(fields))
 }
 
 // CompleteConfig limits the rates of dropout to [0, 1], and chooses the implementation.

@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/constraints"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/regularizers"
@@ -61,6 +62,11 @@ type LSTM struct {
 
 	// Cell computes the steps. The layer makes it.
 	Cell *LSTMCell `keras:"-"`
+}
+
+// DecodeConfig reads a config; older ones have the implementation 0, which became 1.
+func (l *LSTM) DecodeConfig(d *config.Decoder, fields map[string]any) error {
+	return d.Fields("LSTM", l, withoutImplementation0(fields))
 }
 
 // CompleteConfig limits the rates of dropout to [0, 1], and chooses the implementation.

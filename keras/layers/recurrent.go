@@ -89,6 +89,9 @@ func (r *recurrent) BuildLayer(s *ops.Scope, in base.Shapes) error {
 	return nil
 }
 
+// IsStateful reports whether the layer is stateful and built.
+func (r *recurrent) IsStateful() bool { return r.States != nil }
+
 // ResetStates sets the states of a stateful layer, to zeros without arguments. The layer
 // must be built and stateful.
 func (r *recurrent) ResetStates(states ...*tensor.Tensor) error {

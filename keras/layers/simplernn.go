@@ -1,8 +1,11 @@
 package layers
 
 import (
+	"maps"
+
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/constraints"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/regularizers"
@@ -54,6 +57,13 @@ type SimpleRNN struct {
 
 	// Cell computes the steps. The layer makes it.
 	Cell *SimpleRNNCell `keras:"-"`
+}
+
+// DecodeConfig reads a config; older ones have the key "implementation", which means nothing.
+func (l *SimpleRNN) DecodeConfig(d *config.Decoder, fields map[string]any) error {
+	fields = maps.Clone(fields)
+	delete(fields, "implementation")
+	return d.Fields("SimpleRNN", l, fields)
 }
 
 // CompleteConfig limits the rates of dropout to [0, 1].

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/ops"
@@ -24,6 +25,9 @@ func (c *StackedRNNCells) CompleteLayer() error {
 	for _, cell := range c.Cells {
 		if cell == nil {
 			return errors.New("a cell is nil")
+		}
+		if _, ok := cell.(OutputShaper); !ok && len(cell.StateShapes(nil)) == 0 {
+			return fmt.Errorf("the cell %T has neither a state nor a method OutputShape", cell)
 		}
 	}
 	return nil
@@ -49,7 +53,10 @@ func outputShape(cell Cell, in tensor.Shape) tensor.Shape {
 	if o, ok := cell.(OutputShaper); ok {
 		return o.OutputShape(in)
 	}
-	return cell.StateShapes(in)[0]
+	if shapes := cell.StateShapes(in); len(shapes) > 0 {
+		return shapes[0]
+	}
+	return nil
 }
 
 // StateShapes returns the shapes of the states of all cells.
