@@ -250,8 +250,17 @@ func forget(gr *graph.Graph, guessed []*graph.OpDef) {
 	}
 }
 
-// Signature returns the signature of that name.
+// Signature returns the signature of that name. In a MetaGraph without objects it finds
+// TensorFlow's own signatures too, such as "__saved_model_init_op", as
+// tf.saved_model.load does.
 func (g *MetaGraph) Signature(name string) (*SignatureDef, error) {
+	if len(g.Objects) == 0 {
+		for _, s := range g.internal {
+			if s.Name == name {
+				return s, nil
+			}
+		}
+	}
 	var names []string
 	for _, s := range g.Signatures {
 		if s.Name == name {

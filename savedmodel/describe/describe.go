@@ -62,6 +62,9 @@ type Signature struct {
 	Outputs []Tensor `json:"outputs"`
 }
 
+// operation is the Type of an output that is an operation, which a call runs.
+const operation = "Operation"
+
 // Tensor is an input or output of a signature.
 type Tensor struct {
 	Name    string   `json:"name"`
@@ -151,7 +154,7 @@ func describe(ctx context.Context, fsys fs.FS, g *savedmodel.MetaGraph, kernels 
 		x.Library = len(gr.Library.Functions())
 	}
 	for _, s := range g.Signatures {
-		x.Signatures = append(x.Signatures, Signature{s.Name, s.Method, tensors(s.Inputs), tensors(s.Outputs)})
+		x.Signatures = append(x.Signatures, Signature{s.Name, s.Method, tensors(s.Inputs), outputs(s.Outputs)})
 	}
 	paths := g.Paths()
 	x.Functions = functions(g, paths)
@@ -182,6 +185,17 @@ var raisedOps = map[string]bool{
 	"Switch": true, "RefSwitch": true, "Merge": true, "RefMerge": true, "Enter": true, "RefEnter": true, "Exit": true, "RefExit": true,
 	"NextIteration": true, "RefNextIteration": true, "LoopCond": true, "ControlTrigger": true,
 	"Placeholder": true, "PlaceholderV2": true,
+}
+
+// outputs describes the outputs of a signature, of which some may be operations.
+func outputs(list []savedmodel.TensorInfo) []Tensor {
+	out := tensors(list)
+	for i := range list {
+		if list[i].IsOp() {
+			out[i].Type = operation
+		}
+	}
+	return out
 }
 
 func tensors(list []savedmodel.TensorInfo) []Tensor {

@@ -133,7 +133,9 @@ func flat(list []Tensor) []Tensor {
 			out = append(out, flat(t.Parts)...)
 			continue
 		}
-		out = append(out, t)
+		if t.Type != operation {
+			out = append(out, t)
+		}
 	}
 	return out
 }

@@ -164,6 +164,8 @@ func (t *text) signature(s Signature) {
 func typeWords(x Tensor) string {
 	s := x.DType + " " + x.Shape.String()
 	switch {
+	case x.Type == operation:
+		return "operation"
 	case x.DType == "?" && !x.Shape.HasRank():
 		s = "?"
 	case x.Shape.HasRank() && x.Shape.Rank() == 0:

@@ -236,6 +236,12 @@ func check(t *testing.T, m *run.Model, i int, a answer) {
 		a.Signature = "serving_default"
 	}
 	out, err := m.Call(ctx, a.Signature, in)
+	if a.Error != "" {
+		if err == nil {
+			t.Errorf("call %d, %s: got %v, TensorFlow gave a %s", i, a.Signature, out, a.Error)
+		}
+		return
+	}
 	if err != nil {
 		t.Errorf("call %d, %s: %v", i, a.Signature, err)
 		return

@@ -36,7 +36,8 @@ func (s *Signature) Name() string { return s.def.Name }
 func (s *Signature) Inputs() []savedmodel.TensorInfo { return s.inputs }
 
 // Outputs returns what the signature gives: plain tensors, composites taken
-// apart.
+// apart. Outputs that are operations ([savedmodel.TensorInfo.IsOp]) are left out:
+// a call runs them and has no value for them.
 func (s *Signature) Outputs() []savedmodel.TensorInfo { return s.outputs }
 
 // signatureEntry is a signature that is made once.
@@ -89,15 +90,22 @@ func (p *program) makeSignature(def *savedmodel.SignatureDef, g *runnable) (*sig
 		}
 		s.feed = append(s.feed, i)
 	}
-	for _, out := range s.outputs {
+	var targets []*graph.Node
+	all := s.outputs
+	s.outputs = nil
+	for _, out := range all {
 		o, err := g.find("output", out)
 		if err != nil {
 			return nil, fmt.Errorf("savedmodel: signature %q: %w", def.Name, err)
 		}
-		fetches = append(fetches, o)
+		if out.IsOp() {
+			targets = append(targets, o.Node)
+			continue
+		}
+		s.outputs, fetches = append(s.outputs, out), append(fetches, o)
 	}
 	var err error
-	s.callable, err = p.prune(g, "signature "+def.Name, feeds, fetches, nil)
+	s.callable, err = p.prune(g, "signature "+def.Name, feeds, fetches, targets)
 	return s, err
 }
 
@@ -119,7 +127,7 @@ func (r *runnable) find(what string, t savedmodel.TensorInfo) (graph.Output, err
 	if err != nil {
 		return o, fmt.Errorf("the %s %q: %w", what, t.Name, err)
 	}
-	if o.Node.Out != nil && o.Index >= len(o.Node.Out) {
+	if o.Node.Out != nil && o.Index >= len(o.Node.Out) && !(t.IsOp() && what != "input" && what != "feed") {
 		return o, fmt.Errorf("the %s %q: node %q (%s) has no output %d", what, t.Name, o.Node.Name, o.Node.Op, o.Index)
 	}
 	return o, nil
@@ -245,7 +253,8 @@ func describe(list []savedmodel.TensorInfo) string {
 
 // Prune returns a signature made from tensors of the graph: feeds and fetches by
 // their names there, "dense/Relu:0", which are the names of its inputs and
-// outputs too.
+// outputs too. The name of an operation, "dense/Relu", means its first output. As a
+// fetch, an operation without outputs is run.
 func (m *Model) Prune(feeds, fetches []string) (*Signature, error) {
 	s := &signature{def: &savedmodel.SignatureDef{Name: "pruned"}}
 	in, err := m.runnableFor(fetches)
@@ -253,12 +262,17 @@ func (m *Model) Prune(feeds, fetches []string) (*Signature, error) {
 		return nil, fmt.Errorf("savedmodel: %w", err)
 	}
 	var from, to []graph.Output
+	var targets []*graph.Node
 	for i, list := range [][]string{feeds, fetches} {
 		for _, name := range list {
 			t := savedmodel.TensorInfo{Name: name, Tensor: name}
 			o, err := in.find([]string{"feed", "fetch"}[i], t)
 			if err != nil {
 				return nil, fmt.Errorf("savedmodel: %w", err)
+			}
+			if i == 1 && t.IsOp() && o.Node.Def != nil && len(o.Node.Def.Outputs) == 0 {
+				targets = append(targets, o.Node)
+				continue
 			}
 			t.DType = o.Fact().DType
 			if i == 0 {
@@ -269,7 +283,7 @@ func (m *Model) Prune(feeds, fetches []string) (*Signature, error) {
 		}
 	}
 	s.def.Inputs, s.def.Outputs = s.inputs, s.outputs
-	if s.callable, err = m.prune(in, "pruned graph", from, to, nil); err != nil {
+	if s.callable, err = m.prune(in, "pruned graph", from, to, targets); err != nil {
 		return nil, err
 	}
 	if _, err := m.compiled(s.callable); err != nil {

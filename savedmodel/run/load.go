@@ -33,8 +33,8 @@ type LoadOptions struct {
 	// NoVariables leaves the checkpoint unread: no variable has a value until an
 	// op or the caller gives it one.
 	NoVariables bool
-	// NoInit leaves out what a graph of TensorFlow 1 runs at loading: its tables stay
-	// empty. It is the way out where no kernel runs that.
+	// NoInit leaves out what a graph of TensorFlow 1 runs at loading: its init op, or the
+	// initializers of its local variables and tables. Tables stay empty then. It is the way out where no kernel runs that.
 	NoInit bool
 	// Files is what ops may do with files besides reading the model's assets;
 	// [engine.GrantDirs] grants directories. Default: nothing.

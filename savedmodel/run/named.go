@@ -187,21 +187,28 @@ func assignmentOf(n *graph.Node) (a assignment, ok bool) {
 	return a, true
 }
 
-// findInit finds the op that is run at loading. TensorFlow 2's objects are
+// findInit finds the ops that are run at loading. TensorFlow 2's objects are
 // initialized one by one, when they are first needed.
 func (p *program) findInit() error {
 	if len(p.meta.Objects) > 0 || p.opts.NoInit {
 		return nil
 	}
-	name := p.meta.InitOp()
-	if name == "" {
+	names, err := p.meta.InitOps()
+	if err != nil {
+		return p.badFile(err)
+	}
+	var ops []*graph.Node
+	for _, name := range names {
+		op, err := p.graph.Find(name)
+		if err != nil {
+			return p.badFile(fmt.Errorf("the op to run at loading: %w", err))
+		}
+		ops = append(ops, op.Node)
+	}
+	if len(ops) == 0 {
 		return nil
 	}
-	op, err := p.graph.Find(name)
-	if err != nil {
-		return p.badFile(fmt.Errorf("the op to run at loading: %w", err))
-	}
-	p.init, err = p.prune(p.graph, "the op that is run at loading", nil, nil, []*graph.Node{op.Node})
+	p.init, err = p.prune(p.graph, "the op that is run at loading", nil, nil, ops)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("%w; LoadOptions.NoInit loads the model without running it", err)
 	}

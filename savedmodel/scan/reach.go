@@ -52,7 +52,9 @@ func reachOf(g *savedmodel.MetaGraph, gr *graph.Graph) *reach {
 		}
 		return out
 	}
-	r.walk("loading", named(g.InitOp()), nil)
+	if names, err := g.InitOps(); err == nil { // a fault in them keeps the model from loading
+		r.walk("loading", named(names...), nil)
+	}
 	if gr.Library != nil {
 		paths := g.Paths()
 		for _, o := range g.Objects {

@@ -77,9 +77,13 @@ class Answers:
         self.calls = []
 
     def signature(self, name, **inputs):
-        out = self.model.signatures[name](**{k: tf.constant(v) for k, v in inputs.items()})
-        self.calls.append({"tags": self.tags, "signature": name, "in": {k: plain(v) for k, v in inputs.items()},
-                           "out": {k: plain(v) for k, v in out.items()}})
+        call = {"tags": self.tags, "signature": name, "in": {k: plain(v) for k, v in inputs.items()}}
+        try:
+            out = self.model.signatures[name](**{k: tf.constant(v) for k, v in inputs.items()})
+            call["out"] = {k: plain(v) for k, v in out.items() if v is not None}  # None stands for an operation
+        except tf.errors.OpError as e:  # that it fails is the answer
+            call["error"] = type(e).__name__
+        self.calls.append(call)
 
     def function(self, path, *args, **kwargs):
         f = self.model
@@ -693,6 +697,54 @@ def tf1_local():
     session_answers("tf1_local", ["serve"], [("serving_default", {"a": x(3)})])
 
 
+def tf1_no_init(name="tf1_no_init", main_op=None):
+    """Tables and local variables in a graph that names no op to run at loading, and signatures that give operations."""
+    from tensorflow.core.protobuf import saved_model_pb2
+    from tensorflow.python.saved_model import utils_impl
+    b = builder(name)
+    with tf.Graph().as_default(), v1.Session() as s:
+        words = v1.placeholder(tf.string, [None], name="words")
+        t = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(tf.constant(["alpha", "beta"]), tf.constant([1, 2], tf.int64)), -1)
+        local = [v1.get_variable("local_%d" % i, [], initializer=v1.constant_initializer(7.0 + i), collections=[v1.GraphKeys.LOCAL_VARIABLES], use_resource=i == 0)
+                 for i in range(2)]
+        w = v1.get_variable("w", [], initializer=v1.constant_initializer(2.0), use_resource=True)
+        add = v1.assign_add(local[0], 1.0).op
+        sums = w * local[0] + local[1]
+        init = main_op and utils_impl.build_tensor_info_from_op(main_op())
+        s.run([v1.global_variables_initializer(), v1.local_variables_initializer(), v1.tables_initializer()])
+        b.add_meta_graph_and_variables(
+            s, ["serve"], {"serving_default": sig({"words": words}, {"ids": t.lookup(words)}), "sums": sig({}, {"y": sums})})
+        added = utils_impl.build_tensor_info_from_op(add)
+    b.save()
+    file = os.path.join(here, "models", name, "saved_model.pb")
+    with open(file, "rb") as f:
+        m = saved_model_pb2.SavedModel.FromString(f.read())
+    defs = m.meta_graphs[0].signature_def  # the builder refuses operations in signatures
+    defs["train"].outputs["train_op"].CopyFrom(added)
+    if init:
+        defs["__saved_model_init_op"].outputs["__saved_model_init_op"].CopyFrom(init)
+    defs["both"].CopyFrom(defs["serving_default"])
+    defs["both"].outputs["train_op"].CopyFrom(added)
+    with open(file, "wb") as f:
+        f.write(m.SerializeToString(deterministic=True))
+    a = Answers(name)
+    a.signature("serving_default", words=np.array([b"beta", b"gamma", b"alpha"]))
+    a.signature("sums")
+    a.signature("train")
+    a.signature("both", words=np.array([b"alpha"]))
+    a.signature("sums")
+    if main_op:
+        a.signature("__saved_model_init_op")
+        a.signature("serving_default", words=np.array([b"beta"]))
+        a.signature("sums")
+    a.write()
+
+
+def tf1_only_init():
+    """An init op that gives the local variables their values and leaves the table empty: nothing else runs."""
+    tf1_no_init("tf1_only_init", v1.local_variables_initializer)
+
+
 def tf1_unsaved():
     """A graph without a saver, as modules of TensorFlow Hub are: the collection of variables says what is restored."""
     from tensorflow.core.protobuf import saved_model_pb2
@@ -1168,7 +1220,7 @@ def recurrent():
     Tokens(m, 60, 30).save("recurrent")
 
 
-ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_gradients, tf1_init, tf1_local, tf1_unsaved, tf1_graphs, tf1_sparse,
+ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_gradients, tf1_init, tf1_local, tf1_no_init, tf1_only_init, tf1_unsaved, tf1_graphs, tf1_sparse,
        tables, no_signatures, unranked, reshaped, tf1_defun, tf1_effects, tf1_branches, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":
