@@ -9,6 +9,7 @@ import (
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -73,14 +74,14 @@ func classifierVerb(model keras.Callable, n int, shape ...int) verb {
 	for i := range labels {
 		labels[i] = r.Int64N(10)
 	}
-	entropy := keras.SparseCategoricalCrossentropy{FromLogits: true}
+	entropy := losses.SparseCategoricalCrossentropy{FromLogits: true}
 	adam := optimizers.NewAdam(1e-3)
 	if err := adam.SetLayout(optimizers.NewLayout); err != nil {
 		panic(err) // it is new
 	}
 	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
-			return entropy.Loss(s, ex.Y, model.Call(s, ex.X))
+			return entropy.Loss(s, ex.Y, model.Call(s, ex.X), nil)
 		})
 		adam.Apply(s, tape.Gradient(loss, keras.Trainable(model)))
 		return loss

@@ -1,5 +1,5 @@
-// Package keras has the layers and losses of Keras 2 that training
-// needs, with its variables' places and names in a checkpoint.
+// Package keras has the models of Keras 2, with its variables' places and names in a
+// checkpoint. Layers, losses, metrics and optimizers have packages of their own.
 //
 //	type Net struct {
 //		keras.Model

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -36,7 +37,7 @@ func Example() {
 	step := function.New(func(s *ops.Scope, b batch) *ops.Value {
 		s = s.WithTraining(true) // layers such as Dropout behave differently
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
-			return keras.MeanSquaredError{}.Loss(s, b.Y, model.Call(s, b.X))
+			return losses.MeanSquaredError{}.Loss(s, b.Y, model.Call(s, b.X), nil)
 		})
 		optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(model)))
 		return loss

@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/keras/constraints"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/losses"
+	"github.com/cairnml/cairn/keras/metrics"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/keras/optimizers/schedules"
 	"github.com/cairnml/cairn/keras/regularizers"
@@ -60,7 +62,8 @@ func Named[T interface{ SetName(string) }](name string, layer T) T {
 }
 
 var classes = config.Must(config.New(activations.Classes(), initializers.Classes(), regularizers.Classes(),
-	constraints.Classes(), layers.Classes(), optimizers.Classes(), schedules.Classes()))
+	constraints.Classes(), layers.Classes(), losses.Classes(), metrics.Classes(),
+	optimizers.Classes(), schedules.Classes()))
 
 // Classes returns the built-in classes. A program adds its own by With:
 //

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/metrics"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -17,13 +18,12 @@ import (
 // TestANumberWithoutAScopeDoesntEnterATrace: each would stay in all calls what
 // it was when the function was traced.
 func TestANumberWithoutAScopeDoesntEnterATrace(t *testing.T) {
-	opt, mean := optimizers.NewSGD(0.5), NewMean()
+	opt, mean := optimizers.NewSGD(0.5), new(metrics.Mean)
 	for name, use := range map[string]func() error{
 		"LearningRate":    func() error { _, err := opt.LearningRate(); return err },
 		"Iterations":      func() error { _, err := opt.Iterations(); return err },
 		"SetLearningRate": func() error { return opt.SetLearningRate(1) },
-		"Result":          func() error { mean.Result(); return nil },
-		"Reset":           func() error { mean.Reset(); return nil },
+		"Value":           func() error { _, err := metrics.Value(context.Background(), mean); return err },
 	} {
 		var err error
 		f := func(s *ops.Scope, x *ops.Value) *ops.Value { err = use(); return ops.Add(s, x, 1) }
@@ -44,13 +44,13 @@ func TestANumberWithoutAScopeDoesntEnterATrace(t *testing.T) {
 type numbers struct{ Rate, Steps, Mean *ops.Value }
 
 func TestNumbersOfAScopeAreReadInEachCall(t *testing.T) {
-	v, opt, mean := trackable.NewVariable(vec(0)), optimizers.NewSGD(0.5), NewMean()
+	v, opt, mean := trackable.NewVariable(vec(0)), optimizers.NewSGD(0.5), new(metrics.Mean)
 	f := function.New(func(s *ops.Scope, x *ops.Value) numbers {
-		mean.Update(s, x)
+		mean.Update(s, x, nil)
 		opt.Apply(s, grad.Gradients{{Variable: v, Grad: x}})
-		out := numbers{opt.Rate(s), opt.Steps(s), mean.Mean(s)}
+		out := numbers{opt.Rate(s), opt.Steps(s), mean.Result(s)}
 		opt.AssignRate(s, ops.Mul(s, opt.Rate(s), 0.5))
-		mean.Clear(s)
+		mean.Reset(s)
 		return out
 	}, &function.Options{Mode: function.Traced})
 	rate := float32(0.5)
@@ -71,11 +71,11 @@ func TestNumbersOfAScopeAreReadInEachCall(t *testing.T) {
 }
 
 func TestATracedMetricCounts(t *testing.T) {
-	m := NewMean()
+	m := new(metrics.Mean)
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
-		before := m.Mean(s)
-		m.Update(s, x)
-		return ops.Stack(s, []*ops.Value{before, m.Mean(s)}, 0)
+		before := m.Result(s)
+		m.Update(s, x, nil)
+		return ops.Stack(s, []*ops.Value{before, m.Result(s)}, 0)
 	}, &function.Options{Mode: function.Traced})
 	for _, c := range []struct{ x, want []float32 }{{vals(1, 3), vals(0, 2)}, {vals(3, 5), vals(2, 3)}, {vals(5, 7), vals(3, 4)}} {
 		got, err := f.Call(context.Background(), ops.ValueOf(vec(c.x...)))
@@ -84,13 +84,8 @@ func TestATracedMetricCounts(t *testing.T) {
 			t.Errorf("the means before and after %v are %v, want %v", c.x, x, c.want)
 		}
 	}
-	if m.Count.Get() != 6 || m.Result() != 4 {
-		t.Errorf("count %v, result %v", m.Count.Get(), m.Result())
-	}
-	zero := new(MeanMetric)
-	s := function.Eager(context.Background())
-	if zero.Mean(s); s.Err() == nil || !strings.Contains(s.Err().Error(), "NewMean") {
-		t.Errorf("a zero metric: %v", s.Err())
+	if got, err := metrics.Value(context.Background(), m); err != nil || got != 4 {
+		t.Errorf("result %v, %v", got, err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras/internal/optimizertest"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/metrics"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/keras/optimizers/schedules"
 	"github.com/cairnml/cairn/ops"
@@ -25,7 +26,7 @@ import (
 type watched struct {
 	Model
 	L1   *layers.Dense
-	Seen *MeanMetric
+	Seen *metrics.Mean
 }
 
 func (w *watched) Call(s *ops.Scope, x ops.Input) *ops.Value { return w.L1.Call(s, x) }
@@ -47,7 +48,7 @@ func newTracked() *trackedTraining {
 	return &trackedTraining{
 		&averages{Of: trackable.NewList[*trackable.Variable]()},
 		optimizertest.Makes["adam_rated"]().(*optimizers.Adam),
-		&watched{L1: &layers.Dense{Units: 5}, Seen: NewMean()},
+		&watched{L1: &layers.Dense{Units: 5}, Seen: new(metrics.Mean)},
 	}
 }
 
@@ -66,7 +67,7 @@ func (tr *trackedTraining) step(t *testing.T, i int) float64 {
 			return ops.Mean(s, ops.Abs(s, ops.Sub(s, tr.Net.Call(s, rowsOf(t, x, at, at+2)), rowsOf(t, y, at, at+2))))
 		})
 		tr.Optimizer.Apply(s, tape.Gradient(loss, Trainable(tr.Net)))
-		tr.Net.Seen.Update(s, loss)
+		tr.Net.Seen.Update(s, loss, nil)
 		return loss
 	})
 	vars := Trainable(tr.Net)
@@ -102,7 +103,7 @@ func TestEverythingTrackedGoesOn(t *testing.T) {
 		}
 		for name, got := range map[string]*trackable.Variable{
 			"kernel": tr.Net.L1.Kernel, "bias": tr.Net.L1.Bias, "kernel_average": tr.Averages.Of.At(0), "bias_average": tr.Averages.Of.At(1),
-			"total": &tr.Net.Seen.Total.Variable, "count": &tr.Net.Seen.Count.Variable, "rate": &tr.Optimizer.Schedule.(*optimizertest.Rated).Of.Variable,
+			"total": tr.Net.Seen.Total, "count": tr.Net.Seen.Count, "rate": &tr.Optimizer.Schedule.(*optimizertest.Rated).Of.Variable,
 		} {
 			near(t, name, got.Load(), array(t, after, name), 1e-5, 1e-3)
 		}
@@ -175,8 +176,8 @@ func TestEverythingTrackedGoesOn(t *testing.T) {
 		}
 		_, err = ck.Restore(ctx, theirs, &checkpoint.RestoreOptions{Partial: true})
 		must(t, err)
-		if net.Seen.Count.Get() != 5 {
-			t.Errorf("the metric has counted %v", net.Seen.Count.Get())
+		if n := tensor.Values[float32](net.Seen.Count.Load())[0]; n != 5 {
+			t.Errorf("the metric has counted %v", n)
 		}
 	})
 }

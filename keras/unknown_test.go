@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/losses"
+	"github.com/cairnml/cairn/keras/metrics"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -108,37 +110,39 @@ func TestLossesAndMetricsTakeUnknownShapes(t *testing.T) {
 	p := floatsOf(3, 4)
 	classes := ops.ValueOf(tensor.Vector[int64](1, 3, 0))
 	column := ops.ValueOf(tensor.Must(tensor.New([]int32{1, 3, 0}, 3, 1)))
-	right := func(a *Accuracy) func(s *ops.Scope, in pairOfInputs) *ops.Value {
+	right := func(m metrics.Metric) func(s *ops.Scope, in pairOfInputs) *ops.Value {
 		return func(s *ops.Scope, in pairOfInputs) *ops.Value {
-			return ops.Cast(s, a.right(s, in.Y, in.X), tensor.Float32)
+			m.Reset(s)
+			m.Update(s, in.Y, in.X, nil)
+			return m.Result(s)
 		}
 	}
-	loss := func(l Loss) func(s *ops.Scope, in pairOfInputs) *ops.Value {
-		return func(s *ops.Scope, in pairOfInputs) *ops.Value { return l.Loss(s, in.Y, in.X) }
+	loss := func(l losses.Loss) func(s *ops.Scope, in pairOfInputs) *ops.Value {
+		return func(s *ops.Scope, in pairOfInputs) *ops.Value { return l.Loss(s, in.Y, in.X, nil) }
 	}
 	for name, c := range map[string]struct {
 		truth *ops.Value
 		f     func(s *ops.Scope, in pairOfInputs) *ops.Value
 	}{
-		"absolute":         {floatsOf(3, 4), loss(MeanAbsoluteError{})},
-		"squared":          {floatsOf(3, 4), loss(MeanSquaredError{Reduction: NoReduction})},
-		"huber":            {floatsOf(3, 4), loss(Huber{})},
-		"categorical":      {floatsOf(3, 4), loss(CategoricalCrossentropy{LabelSmoothing: 0.1})},
-		"logits":           {floatsOf(3, 4), loss(CategoricalCrossentropy{FromLogits: true, LabelSmoothing: 0.1})},
-		"sparse":           {classes, loss(SparseCategoricalCrossentropy{})},
-		"sparse column":    {column, loss(SparseCategoricalCrossentropy{FromLogits: true, Reduction: NoReduction})},
-		"binary":           {floatsOf(3, 4), loss(BinaryCrossentropy{LabelSmoothing: 0.1})},
-		"accuracy":         {classes, right(NewSparseCategoricalAccuracy())},
-		"accuracy column":  {column, right(NewSparseCategoricalAccuracy())},
-		"one-hot accuracy": {floatsOf(3, 4), right(NewCategoricalAccuracy())},
-		"binary accuracy":  {floatsOf(3, 4), right(NewBinaryAccuracy())},
+		"absolute":         {floatsOf(3, 4), loss(losses.MeanAbsoluteError{})},
+		"squared":          {floatsOf(3, 4), loss(losses.MeanSquaredError{Reduction: losses.NoReduction})},
+		"huber":            {floatsOf(3, 4), loss(losses.Huber{})},
+		"categorical":      {floatsOf(3, 4), loss(losses.CategoricalCrossentropy{LabelSmoothing: 0.1})},
+		"logits":           {floatsOf(3, 4), loss(losses.CategoricalCrossentropy{FromLogits: true, LabelSmoothing: 0.1})},
+		"sparse":           {classes, loss(losses.SparseCategoricalCrossentropy{})},
+		"sparse column":    {column, loss(losses.SparseCategoricalCrossentropy{FromLogits: true, Reduction: losses.NoReduction})},
+		"binary":           {floatsOf(3, 4), loss(losses.BinaryCrossentropy{LabelSmoothing: 0.1})},
+		"accuracy":         {classes, right(new(metrics.SparseCategoricalAccuracy))},
+		"accuracy column":  {column, right(new(metrics.SparseCategoricalAccuracy))},
+		"one-hot accuracy": {floatsOf(3, 4), right(new(metrics.CategoricalAccuracy))},
+		"binary accuracy":  {floatsOf(3, 4), right(new(metrics.BinaryAccuracy))},
 	} {
 		t.Run(name, func(t *testing.T) { sameTraced(t, pairOfInputs{p, c.truth}, c.f) })
 	}
-	m := NewMean()
+	m := new(metrics.Mean)
 	sameTraced(t, pairOfInputs{p, p}, func(s *ops.Scope, in pairOfInputs) *ops.Value {
-		ops.Assign(s, m.Total, float32(0))
-		m.Update(s, in.X)
+		m.Reset(s)
+		m.Update(s, in.X, nil)
 		return ops.ReadVariable(s, m.Total)
 	})
 }

@@ -95,6 +95,9 @@ func (c *collector) object(obj Trackable, v reflect.Value) error {
 		if ownTypes[elem.Type()] {
 			return nil
 		}
+		if p, ok := obj.(SelfPreparer); ok {
+			p.PrepareChildren(obj)
+		}
 		listed := false
 		if list := c.purpose.lister(obj); list != nil {
 			own, err := c.parent(obj, list, elem)

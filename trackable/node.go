@@ -105,6 +105,11 @@ type SelfDeclarer interface {
 	AcceptsChildOf(self Trackable, edge string) bool
 }
 
+// SelfPreparer is met by a type that other types embed and that makes the children of the
+// object that embeds it, self, before they are listed: as the base of Keras's metrics
+// does, whose variables depend on the fields of the metric.
+type SelfPreparer interface{ PrepareChildren(self Trackable) }
+
 // Declare returns the variables that obj is going to make, as its [Declarer] or
 // [SelfDeclarer] lists them. ok is false if it is neither.
 func Declare(obj Trackable, inFile func(edge string) bool) (list []Declared, ok bool) {

@@ -29,6 +29,7 @@ import (
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -159,7 +160,7 @@ func (r *Run) Close() error { return r.Manager.Close() }
 
 func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
 	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
-		return keras.SparseCategoricalCrossentropy{FromLogits: true}.Loss(s, b.Labels, t.Net.Call(s, b.Images))
+		return losses.SparseCategoricalCrossentropy{FromLogits: true}.Loss(s, b.Labels, t.Net.Call(s, b.Images), nil)
 	})
 	t.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(t.Net)))
 	return loss

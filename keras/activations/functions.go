@@ -10,12 +10,13 @@ var (
 	Relu = named("relu", ops.Relu)
 	// Relu6 computes min(max(x, 0), 6).
 	Relu6 = named("relu6", ops.Relu6)
-	// Sigmoid computes 1/(1+exp(-x)).
-	Sigmoid = named("sigmoid", ops.Sigmoid)
+	// Sigmoid computes 1/(1+exp(-x)). [LogitsOf] returns x.
+	Sigmoid = named("sigmoid", fromLogits(ops.Sigmoid))
 	// Tanh computes the hyperbolic tangent.
 	Tanh = named("tanh", ops.Tanh)
-	// Softmax computes exp(x) divided by its sum along the last axis.
-	Softmax = named("softmax", ops.Softmax)
+	// Softmax computes exp(x) divided by its sum along the last axis. [LogitsOf] returns
+	// x.
+	Softmax = named("softmax", fromLogits(ops.Softmax))
 	// LogSoftmax computes the logarithm of Softmax.
 	LogSoftmax = named("log_softmax", ops.LogSoftmax)
 	// Softplus computes log(1+exp(x)).

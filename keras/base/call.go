@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -81,9 +82,9 @@ func WithMask(s *ops.Scope, v, mask *ops.Value) *ops.Value {
 	if v == nil || s.Err() != nil || MaskOf(v) == mask {
 		return v
 	}
-	v = ops.Identity(s, v)
-	v.SetNote(maskKey{}, mask)
-	return v
+	masked := activations.WithLogits(ops.Identity(s, v), activations.LogitsOf(v))
+	masked.SetNote(maskKey{}, mask)
+	return masked
 }
 
 // Run calls a layer: self is the layer that embeds l, x its input. Several inputs are

@@ -16,7 +16,7 @@ func CopyFields(to, from any) {
 	plan := planOf(src.Type())
 	for _, f := range planOf(dst.Type()).fields {
 		i, ok := plan.byName[f.name]
-		if !ok {
+		if !ok || f.constant != "" {
 			continue
 		}
 		if d, s := dst.FieldByIndex(f.index), src.FieldByIndex(plan.fields[i].index); d.Type() == s.Type() {
@@ -64,6 +64,9 @@ func copied(v reflect.Value) reflect.Value {
 		}
 		out := reflect.New(v.Type().Elem())
 		for _, f := range plan.fields {
+			if f.constant != "" {
+				continue
+			}
 			out.Elem().FieldByIndex(f.index).Set(copied(v.Elem().FieldByIndex(f.index)))
 		}
 		return out

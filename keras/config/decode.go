@@ -206,6 +206,12 @@ func (d *Decoder) fields(class string, p reflect.Value, config map[string]any) e
 }
 
 func (d *Decoder) field(f field, dst reflect.Value, v any) error {
+	if f.constant != "" {
+		if v != any(f.constant) {
+			return fmt.Errorf("got %s, want %q", kindOf(v), f.constant)
+		}
+		return nil
+	}
 	if f.not {
 		b, ok := v.(bool)
 		if !ok {

@@ -146,6 +146,8 @@ func (e *Encoder) Fields(obj any) (Fields, error) {
 			continue
 		}
 		switch {
+		case f.constant != "":
+			out = append(out, Pair{f.name, f.constant})
 		case f.not:
 			out = append(out, Pair{f.name, !x.Bool()})
 		case f.name == "name" && x.Kind() == reflect.String && x.String() == "":

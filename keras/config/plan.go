@@ -19,6 +19,7 @@ type field struct {
 	omitEmpty bool
 	def       string
 	hasDef    bool
+	constant  string // the value that the key always has; the field is no more than its place
 }
 
 // plan lists the config's fields of a struct type, in the order of the JSON.
@@ -107,7 +108,7 @@ func (p *plan) add(t reflect.Type, prefix []int, order *[]string) {
 			p.add(f.Type, index, order)
 			continue
 		}
-		if f.IsExported() {
+		if f.IsExported() || f.Name == "_" && strings.Contains(tag, ",const=") {
 			p.fields = append(p.fields, parseTag(f, tag, index))
 		}
 	}
@@ -122,6 +123,10 @@ func parseTag(f reflect.StructField, tag string, index []int) field {
 	for tag != "" {
 		if def, ok := strings.CutPrefix(tag, "default="); ok {
 			out.def, out.hasDef = def, true
+			break
+		}
+		if value, ok := strings.CutPrefix(tag, "const="); ok {
+			out.constant = value
 			break
 		}
 		var option string
