@@ -138,6 +138,14 @@ func TestWhatCanNotBeSavedIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	type nestedIn struct{ Inner struct{ A, B *ops.Value } }
+	inner := fn.New(func(s *ops.Scope, in nestedIn) *ops.Value { return ops.Add(s, in.Inner.A, in.Inner.B) })
+	var example nestedIn
+	example.Inner.A, example.Inner.B = ops.Spec(tensor.Float32), ops.Spec(tensor.Float32)
+	innerTrace, err := inner.Trace(example)
+	if err != nil {
+		t.Fatal(err)
+	}
 	one := opts.Signatures["serving_default"]
 	for _, c := range []struct {
 		name, want string
@@ -148,6 +156,9 @@ func TestWhatCanNotBeSavedIsNamed(t *testing.T) {
 		{"a reserved name", "reserved", m.Model, &savedmodel.SaveOptions{Signatures: map[string]*fn.Concrete{"__saved_model_x": one}}},
 		{"an empty name", "reserved", m.Model, &savedmodel.SaveOptions{Signatures: map[string]*fn.Concrete{"": one}}},
 		{"nested outputs", `the output "inner" is no tensor`, &struct{ F *fn.Func[*ops.Value, nested] }{deep}, &savedmodel.SaveOptions{Signatures: map[string]*fn.Concrete{"s": nestedTrace}}},
+		{"nested inputs", "is no tensor", &struct {
+			F *fn.Func[nestedIn, *ops.Value]
+		}{inner}, &savedmodel.SaveOptions{Signatures: map[string]*fn.Concrete{"s": innerTrace}}},
 		{"a default of another shape", `the default of input "x"`, m.Model, &savedmodel.SaveOptions{Signatures: opts.Signatures,
 			SignatureDefaults: map[string]map[string]*tensor.Tensor{"serving_default": {"x": tensor.Scalar[float32](1)}}}},
 		{"a default of no input", `no input "y"`, m.Model, &savedmodel.SaveOptions{Signatures: opts.Signatures,
