@@ -21,6 +21,7 @@ type showFlags struct {
 	dot, svg     string // the file to draw to, "-" for stdout, "" if not asked for
 	ascii, slots bool
 	all, goTypes bool     // of a SavedModel
+	sizes        bool     // of a SavedModel
 	tags         []string // nil: all MetaGraphs; empty: the one that loading chooses
 	signature    string
 	pkg          string // the Go package of --go
@@ -46,7 +47,7 @@ path of the tree is a name for cat. Tensors that no object holds come last.
 Of a SavedModel's directory it shows the signatures, Keras's layers, the
 objects, the functions with what they take and give, assets, and the ops with
 those that have no kernel here. Nothing of it is run. --go prints a Go package
-that calls its signatures.`,
+that calls its signatures, --sizes how much each object takes.`,
 		Example: `  cairn show model/ckpt-10
   cairn show model/ckpt-10 --svg graph.svg
   cairn show model/ckpt-10 -o graph.svg                  or .dot, .json, .txt
@@ -96,6 +97,7 @@ that calls its signatures.`,
 	c.Flags().BoolVarP(&f.force, "force", "f", false, "replace FILE, if there is one")
 	c.Flags().IntVar(&f.depth, "depth", 64, "levels of the tree; 0 is the root alone")
 	c.Flags().BoolVar(&f.all, "all", false, "show all functions of a SavedModel")
+	c.Flags().BoolVar(&f.sizes, "sizes", false, "list how much of a SavedModel each object takes")
 	c.Flags().BoolVar(&f.goTypes, "go", false, "print the Go package that calls a SavedModel")
 	c.Flags().StringVar(&f.pkg, "package", "", "call the Go package `NAME`, not model")
 	c.Flags().StringSliceVar(&f.tags, "tags", nil, "show the MetaGraph tagged `A,B`, or '' for the default")

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/cairnml/cairn/inspect"
 	"github.com/cairnml/cairn/inspect/render"
@@ -32,7 +33,7 @@ func (f *showFlags) onlyForModels() error {
 	for _, x := range []struct {
 		flag  string
 		given bool
-	}{{"--go", f.format == "go"}, {"--all", f.all}, {"--tags", f.tags != nil}, {"--signature", f.signature != ""}} {
+	}{{"--go", f.format == "go"}, {"--all", f.all}, {"--sizes", f.sizes}, {"--tags", f.tags != nil}, {"--signature", f.signature != ""}} {
 		if x.given {
 			return usagef("%s is for the directory of a SavedModel", x.flag)
 		}
@@ -49,6 +50,9 @@ type shownModel struct {
 
 // showModel shows a SavedModel's directory.
 func (f *showFlags) showModel(ctx context.Context, a *app, path string) error {
+	if f.sizes {
+		return f.showSizes(ctx, a, path)
+	}
 	m, err := f.readModel(ctx, a, path)
 	if err != nil {
 		return err
@@ -89,6 +93,46 @@ func outsideOf(dir, file string) error {
 		}
 		return nil
 	})
+}
+
+// showSizes lists how much of a SavedModel each object takes.
+func (f *showFlags) showSizes(ctx context.Context, a *app, path string) error {
+	if f.goTypes || f.signature != "" || f.file != "" {
+		return usagef("--sizes prints a list; it goes with --tags, --all and --json")
+	}
+	fsys := os.DirFS(path)
+	m, err := savedmodel.Read(ctx, fsys, &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory})
+	if err != nil {
+		return err
+	}
+	g, err := m.Find(f.tags...)
+	if err != nil {
+		return err
+	}
+	rows, err := describe.Sizes(ctx, fsys, g)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(rows)
+	}
+	t := &table{head: []string{"BYTES", "KIND", "PATH", "NOTE"}, right: []bool{true, false, false, false}}
+	var total int64
+	empty := 0
+	for _, r := range rows {
+		total += r.Bytes
+		if r.Bytes == 0 && !f.all {
+			empty++
+			continue
+		}
+		t.add(strconv.FormatInt(r.Bytes, 10), r.Kind, render.Printable(r.Path), render.Printable(r.Note))
+	}
+	t.print(a)
+	if empty > 0 {
+		a.note("%d objects without bytes of their own; --all lists them", empty)
+	}
+	a.note("%s in all", inspect.Size(total))
+	return nil
 }
 
 func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownModel, error) {
