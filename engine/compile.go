@@ -87,6 +87,9 @@ func (c *compiler) Compile(f graph.Callee, args []graph.Fact) (Function, error) 
 	if f.Function == nil {
 		return nil, fmt.Errorf("the function %q is not known", f.Name)
 	}
+	if err := checkTypes(f.Function, args); err != nil {
+		return nil, err
+	}
 	if !tellsMore(f.Function, args) {
 		args = nil
 	}
@@ -103,6 +106,21 @@ func (c *compiler) Compile(f graph.Callee, args []graph.Fact) (Function, error) 
 	l := &lazyPlan{callee: f, args: args, c: c}
 	c.plans[f.Function] = append(c.plans[f.Function], l)
 	return l, nil
+}
+
+// checkTypes returns an error if the element types of args, where they are known, are
+// not those of f's arguments.
+func checkTypes(f *graph.Function, args []graph.Fact) error {
+	if len(args) != len(f.Args) {
+		return nil // the call reports it
+	}
+	for i, a := range f.Args {
+		want, got := a.Out[0].DType, args[i].DType
+		if want != got && want != tensor.Invalid && got != tensor.Invalid {
+			return fmt.Errorf("the function %s takes %v as argument %q (got %v)", f.Name, want, a.Name, got)
+		}
+	}
+	return nil
 }
 
 // tellsMore reports whether args are facts of f's arguments that say more than f

@@ -213,3 +213,23 @@ func TestGoroutinesTraceAndRelaxTogether(t *testing.T) {
 		t.Errorf("%d traces: %v", n, tracedAs(fn))
 	}
 }
+
+// TestNilAndEmptyAreOneSignature calls with lists and dicts of nothing, which TensorFlow
+// has one of.
+func TestNilAndEmptyAreOneSignature(t *testing.T) {
+	type in struct {
+		X *ops.Value
+		L []*ops.Value
+		M map[string]*ops.Value
+	}
+	fn := function.New(func(s *ops.Scope, x in) *ops.Value { return ops.Neg(s, x.X) })
+	x := ops.Spec(tensor.Float32, 2)
+	for _, x := range []in{{X: x}, {X: x, L: []*ops.Value{}}, {X: x, M: map[string]*ops.Value{}}} {
+		if _, err := fn.Trace(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(fn.Traces()); n != 1 {
+		t.Errorf("there are %d traces", n)
+	}
+}

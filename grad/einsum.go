@@ -60,13 +60,18 @@ func einsumBack(s *ops.Scope, op *Op, i int, terms []string, out []rune) *ops.Va
 		}
 	}
 	x := op.In(i)
-	shared := hasDots && slices.Contains(known, dots) // else the ellipsis was summed over as well
+	shared := hasDots && slices.Contains(known, dots)   // else the ellipsis was summed over as well
+	stretched := !hasDots && slices.Contains(out, dots) // along the other input's ellipsis
 	to := string(kept)
-	if shared {
+	if shared || stretched {
 		to = "..." + to
 	}
 	g := s.Emit1("Einsum", equationAttr(from+"->"+to), in...)
-	if shared {
+	switch {
+	case stretched:
+		axes := ops.Range(s, 0, ops.Sub(s, ops.Rank(s, g), len(kept)), 1)
+		g = s.Emit1("Sum", nil, g, axes)
+	case shared:
 		g = Unbroadcast(s, g, s.Emit1("Einsum", equationAttr(termText(own)+"->"+to), x))
 	}
 	if hasDots || len(summed) > 0 {

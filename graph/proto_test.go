@@ -3,6 +3,8 @@ package graph
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,13 +174,22 @@ func TestTracedFunctionsGetNamesThatFilesTake(t *testing.T) {
 	if got := p.Signature.InputArg[0].Name; got != "inputs_0_x" {
 		t.Errorf("argument %q", got)
 	}
-	if n := p.NodeDef[0]; len(p.NodeDef) != 1 || n.Name != "a_split_0" || n.Input[0] != "inputs_0_x" {
+	if n := p.NodeDef[0]; len(p.NodeDef) != 4 || n.Name != "a_split_0" || n.Input[0] != "inputs_0_x" {
 		t.Errorf("nodes %+v", p.NodeDef)
 	}
 	first, _ := pb.Lookup(p.Ret, "out")
 	second, _ := pb.Lookup(p.Ret, "out_1")
-	if first != "a_split_0:output:1" || second != "inputs_0_x" || p.Signature.OutputArg[1].Name != "out_1" {
+	if first != "Identity:output:0" || second != "Identity_1:output:0" || p.Signature.OutputArg[1].Name != "out_1" {
 		t.Errorf("returns %q and %q", first, second)
+	}
+	// As TensorFlow has it, a result depends on all effects.
+	for i, n := range p.NodeDef[2:] {
+		if from := []string{"a_split_0:output:1", "inputs_0_x"}[i]; n.Op != "Identity" || !slices.Equal(n.Input, []string{from, "^NoOp"}) {
+			t.Errorf("result %d is the node %+v", i, n)
+		}
+	}
+	if n := p.NodeDef[1]; n.Op != "NoOp" || !slices.Equal(n.Input, []string{"^a_split_0"}) {
+		t.Errorf("before the results stands %+v", n)
 	}
 	if p.ControlRet[0].Value != "a_split_0" || p.Signature.ControlOutput[0] != p.ControlRet[0].Key {
 		t.Errorf("control results %+v", p.ControlRet[0])
@@ -206,7 +217,8 @@ func TestLibrariesMakeNamesUnique(t *testing.T) {
 	}
 	first, _ := p.Function[0].Get()
 	second, _ := p.Function[1].Get()
-	if first.NodeDef[1].Attr[0].Value.Func.Name != "f_1" || string(second.Attr[0].Value.S) != "f" {
+	forward, _ := pb.Lookup(second.Attr, "forward_function_name")
+	if first.NodeDef[1].Attr[0].Value.Func.Name != "f_1" || forward == nil || string(forward.S) != "f" {
 		t.Errorf("references to functions are wrong")
 	}
 }
@@ -325,5 +337,46 @@ func TestAttributesOfLaterReleases(t *testing.T) {
 		if got, want := p.Node[1].Marshal(), relu(sharp).Node[1].Marshal(); !bytes.Equal(got, want) {
 			t.Errorf("sharp %v: the node is written as %q, want %q", sharp, got, want)
 		}
+	}
+}
+
+// TestFunctionsSayTheShapesOfTheirArguments has what TensorFlow 2.21 writes of a function
+// of float32[?,3], a float32 of unknown rank and two variables.
+func TestFunctionsSayTheShapesOfTheirArguments(t *testing.T) {
+	fn := NewFunction("f")
+	for _, f := range []Fact{
+		{DType: tensor.Float32, Shape: ShapeOf(-1, 3)}, {DType: tensor.Float32}, {DType: tensor.Resource, Shape: ShapeOf()}, {DType: tensor.Resource, Shape: ShapeOf()},
+	} {
+		f.Shape = f.Shape.Identified()
+		if _, err := fn.AddArg("", f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fn.AddResult("y", fn.Args[0].Output(0))
+	p, err := fn.Proto(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	say := func(of string, attrs []*pb.AttrValueEntry) {
+		for _, a := range attrs {
+			var shapes []string
+			for _, s := range a.Value.List.Shape {
+				shape, _, err := readShape(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shapes = append(shapes, shape.Anonymous().String())
+			}
+			got = append(got, fmt.Sprint(of, " ", a.Key, shapes))
+		}
+	}
+	say("function", p.Attr)
+	for _, a := range p.ArgAttr {
+		say(fmt.Sprint(a.Key), a.Value.Attr)
+	}
+	want := []string{"function _input_shapes[[?,3] <unknown> [] []]", "1 _output_shapes[<unknown>]", "0 _output_shapes[[?,3]]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

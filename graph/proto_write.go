@@ -165,10 +165,15 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 	}
 	p := &pb.FunctionDef{Signature: sig, ResourceArgUniqueId: slices.Clone(x.resources), Unknown: x.unknown}
 	pb.SortEntries(p.ResourceArgUniqueId)
-	if p.Attr, err = w.attrs(fn.Attrs); err != nil {
+	attrs, argAttrs := fn.Attrs, fn.ArgAttrs
+	made := x.signature == nil
+	if made {
+		attrs, argAttrs = fn.shapeAttrs()
+	}
+	if p.Attr, err = w.attrs(attrs); err != nil {
 		return nil, err
 	}
-	for i, as := range fn.ArgAttrs {
+	for i, as := range argAttrs {
 		as, err := w.attrs(as)
 		if err != nil {
 			return nil, fmt.Errorf("attributes of argument %d: %w", i, err)
@@ -179,11 +184,18 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 	if p.NodeDef, err = w.nodes(fn.Graph); err != nil {
 		return nil, err
 	}
+	behind := func(i int, name string) string { return name }
+	if made {
+		if behind, err = w.orderResults(p); err != nil {
+			return nil, err
+		}
+	}
 	for i, r := range fn.Results {
 		name, err := w.input(fn.Graph, r.Output)
 		if err != nil {
 			return nil, fmt.Errorf("result %q: %w", r.Name, err)
 		}
+		name = behind(i, name)
 		p.Ret = append(p.Ret, &pb.StringEntry{Key: results[i], Value: name})
 	}
 	pb.SortEntries(p.Ret)
@@ -195,6 +207,74 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 	}
 	pb.SortEntries(p.ControlRet)
 	return p, nil
+}
+
+// shapeAttrs returns the attributes of a function that was not read, and those of its
+// arguments, with the arguments' shapes as TensorFlow writes them. TensorFlow reads them
+// where it differentiates the function.
+func (fn *Function) shapeAttrs() (Attrs, map[int]Attrs) {
+	attrs, args := fn.Attrs, make(map[int]Attrs, len(fn.Args))
+	shapes := make([]PartialShape, len(fn.Args))
+	for i, a := range fn.Args {
+		of := fn.ArgAttrs[i]
+		if len(a.Out) > 0 {
+			f := a.Out[0]
+			shapes[i] = f.Shape.Anonymous()
+			if f.DType != tensor.Resource && !of.Has(outputShapes) {
+				of = of.Set(Shapes(outputShapes, shapes[i]))
+			}
+		}
+		if len(of) > 0 {
+			args[i] = of
+		}
+	}
+	if !attrs.Has(inputShapes) && len(shapes) > 0 {
+		attrs = attrs.Set(Shapes(inputShapes, shapes...))
+	}
+	return attrs, args
+}
+
+// Attributes with the shapes of arguments.
+const (
+	inputShapes  = "_input_shapes"
+	outputShapes = "_output_shapes"
+)
+
+// orderResults adds nodes to the message of a function that was not read: a NoOp behind
+// all control results, and for each result an Identity behind that. So whoever asks for a
+// result gets the effects, in TensorFlow too. It returns what renames a result.
+func (w *writer) orderResults(p *pb.FunctionDef) (func(i int, name string) string, error) {
+	fn := w.fn
+	controls := fn.controlResults()
+	if len(controls) == 0 || len(fn.Results) == 0 {
+		return func(_ int, name string) string { return name }, nil
+	}
+	taken := make(map[string]bool, len(p.NodeDef)+len(fn.Args))
+	for _, n := range p.NodeDef {
+		taken[n.Name] = true
+	}
+	for _, a := range p.Signature.InputArg {
+		taken[a.Name] = true
+	}
+	unique := func(base string) string {
+		name := uniqueIn(taken, base)
+		taken[name] = true
+		return name
+	}
+	all := &pb.NodeDef{Name: unique("NoOp"), Op: "NoOp"}
+	for _, c := range controls {
+		if c.Node == nil || c.Node.graph != fn.Graph {
+			return nil, fmt.Errorf("control result %q leads out of the function", c.Name)
+		}
+		all.Input = append(all.Input, "^"+w.name(c.Node))
+	}
+	p.NodeDef = append(p.NodeDef, all)
+	return func(i int, name string) string {
+		n := &pb.NodeDef{Name: unique("Identity"), Op: "Identity", Input: []string{name, "^" + all.Name}}
+		n.Attr = []*pb.AttrValueEntry{{Key: "T", Value: &pb.AttrValue{Which: pb.AttrValueType, Type: pb.DataType(fn.Results[i].Output.Fact().DType)}}}
+		p.NodeDef = append(p.NodeDef, n)
+		return n.Name + ":output:0"
+	}, nil
 }
 
 // controlResults returns the control results that a file has. Those of a function that

@@ -225,9 +225,3 @@ func Resize(s *Scope, images Input, height, width int, opts ...*ResizeOptions) *
 	}
 	return s.Emit1(string(method), attrs, images, s.vec32(height, width))
 }
-
-// Einsum computes the sum of products that an equation such as "bij,bjk->bik"
-// describes, of one or two inputs.
-func Einsum(s *Scope, equation string, inputs ...Input) *Value {
-	return s.Emit1("Einsum", graph.Attrs{graph.String("equation", equation)}, inputs...)
-}

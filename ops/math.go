@@ -242,8 +242,25 @@ func AddN(s *Scope, xs Input) *Value {
 	return s.Emit1("AddN", nil, l...)
 }
 
-// Clip limits x to the range from lo to hi.
-func Clip(s *Scope, x, lo, hi Input) *Value { return s.Emit1("ClipByValue", nil, x, lo, hi) }
+// Clip limits x to the range from lo to hi, which broadcast to x's shape.
+func Clip(s *Scope, x, lo, hi Input) *Value {
+	if !s.alive() {
+		return s.failed()
+	}
+	of, low, high := s.shapeOf(x), s.shapeOf(lo), s.shapeOf(hi)
+	scalars := low.HasRank() && low.Rank() == 0 && high.HasRank() && high.Rank() == 0
+	if scalars || of.Known() && low.Equal(of) && high.Equal(of) {
+		return s.Emit1("ClipByValue", nil, x, lo, hi)
+	}
+	if _, weak, err := s.peek(x); weak && err == nil {
+		x = Const(s, x)
+	}
+	out := Maximum(s, Minimum(s, x, hi), lo)
+	if s.alive() && !out.Fact().Shape.Compatible(of) {
+		return s.Fail("ClipByValue", fmt.Errorf("the limits don't broadcast to x's shape (got %v and %v, want %v)", low, high, of))
+	}
+	return out
+}
 
 // Where picks x where cond is true and y elsewhere; all three broadcast.
 func Where(s *Scope, cond, x, y Input) *Value {

@@ -404,13 +404,24 @@ func (s *Scope) topK(x Input, k *Value) (values, indices *Value) {
 	return out[0], out[1]
 }
 
-// Sort puts x in rising order along the last axis.
+// Sort puts x in rising order along the last axis. Equal elements keep their order, and
+// so do their gradients.
 func Sort(s *Scope, x Input) *Value {
-	if s.shapeOf(x).Rank() == 0 {
+	x = Const(s, x)
+	if shape := s.shapeOf(x); shape.HasRank() && shape.Rank() == 0 {
 		return s.Fail("Sort", errors.New("needs an input of at least one dimension"))
 	}
-	values, _ := s.topK(x, s.dim(x, -1))
-	return Reverse(s, values, -1)
+	// As TensorFlow does: the largest of what falls where x rises.
+	turned := func(x Input) *Value { return Neg(s, x) }
+	switch d := s.typeOf(x); d {
+	case tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
+		most := ConstOf(s, d, uint64(1)<<(8*d.Size()-1)*2-1)
+		turned = func(x Input) *Value { return Sub(s, most, x) }
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64: // the smallest has no negative
+		turned = func(x Input) *Value { return Sub(s, Neg(s, x), 1) }
+	}
+	values, _ := s.topK(turned(x), s.dim(x, -1))
+	return turned(values)
 }
 
 // Identity returns x.

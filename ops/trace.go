@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
@@ -25,6 +26,7 @@ type Trace struct {
 	args     []*Value // of the captures
 	vars     map[*trackable.Variable]*varTrace
 	objects  map[graph.Capturable]*Value
+	held     map[any]*Value // arguments that are handles of objects which are no Capturables
 	consts   map[string]*Value
 	own      map[*Value]*Value // constants that share no node with equal ones
 	order    effects
@@ -367,6 +369,8 @@ func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 		return t.handle(s, v.Variable())
 	case v.Variable() != nil && v.data.Borrowed():
 		return t.read(s, v.Variable())
+	case v.data.Tensor == nil && v.DType() == tensor.Resource && reflect.TypeOf(v.data.Object).Comparable():
+		return t.holding(v)
 	case v.data.Tensor == nil:
 		return nil, fmt.Errorf("is a handle of a %T, which a trace can't take from outside", v.data.Object)
 	}
@@ -388,6 +392,31 @@ func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 	}
 	v.Pin()
 	return t.captureArg(graph.Capture{Tensor: x}, nil, graph.Fact{DType: x.DType(), Shape: graph.Whole(x.Shape())}, "captured")
+}
+
+// holding returns the argument that is v, the handle of an object from outside, such as
+// the table of a loaded model.
+func (t *Trace) holding(v *Value) (*Value, error) {
+	x := v.data.Object
+	if a := t.held[x]; a != nil {
+		return a, nil
+	}
+	var source *Value
+	if t.outer != nil {
+		var err error
+		if source, err = t.outer.step.exec.lift(t.outer, v); err != nil {
+			return nil, err
+		}
+	}
+	a, err := t.captureArg(graph.Capture{Resource: x}, source, graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf()}, "resource")
+	if err != nil {
+		return nil, err
+	}
+	if t.held == nil {
+		t.held = map[any]*Value{}
+	}
+	t.held[x] = a
+	return a, nil
 }
 
 // constant returns a node of a small tensor; equal ones are one node.

@@ -39,7 +39,40 @@ func ReadVariable(s *Scope, v trackable.VariableLike) *Value {
 // Assign sets v, a variable or a struct that embeds one, to x, which must have
 // v's type and a shape that v takes.
 func Assign(s *Scope, v trackable.VariableLike, x Input) {
-	s.assign("AssignVariableOp", v, x, graph.Bool("validate_shape", true))
+	if !s.alive() {
+		return
+	}
+	target := variableOf(v)
+	if target == nil || !s.IsTracing() {
+		s.assign("AssignVariableOp", v, x, graph.Bool("validate_shape", true))
+		return
+	}
+	// TensorFlow validates a value's shape by that of the variable's last value. So a
+	// variable that takes several shapes says what it takes in the graph.
+	want := shapeOf(target)
+	if !want.Known() && want.HasRank() && !narrower(s.shapeOf(x), want) {
+		if _, weak, err := s.peek(x); weak && err == nil {
+			x = ConstOf(s, target.DType(), x)
+		}
+		x = s.Emit1("EnsureShape", graph.Attrs{graph.Shape("shape", want.Anonymous())}, x)
+	}
+	s.assign("AssignVariableOp", v, x, graph.Bool("validate_shape", want.Known()))
+}
+
+// narrower reports whether all shapes that got stands for are among those of want.
+func narrower(got, want graph.PartialShape) bool {
+	if !want.HasRank() {
+		return true
+	}
+	if got.Rank() != want.Rank() || !got.HasRank() {
+		return false
+	}
+	for i := range want.Rank() {
+		if d := want.Dim(i); d >= 0 && got.Dim(i) != d {
+			return false
+		}
+	}
+	return true
 }
 
 // AssignAdd adds x to v.

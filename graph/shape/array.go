@@ -381,13 +381,24 @@ func (c *Inference) keepElems(i int) {
 func ExpandDims(s tensor.Shape, axis int64) (tensor.Shape, error) {
 	a, err := Axis(axis, len(s)+1)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no dimension can be inserted at axis %d of a tensor of %d dimensions (want %d to %d)", axis, len(s), -len(s)-1, len(s))
 	}
 	return insert(s, a, 1), nil
 }
 
+// oneAxis returns an error if a tensor that holds an axis has more or fewer elements.
+func oneAxis(f graph.Fact) error {
+	if n, ok := f.Shape.NumElements(); ok && n != 1 {
+		return fmt.Errorf("the axis is %v%v, not one number", f.DType, f.Shape)
+	}
+	return nil
+}
+
 func expandDims(c *Inference) error {
 	if err := c.need(2); err != nil {
+		return err
+	}
+	if err := oneAxis(c.In[1]); err != nil {
 		return err
 	}
 	s, ok := c.dims(0)

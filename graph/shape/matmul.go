@@ -2,7 +2,6 @@ package shape
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -113,71 +112,4 @@ func batchMatMul(c *Inference) error {
 // sameBatch returns a batch of other matrices of the shape of s's.
 func sameBatch(s graph.PartialShape) graph.PartialShape {
 	return s.With(-1, graph.NewDim()).With(-2, graph.NewDim())
-}
-
-// einsum reads the equation, "ij,jk->ik", in which "..." stands for dimensions
-// that broadcast.
-func einsum(c *Inference) error {
-	in, out, ok := strings.Cut(c.Attrs.String("equation", ""), "->")
-	terms := strings.Split(in, ",")
-	if !ok || len(terms) != len(c.In) {
-		return fmt.Errorf("the equation %q has %d terms for %d inputs", c.Attrs.String("equation", ""), len(terms), len(c.In))
-	}
-	sizes, rest := map[rune]int{}, graph.ShapeOf()
-	for i, term := range terms {
-		before, after, more := strings.Cut(strings.TrimSpace(term), "...")
-		s := c.shape(i)
-		n := len([]rune(before)) + len([]rune(after))
-		if !s.HasRank() {
-			if more {
-				rest = graph.PartialShape{}
-			}
-			continue
-		}
-		if s.Rank() < n || !more && s.Rank() != n {
-			return fmt.Errorf("the term %q fits no shape %v", term, s)
-		}
-		last := s.Rank() - len([]rune(after))
-		for k, letters := range [][]rune{[]rune(before), []rune(after)} {
-			for j, r := range letters {
-				d := s.Dim(k*last + j)
-				if old, ok := sizes[r]; ok {
-					m, ok := graph.MergeDim(old, d)
-					if !ok {
-						return fmt.Errorf("the sizes %d and %d of %q differ", old, d, r)
-					}
-					d = m
-				}
-				sizes[r] = d
-			}
-		}
-		if more {
-			middle, err := s.From(len([]rune(before)), last)
-			if err != nil {
-				return err
-			}
-			if rest, err = BroadcastShapes(rest, middle); err != nil {
-				return err
-			}
-		}
-	}
-	before, after, more := strings.Cut(strings.TrimSpace(out), "...")
-	s := graph.ShapeOf(lookUp(sizes, before)...)
-	if more {
-		s = s.Concat(rest)
-	}
-	c.set(0, s.Concat(graph.ShapeOf(lookUp(sizes, after)...)))
-	return nil
-}
-
-func lookUp(sizes map[rune]int, letters string) []int {
-	var out []int
-	for _, r := range letters {
-		d, ok := sizes[r]
-		if !ok {
-			d = graph.NewDim()
-		}
-		out = append(out, d)
-	}
-	return out
 }

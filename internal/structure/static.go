@@ -38,11 +38,9 @@ func (l *Layout) appendKey(key []byte, base unsafe.Pointer, from *trail, depth i
 			continue
 		}
 		v := reflect.NewAt(e.typ, unsafe.Add(base, e.offset)).Elem()
-		if v.IsNil() {
+		if v.IsNil() && (e.kind == pointerEntry || e.kind == dynamicEntry) {
 			key = append(key, 0)
-			if e.kind == pointerEntry || e.kind == dynamicEntry {
-				continue
-			}
+			continue
 		}
 		switch e.kind {
 		case sliceEntry:

@@ -1,9 +1,9 @@
 package matmul
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
@@ -39,52 +39,37 @@ type sum struct {
 
 // measure gives labels their sizes and strides.
 func (e *equation) measure(in []tensor.Shape) (*sum, error) {
+	if err := e.Check(in); err != nil {
+		return nil, err
+	}
 	sizes := map[label]int{}
 	most := 0 // dimensions of ellipses
 	var ops []operand
-	for i, term := range e.in {
+	for i, term := range e.In {
 		s := in[i]
-		letters := len(term)
-		if slices.Contains(term, ellipsis) {
-			letters--
-		}
-		n := len(s) - letters
-		if n < 0 || n > 0 && letters == len(term) {
-			return nil, fmt.Errorf("a term of %d labels for input %d of shape %v", letters, i, s)
+		n := 0
+		if slices.Contains(term, shape.EllipsisLabel) {
+			n = len(s) - len(term) + 1
 		}
 		most = max(most, n)
 		o := operand{sizes: map[label]int{}, stride: map[label]int{}, len: shapes.Count(s)}
 		strides := shapes.Strides(s)
-		for d, l := range expand(term, n) {
-			old, seen := o.sizes[l]
-			if seen && old != s[d] {
-				return nil, fmt.Errorf("the sizes %d and %d of label %q differ", old, s[d], rune(l))
-			}
-			if !seen {
+		for d, l := range shape.ExpandLabels(term, n) {
+			if _, seen := o.sizes[l]; !seen {
 				o.labels = append(o.labels, l)
 			}
 			o.sizes[l] = s[d]
 			o.stride[l] += strides[d]
-			all, known := sizes[l]
-			switch {
-			case !known || l < 0 && all == 1:
+			if all, known := sizes[l]; !known || all == 1 {
 				sizes[l] = s[d]
-			case all != s[d] && l >= 0:
-				return nil, fmt.Errorf("the sizes %d and %d of label %q differ", all, s[d], rune(l))
-			case all != s[d] && s[d] != 1:
-				return nil, fmt.Errorf("the sizes %d and %d of a dimension of the ellipsis differ", all, s[d])
 			}
 		}
 		ops = append(ops, o)
 	}
-	out := expand(e.out, most)
+	out := shape.ExpandLabels(e.Out, most)
 	dims := make(tensor.Shape, len(out))
 	for i, l := range out {
-		n, ok := sizes[l]
-		if !ok {
-			return nil, fmt.Errorf("the output has a label that no input has")
-		}
-		dims[i] = n
+		dims[i] = sizes[l]
 	}
 	return &sum{shapes: in, dims: dims, out: out, sizes: sizes, in: ops}, nil
 }

@@ -3,85 +3,25 @@ package matmul
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/tensor"
 )
 
-// label names a dimension of an einsum: a letter, or, below zero, a dimension
-// that an ellipsis stands for, -1 being the last one.
-type label int
-
-// ellipsis marks the place of an ellipsis in a term.
-const ellipsis label = 0
+// label names a dimension.
+type label = shape.Label
 
 // equation is a parsed einsum equation.
-type equation struct {
-	in  [][]label
-	out []label
-}
-
-func parseEquation(s string) (e equation, err error) {
-	left, right, ok := strings.Cut(s, "->")
-	if !ok {
-		return e, fmt.Errorf("the equation %q has no ->", s)
-	}
-	for _, t := range strings.Split(left, ",") {
-		term, err := parseTerm(t)
-		if err != nil {
-			return e, err
-		}
-		e.in = append(e.in, term)
-	}
-	e.out, err = parseTerm(right)
-	return e, err
-}
-
-func parseTerm(s string) ([]label, error) {
-	var out []label
-	before, after, more := strings.Cut(strings.TrimSpace(s), "...")
-	for i, part := range []string{before, after} {
-		if i == 1 && more {
-			out = append(out, ellipsis)
-		}
-		for _, r := range part {
-			if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-				return nil, fmt.Errorf("the term %q holds %q, which is no letter", s, r)
-			}
-			out = append(out, label(r))
-		}
-	}
-	return out, nil
-}
-
-// expand puts n labels in the place of the ellipsis.
-func expand(term []label, n int) []label {
-	out := make([]label, 0, len(term)+n)
-	for _, l := range term {
-		if l != ellipsis {
-			out = append(out, l)
-			continue
-		}
-		for i := n; i > 0; i-- {
-			out = append(out, label(-i))
-		}
-	}
-	return out
-}
+type equation struct{ shape.Equation }
 
 func prepareEinsum(n *engine.Node) (func(*engine.Call) error, error) {
-	e, err := parseEquation(n.Attrs.String("equation", ""))
+	parsed, err := shape.ParseEquation(n.Attrs.String("equation", ""), len(n.In))
 	if err != nil {
 		return nil, err
 	}
-	if len(e.in) > 2 {
-		return nil, fmt.Errorf("the equation has %d terms; as in TensorFlow, only one or two are taken", len(e.in))
-	}
-	if len(n.In) != len(e.in) {
-		return nil, fmt.Errorf("takes %d inputs, %d were given", len(e.in), len(n.In))
-	}
+	e := equation{*parsed}
 	f, err := einsums.Of(n.In[0].DType)
 	if err != nil {
 		return nil, err
@@ -97,7 +37,7 @@ func prepareEinsum(n *engine.Node) (func(*engine.Call) error, error) {
 		k.packing = s.product.packing(n)
 	}
 	return func(c *engine.Call) error {
-		if err := c.Need(len(e.in)); err != nil {
+		if err := c.Need(len(e.In)); err != nil {
 			return err
 		}
 		s, err := k.forCall(c)
@@ -139,16 +79,16 @@ func (k *einsum) known(n *engine.Node) *sum {
 }
 
 func (k *einsum) forCall(c *engine.Call) (*sum, error) {
-	for i := range k.in {
+	for i := range k.In {
 		if d := c.In(i).DType(); d != c.In(0).DType() {
 			return nil, fmt.Errorf("the inputs' types differ: %v and %v", c.In(0).DType(), d)
 		}
 	}
-	if s := k.last.Load(); s != nil && c.In(0).Shape().Equal(s.shapes[0]) && (len(k.in) == 1 || c.In(1).Shape().Equal(s.shapes[1])) {
+	if s := k.last.Load(); s != nil && c.In(0).Shape().Equal(s.shapes[0]) && (len(k.In) == 1 || c.In(1).Shape().Equal(s.shapes[1])) {
 		return s, nil
 	}
 	var in []tensor.Shape
-	for i := range k.in {
+	for i := range k.In {
 		in = append(in, slices.Clone(c.In(i).Shape()))
 	}
 	s, err := k.plan(in)

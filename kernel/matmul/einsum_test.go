@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -60,7 +62,7 @@ func small[T number](r *rand.Rand, shape ...int) *tensor.Tensor {
 func naive[T number](e equation, in []*tensor.Tensor) []T {
 	sizes := map[label]int{}
 	for i, x := range in {
-		for d, l := range e.in[i] {
+		for d, l := range e.In[i] {
 			sizes[l] = max(sizes[l], x.Shape()[d])
 		}
 	}
@@ -69,7 +71,7 @@ func naive[T number](e equation, in []*tensor.Tensor) []T {
 		labels = append(labels, l)
 	}
 	n := 1
-	for _, l := range e.out {
+	for _, l := range e.Out {
 		n *= sizes[l]
 	}
 	out := make([]T, n)
@@ -91,10 +93,10 @@ func naive[T number](e equation, in []*tensor.Tensor) []T {
 			return
 		}
 		x := T(1)
-		for i, term := range e.in {
+		for i, term := range e.In {
 			x *= tensor.Values[T](in[i])[offset(term)]
 		}
-		out[offset(e.out)] += x
+		out[offset(e.Out)] += x
 	}
 	visit(0)
 	return out
@@ -111,12 +113,13 @@ func TestEinsumsOfAllLayouts(t *testing.T) {
 		"aab,bc->ac", "ab,bcc->ac", "ab,bc->aac", "abc,cde->abed", "oab,bo->ao", "aob,bco->aoc", "abo,obc->oac", "az,zb->ab", "za,ab->zb",
 		"ab->ba", "abc->b", "aab->ab", "ab->ab", "abc->", "aa->aa", "abo->oab",
 	} {
-		e, err := parseEquation(eq)
+		parsed, err := shape.ParseEquation(eq, strings.Count(eq, ",")+1)
 		if err != nil {
 			t.Fatal(err)
 		}
+		e := equation{*parsed}
 		var in []tensor.Shape
-		for _, term := range e.in {
+		for _, term := range e.In {
 			var s tensor.Shape
 			for _, l := range term {
 				s = append(s, sizes[rune(l)])

@@ -2,7 +2,9 @@ package run_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -150,7 +152,7 @@ func TestAConcreteFunctionTakesItsArgumentsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := fn.Eager(ctx)
-	if fn.Apply(s, c); s.Err() == nil || !strings.Contains(s.Err().Error(), "takes 1 arguments, not 0") {
+	if fn.Apply(s, c); s.Err() == nil || !strings.Contains(s.Err().Error(), "takes 1 arguments (got 0)") {
 		t.Errorf("%v", s.Err())
 	}
 }
@@ -233,4 +235,53 @@ func variable(t *testing.T, m *run.Model, path string) *trackable.Variable {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// TestAFunctionWithATableIsApplied looks words up in a loaded model, as a model of texts
+// does that is trained further: eagerly, in a trace and in a branch of one.
+func TestAFunctionWithATableIsApplied(t *testing.T) {
+	m, err := run.Load(ctx, os.DirFS("../testdata/models/table"), &run.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig, err := m.Signature("serving_default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := sig.Concrete(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := tensor.New([]string{"fox", "dog", "the"}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(s *ops.Scope, x *ops.Value) []*ops.Value {
+		inBranch := ops.If(s, ops.Equal(s, ops.Size(s, x), 3), func(s *ops.Scope) []*ops.Value { return fn.Apply(s, c, x)[:1] },
+			func(s *ops.Scope) []*ops.Value { return []*ops.Value{ops.Zeros(s, tensor.Int64, 3)} })
+		return append(inBranch, fn.Apply(s, c, x)...)
+	}
+	for _, mode := range []fn.Mode{fn.Eagerly, fn.Traced} {
+		out, err := fn.New(look, &fn.Options{Mode: mode}).Call(ctx, ops.ValueOf(words))
+		if err != nil {
+			t.Fatalf("%v: %v", mode, err)
+		}
+		if got := fmt.Sprint(out); got != "[[ 2 -1  0] [ 2 -1  0] 3]" {
+			t.Errorf("%v: %s", mode, got)
+		}
+	}
+	for _, wrong := range []ops.Input{[]int64{1, 2, 3}, 7} {
+		s := fn.Eager(ctx)
+		if fn.Apply(s, c, wrong); s.Err() == nil {
+			t.Errorf("words are taken that are %v", wrong)
+		}
+		if _, err := fn.New(func(s *ops.Scope, x *ops.Value) []*ops.Value { return fn.Apply(s, c, wrong) }).Trace(ops.ValueOf(words)); err == nil {
+			t.Errorf("words are traced that are %v", wrong)
+		}
+	}
+	s := fn.Eager(ctx)
+	attrs := graph.Attrs{graph.Func("f", c.Function), graph.Types("Tout", graph.ArgTypes(c.Function.ResultFacts())...)}
+	if s.Emit("StatefulPartitionedCall", attrs, append([]ops.Input{[]int64{1}}, ops.CapturedInputs(s, c.Captures)...)...); s.Err() == nil || !strings.Contains(s.Err().Error(), "takes string") {
+		t.Errorf("a call of numbers: %v", s.Err())
+	}
 }

@@ -146,6 +146,9 @@ func Nested(t *tensor.Tensor, most int64) string {
 	if most >= 0 && most < int64(n.ends) {
 		n.ends = int(most)
 	}
+	if most == 0 && len(t.Shape()) == 0 {
+		return "..."
+	}
 	n.dim(0, 0, t.Len())
 	return n.String()
 }
