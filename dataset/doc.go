@@ -27,7 +27,7 @@
 //		for ex, err := range train.Epoch(epoch).All(ctx) { … }
 //	}
 //
-// The orders of [Dataset.Shuffle] aren't TensorFlow's, whose generators differ.
+// The orders of [Dataset.Shuffle] are TensorFlow's where its options say so.
 //
 // # Sources of data
 //
@@ -40,8 +40,10 @@
 //	text_dataset_from_directory     ListDirectory, then Texts or LabeledTexts
 //
 // Batches are made by [Dataset.Batch]. [ListDirectory] and [TimeSeries] shuffle in
-// tf_keras's order for a seed; tf_keras shuffles the batches once more at each pass, for
-// which there is [Dataset.Shuffle].
+// tf_keras's order for a seed. tf_keras then shuffles at each pass with a buffer of eight
+// batches, which is
+//
+//	Shuffle(8*batch, &dataset.ShuffleOptions{Seed: seed, TensorFlow: true}).Batch(batch, nil)
 //
 // # The iterator in a checkpoint
 //

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/cairnml/cairn/internal/philox"
 )
 
 // ShuffleOptions are the options of [Dataset.Shuffle].
@@ -18,6 +21,11 @@ type ShuffleOptions struct {
 	// SameOrder gives every pass of a Repeat the same order. False: each pass
 	// has its own.
 	SameOrder bool
+	// TensorFlow gives the order of tf.data's shuffle with this seed, at most 2³¹-1: pass
+	// n is in the order of the dataset's iterator n. False: the order is Cairn's own.
+	TensorFlow bool
+	// GlobalSeed is the seed that tf.random.set_seed sets, for TensorFlow. Default: none.
+	GlobalSeed *uint64
 }
 
 // Shuffle puts the elements in random order. It holds a buffer of that many
@@ -32,12 +40,24 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Shuffle with a buffer of %d: it takes 1 or more", buffer)))
 	}
 	seed, same := o.Seed, o.SameOrder
+	step := fmt.Sprintf("shuffle(%d)", buffer)
+	var global uint64
+	if o.TensorFlow {
+		if global = 87654321; o.GlobalSeed != nil {
+			global = *o.GlobalSeed
+		}
+		if seed >= math.MaxInt32 || global >= math.MaxInt32 {
+			return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Shuffle in TensorFlow's order: the seeds are %d and %d, want less than %d", global, seed, math.MaxInt32)))
+		}
+		step = fmt.Sprintf("shuffle(%d,tensorflow %d)", buffer, global)
+	}
 	name := fnv.New64a()
 	name.Write([]byte(d.pipeline))
 	own := name.Sum64() // two shuffles of one pipeline have orders of their own
-	shuffled := then(d, fmt.Sprintf("shuffle(%d)", buffer), d.size, func(p pass) cursor[T] {
+	shuffled := then(d, step, d.size, func(p pass) cursor[T] {
 		c := &shuffle[T]{from: d.open(p), size: d.size, buffer: buffer, seed: seed, stream: p.n}
-		if seed == 0 {
+		c.global, c.same, c.tensorflow = global, same, o.TensorFlow
+		if seed == 0 && !c.tensorflow {
 			c.seed = p.seed ^ own
 		}
 		if same {
@@ -48,7 +68,7 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 		c.origin = origin.buf
 		return c
 	})
-	shuffled.seedless = shuffled.seedless || seed == 0
+	shuffled.seedless = shuffled.seedless || seed == 0 && !o.TensorFlow
 	return shuffled
 }
 
@@ -61,6 +81,9 @@ type shuffle[T any] struct {
 	size         int64  // of the source, where it is known
 	buffer       int
 	seed, stream uint64
+	global       uint64 // TensorFlow's other seed
+	tensorflow   bool   // its order
+	same         bool   // in every pass
 
 	deck deck
 	held map[int64]T // the buffer's elements by number
@@ -68,7 +91,8 @@ type shuffle[T any] struct {
 
 // deck moves numbers through the buffer.
 type deck struct {
-	rng    *rand.Rand
+	pick   func(n int) int // a place of n
+	front  bool            // the first card takes the place of a dealt one; else the last does
 	cards  []int64
 	pulled int64 // elements taken from the source
 	dealt  int64 // elements handed out
@@ -76,19 +100,56 @@ type deck struct {
 }
 
 func (k *deck) deal() int64 {
-	i := k.rng.IntN(len(k.cards))
+	i := k.pick(len(k.cards))
 	last := len(k.cards) - 1
 	n := k.cards[i]
-	k.cards[i] = k.cards[last]
-	k.cards = k.cards[:last]
+	if k.front {
+		k.cards[i] = k.cards[0]
+		k.cards = k.cards[1:]
+	} else {
+		k.cards[i] = k.cards[last]
+		k.cards = k.cards[:last]
+	}
 	k.dealt++
 	return n
 }
 
 func (c *shuffle[T]) start() {
-	if c.deck.rng == nil {
-		c.deck.rng = rand.New(rand.NewPCG(c.seed, c.stream))
-		c.held = map[int64]T{}
+	if c.held != nil {
+		return
+	}
+	c.held = map[int64]T{}
+	if c.tensorflow {
+		draw := c.words()
+		c.deck.pick, c.deck.front = func(n int) int { return int(uint64(draw()) % uint64(n)) }, true
+	} else {
+		c.deck.pick = rand.New(rand.NewPCG(c.seed, c.stream)).IntN
+	}
+}
+
+// words returns the function that draws the numbers of tf.data's shuffle in this pass. The
+// seeds of a pass are two numbers that the dataset's seeds give.
+func (c *shuffle[T]) words() func() uint32 {
+	a, b := c.global, c.seed
+	if a == 0 && b == 0 {
+		b = math.MaxInt32
+	}
+	if !c.same {
+		seeds := philox.New(a, 0, b)
+		seeds.Skip(c.stream / 2) // four numbers a block
+		block := seeds.Block()
+		a, b = uint64(block[c.stream%2*2]), uint64(block[c.stream%2*2+1])
+	}
+	g := philox.New(a, 0, b)
+	var block [4]uint32
+	used := 0
+	return func() uint32 {
+		if used == 0 {
+			block = g.Block()
+		}
+		x := block[used]
+		used = (used + 1) % len(block)
+		return x
 	}
 }
 

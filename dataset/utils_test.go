@@ -60,6 +60,14 @@ type utils struct {
 		}
 		Paths []string
 	}
+	Shuffled [][][]string
+	Shuffles []struct {
+		N, Buffer int
+		Seed      uint64
+		Same      bool
+		Global    *uint64
+		Passes    [][]int32
+	}
 }
 
 func readUtils(t *testing.T) (u utils, arrays map[string]*tensor.Tensor) {
@@ -336,5 +344,68 @@ func TestWhatDirectoriesRefuse(t *testing.T) {
 	}
 	if d.LabeledImages(dataset.LabelBinary, nil).Err() == nil {
 		t.Error("binary labels of one class")
+	}
+}
+
+// TestShuffledBatchesAreTfKeras compares the batches of three passes over shuffled files.
+func TestShuffledBatchesAreTfKeras(t *testing.T) {
+	u, _ := readUtils(t)
+	const batch, seed = 2, 5
+	d, err := dataset.ListDirectory("testdata/files", &dataset.DirectoryOptions{Formats: dataset.TextFormats, Shuffle: true, Seed: seed})
+	must(t, err)
+	texts := d.LabeledTexts("", nil).Shuffle(8*batch, &dataset.ShuffleOptions{Seed: seed, TensorFlow: true}).Batch(batch, nil)
+	for pass, want := range u.Shuffled {
+		var got [][]string
+		for e, err := range texts.Epoch(pass).All(t.Context()) {
+			must(t, err)
+			got = append(got, e.X.Strings())
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("pass %d: got %q, tf_keras's is %q", pass, got, want)
+		}
+	}
+}
+
+// TestShuffleInTensorFlowsOrder compares passes with iterators of tf.data, from the start
+// and from a restored place.
+func TestShuffleInTensorFlowsOrder(t *testing.T) {
+	u, _ := readUtils(t)
+	for i, c := range u.Shuffles {
+		numbers := make([]int32, c.N)
+		for k := range numbers {
+			numbers[k] = int32(k)
+		}
+		d := dataset.FromSlices(tensor.Vector(numbers...)).Shuffle(c.Buffer, &dataset.ShuffleOptions{
+			Seed: c.Seed, SameOrder: c.Same, TensorFlow: true, GlobalSeed: c.Global})
+		must(t, d.Err())
+		for n, want := range c.Passes {
+			var got []int32
+			for x, err := range d.Epoch(n).All(t.Context()) {
+				must(t, err)
+				got = append(got, tensor.Values[int32](x)[0])
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("case %d, pass %d: got %v, tf.data's order is %v", i, n, got, want)
+			}
+		}
+		whole := d.Repeat(len(c.Passes))
+		first, second := whole.Iterator(), whole.Iterator()
+		for range c.N + 2 {
+			_, err := first.Next(t.Context())
+			must(t, err)
+		}
+		state, err := first.SerializeToTensors()
+		must(t, err)
+		must(t, second.RestoreFromTensors(map[string]*tensor.Tensor{state[0].Name: state[0].Tensor}))
+		for _, want := range c.Passes[1][2:] {
+			x, err := second.Next(t.Context())
+			must(t, err)
+			if got := tensor.Values[int32](x)[0]; got != want {
+				t.Errorf("case %d: the restored iterator is at %d, tf.data's at %d", i, got, want)
+			}
+		}
+	}
+	if err := dataset.FromSlices(tensor.Vector[int32](1)).Shuffle(1, &dataset.ShuffleOptions{TensorFlow: true, Seed: 1 << 31}).Err(); err == nil {
+		t.Error("a seed beyond TensorFlow's is taken")
 	}
 }

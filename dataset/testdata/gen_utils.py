@@ -13,6 +13,7 @@ import struct
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import context
 from tf_keras import utils
 from tf_keras.src.utils import dataset_utils
 
@@ -124,6 +125,17 @@ for kw in [dict(image_size=(6, 5)), dict(image_size=(3, 8), color_mode="grayscal
     ds = utils.image_dataset_from_directory(**{"directory": "files", **kw}, shuffle=False, batch_size=None)
     arrays[f"images/{len(cases['images'])}"] = np.stack([o[0] for o in ds.as_numpy_iterator()])
     cases["images"].append({"options": kw, "paths": ds.file_paths})
+
+ds = utils.text_dataset_from_directory("files", seed=5, batch_size=2)
+cases["shuffled"] = [[[x.decode() for x in b] for b, _ in ds.as_numpy_iterator()] for _ in range(3)]
+cases["shuffles"] = []
+for n, buffer, seed, reshuffle, overall in [(10, 3, 1, True, None), (10, 10, 0, True, None), (17, 5, 123, False, None), (12, 100, 7, True, 42), (8, 4, 0, True, 0), (5, 1, 3, True, None)]:
+    if overall is not None:
+        tf.random.set_seed(overall)
+    ds = tf.data.Dataset.range(n).shuffle(buffer, seed=seed, reshuffle_each_iteration=reshuffle)
+    cases["shuffles"].append({"n": n, "buffer": buffer, "seed": seed, "same": not reshuffle, "global": overall,
+                              "passes": [[int(x) for x in ds] for _ in range(4)]})
+    context.context()._seed = None  # as before any set_seed
 
 np.savez_compressed("utils.npz", **arrays)
 pathlib.Path("utils.json").write_text(json.dumps(cases, indent=1) + "\n")

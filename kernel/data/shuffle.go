@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/internal/philox"
 )
 
 // seeds gives the seeds of iterators that shuffle: the same for all, or those

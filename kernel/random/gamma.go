@@ -3,7 +3,7 @@ package random
 import (
 	"math"
 
-	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/internal/philox"
 	"github.com/cairnml/cairn/tensor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/internal/philox"
 	"github.com/cairnml/cairn/tensor"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/internal/philox"
 	"github.com/cairnml/cairn/tensor"
 )
 

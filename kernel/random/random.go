@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
-	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )

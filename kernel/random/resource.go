@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
-	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"

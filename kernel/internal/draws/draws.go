@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/internal/philox"
 )
 
 // State is the random state of a node. It is safe for use from many goroutines.

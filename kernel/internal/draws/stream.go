@@ -3,7 +3,7 @@ package draws
 import (
 	"math/bits"
 
-	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/internal/philox"
 )
 
 // Stream gives a generator's words one by one.
