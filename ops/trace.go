@@ -52,6 +52,10 @@ var ErrSymbolic = errors.New("ops: the value has no data while the function is t
 // only a function's first trace may make variables.
 var ErrNewVariable = errors.New("only a function's first trace may make variables, since each one would make others; make it outside of the function, or keep it and make it where there is none yet")
 
+// outputShapes is an attribute that TensorFlow adds to the nodes of its files. A node that
+// is made after one of a file, such as a gradient's, has outputs of other shapes.
+const outputShapes = "_output_shapes"
+
 // maxConst is how many elements a tensor from outside may have to become a
 // constant of the function; a larger one is captured.
 const maxConst = 128
@@ -275,6 +279,9 @@ func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph
 	for i, v := range ins {
 		n.In = append(n.In, v.also().out)
 		facts[i] = v.also().out.Fact()
+	}
+	if attrs.Has(outputShapes) {
+		attrs = attrs.Without(outputShapes)
 	}
 	var out []graph.Fact
 	var err error

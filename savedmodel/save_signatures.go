@@ -339,10 +339,14 @@ func wrap(name string, c *graph.Concrete, inputs, outputs []string) (*TrackableB
 	}
 	var types []*graph.Structure
 	var keys []string
+	results := c.Out.Flatten()
 	for _, i := range sortedPlaces(outputs) {
 		n := &graph.Node{Op: "Identity", Name: fn.Graph.UniqueName("Identity"), In: []graph.Output{call.Output(i)}, Control: []*graph.Node{call}}
 		if err := bindNode(n); err != nil {
 			return nil, err
+		}
+		if len(results) == len(call.Out) && !call.Out[i].Shape.HasRank() {
+			call.Out[i].Shape = results[i].Fact.Shape // the body of a loaded function says little of shapes
 		}
 		n.Out[0].Shape = call.Out[i].Shape
 		if err := fn.Graph.Add(n); err != nil {

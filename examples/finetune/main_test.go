@@ -5,9 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cairnml/cairn"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -55,6 +57,37 @@ func TestAModelOfTensorFlowIsTrainedOn(t *testing.T) {
 		if losses[i] >= losses[i-1] {
 			t.Errorf("the losses do not fall: %v", losses)
 			break
+		}
+	}
+}
+
+// TestNodesMadeAfterThoseOfAFileHaveNoShapesOfTheirs: TensorFlow compares the shapes that
+// nodes have as an attribute with those that it infers.
+func TestNodesMadeAfterThoseOfAFileHaveNoShapesOfTheirs(t *testing.T) {
+	fsys, err := fs.Sub(embedded, "model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuned, err := load(t.Context(), fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := tuned.Train.Trace(Batch{ops.Spec(tensor.Float32, -1, 4), ops.Spec(tensor.Int32, -1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := map[*graph.Function]bool{}
+	for _, f := range tuned.forward.Function.Graph.Reachable() {
+		loaded[f] = true
+	}
+	for _, f := range append(c.Function.Graph.Reachable(), c.Function) {
+		if loaded[f] || f == tuned.forward.Function {
+			continue
+		}
+		for _, n := range f.Graph.Nodes() {
+			if strings.HasSuffix(n.Op, "Grad") && n.Attrs.Has("_output_shapes") {
+				t.Errorf("%s (%s) of %s has the shapes of another node", n.Name, n.Op, f.Name)
+			}
 		}
 	}
 }
