@@ -14,7 +14,6 @@ import (
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
-	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -57,81 +56,6 @@ func TestActivationsAndTheirGradientsAreTensorFlows(t *testing.T) {
 	}
 	if _, err := activations.ByName("rleu"); err == nil || !strings.Contains(err.Error(), "relu6") {
 		t.Errorf("an unknown name gives %v", err)
-	}
-}
-
-func TestLossesAndTheirGradientsAreTensorFlows(t *testing.T) {
-	z := npz(t, "losses.npz")
-	get := func(name string) *tensor.Tensor { return array(t, z, name) }
-	for _, tt := range []struct {
-		name         string
-		loss         func(losses.Reduction) losses.Loss
-		truth, preds string
-	}{
-		{"mae", func(r losses.Reduction) losses.Loss { return losses.MeanAbsoluteError{Reduction: r} }, "real", "logits"},
-		{"mse", func(r losses.Reduction) losses.Loss { return losses.MeanSquaredError{Reduction: r} }, "real", "logits"},
-		{"huber", func(r losses.Reduction) losses.Loss { return losses.Huber{Reduction: r} }, "real", "logits"},
-		{"categorical", func(r losses.Reduction) losses.Loss { return losses.CategoricalCrossentropy{Reduction: r} }, "onehot", "probs"},
-		{"categorical_logits", func(r losses.Reduction) losses.Loss {
-			return losses.CategoricalCrossentropy{FromLogits: true, Reduction: r}
-		}, "onehot", "logits"},
-		{"categorical_smoothed", func(r losses.Reduction) losses.Loss {
-			return losses.CategoricalCrossentropy{FromLogits: true, LabelSmoothing: 0.1, Reduction: r}
-		}, "onehot", "logits"},
-		{"sparse", func(r losses.Reduction) losses.Loss { return losses.SparseCategoricalCrossentropy{Reduction: r} }, "labels", "probs"},
-		{"sparse_logits", func(r losses.Reduction) losses.Loss {
-			return losses.SparseCategoricalCrossentropy{FromLogits: true, Reduction: r}
-		}, "labels", "logits"},
-		{"binary", func(r losses.Reduction) losses.Loss { return losses.BinaryCrossentropy{Reduction: r} }, "bits", "sig"},
-		{"binary_logits", func(r losses.Reduction) losses.Loss { return losses.BinaryCrossentropy{FromLogits: true, Reduction: r} }, "bits", "logits"},
-	} {
-		for tag, r := range map[string]losses.Reduction{"": losses.SumOverBatchSize, "_sum": losses.SumReduction, "_none": losses.NoReduction} {
-			for _, weighted := range []bool{false, true} {
-				name := tt.name + tag
-				if weighted {
-					name += "_weighted"
-				}
-				t.Run(name, func(t *testing.T) {
-					s := scope(t)
-					p := ops.ValueOf(get(tt.preds))
-					rec, tape := grad.Record(s)
-					tape.Watch(p)
-					var l *ops.Value
-					if weighted {
-						l = tt.loss(r).Loss(rec, get(tt.truth), p, get("weights"))
-					} else {
-						l = tt.loss(r).Loss(rec, get(tt.truth), p, nil)
-					}
-					g := tape.GradientOf(l, p)[0]
-					must(t, s.Err())
-					near(t, "loss", data(t, l), get(name), 1e-5, 1e-3)
-					near(t, "gradient", data(t, g), get(name+"/gradient"), 1e-4, 1e-2)
-				})
-			}
-		}
-	}
-}
-
-func TestLossesRefuse(t *testing.T) {
-	x := mat(2, 2, 1, 2, 3, 4)
-	for name, f := range map[string]func(s *ops.Scope){
-		"nil truth":     func(s *ops.Scope) { losses.MeanAbsoluteError{}.Loss(s, nil, x, nil) },
-		"bad reduction": func(s *ops.Scope) { losses.MeanSquaredError{Reduction: "mean"}.Loss(s, x, x, nil) },
-		"scalar": func(s *ops.Scope) {
-			losses.CategoricalCrossentropy{LabelSmoothing: 1}.Loss(s, float32(1), float32(1), nil)
-		},
-	} {
-		s := function.Eager(context.Background())
-		f(s)
-		if s.Err() == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-	s := scope(t)
-	one := losses.SparseCategoricalCrossentropy{FromLogits: true}.Loss(s, tensor.Must(tensor.New([]uint8{1, 0}, 2, 1)), x, nil)
-	two := losses.SparseCategoricalCrossentropy{FromLogits: true}.Loss(s, tensor.Vector[int64](1, 0), x, nil)
-	if !data(t, one).Equal(data(t, two)) {
-		t.Error("labels of uint8 in a column give another loss")
 	}
 }
 

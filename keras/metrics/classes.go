@@ -11,7 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-const module = "keras.metrics"
+const (
+	module        = "keras.metrics"
+	privateModule = "tf_keras.src.metrics.base_metric"
+)
 
 // functions are tf_keras's functions that aren't losses too, or have other aliases here.
 var functions = []*losses.Function{
@@ -41,32 +44,59 @@ func FunctionByName(name string) (*losses.Function, error) {
 // Classes lists the metrics for configs.
 func Classes() []config.Class {
 	list := []config.Class{
+		config.Of[*AUC](module, "AUC"),
 		config.Of[*Accuracy](module, "Accuracy"),
 		config.Of[*BinaryAccuracy](module, "BinaryAccuracy"),
 		config.Of[*BinaryCrossentropy](module, "BinaryCrossentropy"),
+		config.Of[*BinaryIoU](module, "BinaryIoU"),
 		config.Of[*CategoricalAccuracy](module, "CategoricalAccuracy"),
 		config.Of[*CategoricalCrossentropy](module, "CategoricalCrossentropy"),
 		config.Of[*CategoricalHinge](module, "CategoricalHinge"),
 		config.Of[*CosineSimilarity](module, "CosineSimilarity"),
+		config.Of[*F1Score](module, "F1Score"),
+		config.Of[*FBetaScore](module, "FBetaScore"),
+		config.Of[*FalseNegatives](module, "FalseNegatives"),
+		config.Of[*FalsePositives](module, "FalsePositives"),
 		config.Of[*Hinge](module, "Hinge"),
+		config.Of[*IoU](module, "IoU"),
 		config.Of[*KLDivergence](module, "KLDivergence"),
 		config.Of[*LogCoshError](module, "LogCoshError"),
 		config.Of[*Mean](module, "Mean"),
 		config.Of[*MeanAbsoluteError](module, "MeanAbsoluteError"),
 		config.Of[*MeanAbsolutePercentageError](module, "MeanAbsolutePercentageError"),
+		config.Of[*MeanIoU](module, "MeanIoU"),
 		config.Of[*MeanMetricWrapper](module, "MeanMetricWrapper"),
 		config.Of[*MeanRelativeError](module, "MeanRelativeError"),
 		config.Of[*MeanSquaredError](module, "MeanSquaredError"),
 		config.Of[*MeanSquaredLogarithmicError](module, "MeanSquaredLogarithmicError"),
 		config.Of[*MeanTensor](module, "MeanTensor"),
+		config.Of[*OneHotIoU](module, "OneHotIoU"),
+		config.Of[*OneHotMeanIoU](module, "OneHotMeanIoU"),
 		config.Of[*Poisson](module, "Poisson"),
+		config.Of[*Precision](module, "Precision"),
+		config.Of[*PrecisionAtRecall](module, "PrecisionAtRecall"),
+		config.Of[*R2Score](module, "R2Score"),
+		config.Of[*Recall](module, "Recall"),
+		config.Of[*RecallAtPrecision](module, "RecallAtPrecision"),
 		config.Of[*RootMeanSquaredError](module, "RootMeanSquaredError"),
+		config.Of[*SensitivityAtSpecificity](module, "SensitivityAtSpecificity"),
 		config.Of[*SparseCategoricalAccuracy](module, "SparseCategoricalAccuracy"),
 		config.Of[*SparseCategoricalCrossentropy](module, "SparseCategoricalCrossentropy"),
 		config.Of[*SparseTopKCategoricalAccuracy](module, "SparseTopKCategoricalAccuracy"),
+		config.Of[*SpecificityAtSensitivity](module, "SpecificityAtSensitivity"),
 		config.Of[*SquaredHinge](module, "SquaredHinge"),
 		config.Of[*Sum](module, "Sum"),
 		config.Of[*TopKCategoricalAccuracy](module, "TopKCategoricalAccuracy"),
+		config.Of[*TrueNegatives](module, "TrueNegatives"),
+		config.Of[*TruePositives](module, "TruePositives"),
+	}
+	private := []config.Class{
+		config.Of[*SumOverBatchSize](privateModule, "SumOverBatchSize"),
+		config.Of[*SumOverBatchSizeMetricWrapper](privateModule, "SumOverBatchSizeMetricWrapper"),
+	}
+	for _, k := range private {
+		k.Private = true
+		list = append(list, k)
 	}
 	for _, f := range functions {
 		list = append(list, config.Function(module, f.Name(), f, f.Aliases()...))

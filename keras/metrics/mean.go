@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/internal/samples"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -29,7 +30,7 @@ func (m *Mean) Update(s *ops.Scope, values, weights ops.Input) { m.add(s, m, val
 
 // add takes values into the mean, for the metric self that embeds m.
 func (m *Mean) add(s *ops.Scope, self any, values, weights ops.Input) {
-	if !m.ready(s, self) {
+	if !m.Ready(s, self) {
 		return
 	}
 	v, w := weighted(s, values, weights, m.dtype(), ops.Mean)
@@ -47,11 +48,11 @@ func (m *Mean) add(s *ops.Scope, self any, values, weights ops.Input) {
 }
 
 // Reset forgets all values.
-func (m *Mean) Reset(s *ops.Scope) { m.reset(s, m) }
+func (m *Mean) Reset(s *ops.Scope) { m.ResetStates(s, m) }
 
 // Result returns the mean, 0 before the first value.
 func (m *Mean) Result(s *ops.Scope) *ops.Value {
-	if !m.ready(s, m) {
+	if !m.Ready(s, m) {
 		return s.Fail("Mean", errUnmade)
 	}
 	return ops.DivNoNan(s, m.Total, m.Count)
@@ -71,7 +72,7 @@ func (m *Sum) States(tensor.Shape) ([]State, error) {
 // Update adds all elements of values. weights are those of [Mean.Update], except that
 // values are added along dimensions that the weights lack.
 func (m *Sum) Update(s *ops.Scope, values, weights ops.Input) {
-	if !m.ready(s, m) {
+	if !m.Ready(s, m) {
 		return
 	}
 	v, _ := weighted(s, values, weights, m.dtype(), ops.Sum)
@@ -81,11 +82,11 @@ func (m *Sum) Update(s *ops.Scope, values, weights ops.Input) {
 }
 
 // Reset forgets all values.
-func (m *Sum) Reset(s *ops.Scope) { m.reset(s, m) }
+func (m *Sum) Reset(s *ops.Scope) { m.ResetStates(s, m) }
 
 // Result returns the sum.
 func (m *Sum) Result(s *ops.Scope) *ops.Value {
-	if !m.ready(s, m) {
+	if !m.Ready(s, m) {
 		return s.Fail("Sum", errUnmade)
 	}
 	return ops.Identity(s, m.Total)
@@ -105,10 +106,17 @@ func (m *MeanTensor) States(in tensor.Shape) ([]State, error) {
 	shape := in
 	if m.Shape != nil {
 		shape = m.Shape
-	} else if in == nil {
-		shape = tensor.Shape{-1}
 	}
-	return []State{{To: &m.Total, Edge: "total", Shape: shape}, {To: &m.Count, Edge: "count", Shape: shape}}, nil
+	late := m.Shape == nil
+	return []State{{To: &m.Total, Edge: "total", Also: "_total", Shape: shape, Late: late}, {To: &m.Count, Edge: "count", Also: "_count", Shape: shape, Late: late}}, nil
+}
+
+// BuildConfig returns the shape of the values, nil before the first update.
+func (m *MeanTensor) BuildConfig() config.Fields {
+	if m.Shape != nil {
+		return inputShape(m.Shape)
+	}
+	return inputShape(m.shapeOfUpdate())
 }
 
 // Update takes values into the means. weights are those of [Mean.Update].
@@ -122,7 +130,7 @@ func (m *MeanTensor) Update(s *ops.Scope, values, weights ops.Input) {
 		s.Fail("MeanTensor", fmt.Errorf("the shape of the values must be known (got %v)", v.Fact().Shape))
 		return
 	}
-	if !m.readyFor(s, m, append(tensor.Shape{}, shape...)) {
+	if !m.ReadyFor(s, m, append(tensor.Shape{}, shape...)) {
 		return
 	}
 	if !m.Total.Shape().Equal(shape) {
@@ -141,11 +149,11 @@ func (m *MeanTensor) Update(s *ops.Scope, values, weights ops.Input) {
 }
 
 // Reset forgets all values.
-func (m *MeanTensor) Reset(s *ops.Scope) { m.reset(s, m) }
+func (m *MeanTensor) Reset(s *ops.Scope) { m.ResetStates(s, m) }
 
 // Result returns the means. Before the first update it fails, unless Shape is set.
 func (m *MeanTensor) Result(s *ops.Scope) *ops.Value {
-	if !m.ready(s, m) || m.Total == nil {
+	if !m.Ready(s, m) || m.Total == nil {
 		return s.Fail("MeanTensor", errUnmade)
 	}
 	return ops.DivNoNan(s, m.Total, m.Count)

@@ -46,6 +46,7 @@ type Base struct {
 	mu     sync.Mutex
 	made   bool
 	failed error
+	shape  tensor.Shape          // of the first update, or of the build_config
 	states []*trackable.Variable `cairn:"-"`
 }
 
@@ -57,9 +58,12 @@ type State struct {
 	Edge string
 	// Name is its full name. Default: Edge.
 	Name string
-	// Shape is its shape, -1 for sizes that depend on the first update. Default: a
-	// scalar's.
+	// Also is another edge to the variable. Default: none.
+	Also string
+	// Shape is its shape, -1 for sizes that aren't known. Default: a scalar's.
 	Shape tensor.Shape
+	// Late makes the variable in the first update, not before it.
+	Late bool
 	// DType is its type. Default: the metric's.
 	DType tensor.DType
 	// Child is another child than a variable. The other fields are unused, except Edge.
@@ -68,7 +72,7 @@ type State struct {
 
 // Stated is implemented by metrics with variables, which are zeros at first. States looks at
 // the metric's config only. in is the shape of the first update's predictions, nil before
-// it; then sizes that depend on it are -1. Errors are wrong settings, and shapes that the
+// it; then sizes that depend on it are -1, and these variables are Late. Errors are wrong settings, and shapes that the
 // metric can't take.
 type Stated interface {
 	States(in tensor.Shape) ([]State, error)
@@ -193,11 +197,14 @@ func (b *Base) prepare(self any, in tensor.Shape) error {
 				err = b.Attach(w.Edge, w.Child)
 			}
 		case *w.To != nil:
-		case !w.Shape.Known():
+		case w.Late && in == nil:
 			made = false
 		default:
 			if err = b.AddVariable(w.To, w.Edge, trackable.VariableSpec{DType: b.typeOf(w), Shape: w.Shape, NotTrainable: true, Name: w.fullName()}); err == nil {
 				b.states = append(b.states, *w.To)
+				if w.Also != "" {
+					err = b.Attach(w.Also, *w.To)
+				}
 			}
 		}
 		if err != nil {
@@ -205,7 +212,38 @@ func (b *Base) prepare(self any, in tensor.Shape) error {
 		}
 	}
 	b.made = made
+	if in != nil {
+		b.shape = in
+	}
 	return nil
+}
+
+// shapeOfUpdate returns the shape of the first update's predictions, nil before it.
+func (b *Base) shapeOfUpdate() tensor.Shape {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shape
+}
+
+// SetBuildConfig keeps the shape for which a saved metric was built. Its variables are made
+// in the first update.
+func (b *Base) SetBuildConfig(v map[string]any) error {
+	var shape base.Shape
+	if err := shape.UnmarshalConfig(v["input_shape"]); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shape = tensor.Shape(shape)
+	return nil
+}
+
+// inputShape returns a build_config, nil for an unknown shape.
+func inputShape(shape tensor.Shape) config.Fields {
+	if shape == nil {
+		return nil
+	}
+	return config.Fields{{Name: "input_shape", Value: base.Shape(shape)}}
 }
 
 func (b *Base) has(edge string) bool {
@@ -217,11 +255,12 @@ func (b *Base) has(edge string) bool {
 	return false
 }
 
-// ready makes the variables of self before a use. It reports false after a failure.
-func (b *Base) ready(s *ops.Scope, self any) bool { return b.readyFor(s, self, nil) }
+// Ready makes the variables of self before a use. It reports false after a failure, which is
+// then the scope's. Methods of a program's own metrics begin with it.
+func (b *Base) Ready(s *ops.Scope, self any) bool { return b.ReadyFor(s, self, nil) }
 
-// readyFor does what ready does, before an update whose predictions have the shape in.
-func (b *Base) readyFor(s *ops.Scope, self any, in tensor.Shape) bool {
+// ReadyFor does what [Base.Ready] does, before an update whose predictions have the shape in.
+func (b *Base) ReadyFor(s *ops.Scope, self any, in tensor.Shape) bool {
 	if s.Err() != nil {
 		return false
 	}
@@ -232,9 +271,9 @@ func (b *Base) readyFor(s *ops.Scope, self any, in tensor.Shape) bool {
 	return true
 }
 
-// reset sets the variables of self to zeros.
-func (b *Base) reset(s *ops.Scope, self any) {
-	if !b.ready(s, self) {
+// ResetStates sets the variables of self to zeros.
+func (b *Base) ResetStates(s *ops.Scope, self any) {
+	if !b.Ready(s, self) {
 		return
 	}
 	b.mu.Lock()

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/internal/samples"
 	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/ops"
@@ -98,4 +99,14 @@ func (m *MeanRelativeError) Update(s *ops.Scope, truth, predicted, weights ops.I
 	t, p = samples.MatchRanks(s, t, p)
 	n, p := samples.MatchRanks(s, samples.CastTo(s, m.Normalizer, m.dtype()), p)
 	m.add(s, m, ops.DivNoNan(s, ops.Abs(s, ops.Sub(s, t, p)), n), weights)
+}
+
+// EncodeConfig returns the fields.
+func (m *MeanRelativeError) EncodeConfig(e *config.Encoder) (config.Fields, error) {
+	return encodeArray(e, m, "normalizer", m.Normalizer, m.dtype().String())
+}
+
+// DecodeConfig reads the fields.
+func (m *MeanRelativeError) DecodeConfig(d *config.Decoder, conf map[string]any) error {
+	return decodeArray(d, "MeanRelativeError", m, "normalizer", conf)
 }

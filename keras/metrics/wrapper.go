@@ -2,8 +2,11 @@ package metrics
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/internal/samples"
 	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/ops"
@@ -30,39 +33,42 @@ func (m *Averaged) States(in tensor.Shape) ([]State, error) {
 
 // Result returns the mean, 0 before the first update.
 func (m *Averaged) Result(s *ops.Scope) *ops.Value {
-	if !m.ready(s, m) {
+	if !m.Ready(s, m) {
 		return s.Fail("metric", errUnmade)
 	}
 	return m.Mean.Result(s)
 }
 
 // Reset forgets all updates.
-func (m *Averaged) Reset(s *ops.Scope) { m.reset(s, m) }
+func (m *Averaged) Reset(s *ops.Scope) { m.ResetStates(s, m) }
 
 // average takes the values of f into the mean.
 func (m *Averaged) average(s *ops.Scope, f losses.Func, truth, predicted, weights ops.Input) {
+	values, w := m.values(s, f, truth, predicted, weights)
+	m.add(s, m, values, w)
+}
+
+// values returns the values of f, and the weights with the mask of the values.
+func (m *Averaged) values(s *ops.Scope, f losses.Func, truth, predicted, weights ops.Input) (values, w *ops.Value) {
 	t, p := samples.CastTo(s, truth, m.dtype()), samples.CastTo(s, predicted, m.dtype())
 	if s.Err() != nil {
-		return
+		return t, nil
 	}
 	t, p = samples.MatchRanks(s, t, p)
-	values := f(s, t, p)
+	values = f(s, t, p)
 	if s.Err() != nil {
-		return
+		return values, nil
 	}
-	if w := samples.Masked(s, weights, base.MaskOf(values), values.DType()); w != nil {
-		m.add(s, m, values, w)
-		return
-	}
-	m.add(s, m, values, nil)
+	return values, samples.Masked(s, weights, base.MaskOf(values), values.DType())
 }
 
 // MeanMetricWrapper is the mean of a function of truths and predictions, such as that of a
 // loss.
 type MeanMetricWrapper struct {
 	Averaged
-	// Fn is the function.
-	Fn losses.Loss `cairn:"-"`
+	// Fn is the function: a losses.Function, whose config is its name, a losses.Func, or
+	// another loss.
+	Fn losses.Loss `keras:"-" cairn:"-"`
 }
 
 // Update takes a batch into the mean.
@@ -74,14 +80,65 @@ func (m *MeanMetricWrapper) Update(s *ops.Scope, truth, predicted, weights ops.I
 	m.average(s, m.function(), truth, predicted, weights)
 }
 
-// function returns the values of Fn: those of the examples for functions, the reduced loss
-// of a loss with a reduction.
-func (m *MeanMetricWrapper) function() losses.Func {
-	switch f := m.Fn.(type) {
+// EncodeConfig returns the fields, with the function by its name.
+func (m *MeanMetricWrapper) EncodeConfig(e *config.Encoder) (config.Fields, error) {
+	return encodeFunction(e, m, m.Fn)
+}
+
+// DecodeConfig reads the fields.
+func (m *MeanMetricWrapper) DecodeConfig(d *config.Decoder, conf map[string]any) error {
+	return decodeFunction(d, "MeanMetricWrapper", m, &m.Fn, conf)
+}
+
+// function returns the function of the examples.
+func (m *MeanMetricWrapper) function() losses.Func { return functionOf(m.Fn) }
+
+// functionOf returns the values of a loss: those of the examples for functions, the reduced
+// loss for one with a reduction.
+func functionOf(fn losses.Loss) losses.Func {
+	switch f := fn.(type) {
 	case losses.Func:
 		return f
 	case *losses.Function:
 		return f.Func
 	}
-	return func(s *ops.Scope, truth, predicted ops.Input) *ops.Value { return m.Fn.Loss(s, truth, predicted, nil) }
+	return func(s *ops.Scope, truth, predicted ops.Input) *ops.Value {
+		return fn.Loss(s, truth, predicted, nil)
+	}
+}
+
+// encodeFunction returns the fields of m and its function, as tf_keras writes functions.
+func encodeFunction(e *config.Encoder, m any, fn losses.Loss) (config.Fields, error) {
+	f, err := e.Fields(m)
+	if err != nil {
+		return nil, err
+	}
+	var value any = fn
+	if named, ok := fn.(*losses.Function); ok {
+		value = named.Name()
+		if !e.Legacy() {
+			value = config.Fields{{Name: "module", Value: "builtins"}, {Name: "class_name", Value: "function"}, {Name: "config", Value: named.Name()}, {Name: "registered_name", Value: "function"}}
+		}
+	}
+	return append(f, config.Pair{Name: "fn", Value: value}), nil
+}
+
+// decodeFunction reads the fields of m and its function.
+func decodeFunction(d *config.Decoder, class string, m any, fn *losses.Loss, conf map[string]any) error {
+	conf = maps.Clone(conf)
+	v, ok := conf["fn"]
+	if !ok {
+		return errors.New("fn is missing")
+	}
+	delete(conf, "fn")
+	name, _ := v.(string)
+	if o, ok := v.(map[string]any); ok && o["class_name"] == "function" {
+		name, _ = o["config"].(string)
+	}
+	if f, err := FunctionByName(name); err == nil {
+		*fn = f
+	} else if err := d.Value(v, fn); err != nil {
+		return fmt.Errorf("fn: %w", err)
+	}
+	return d.Fields(class, m, conf)
 }

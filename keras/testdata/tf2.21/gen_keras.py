@@ -1,6 +1,6 @@
 """Writes the fixtures of package keras with TensorFlow 2.21 and tf_keras 2.21.
 
-    python3 gen_keras.py [part ...]      parts: listings updates rows schedules activations losses checkpoints tracked
+    python3 gen_keras.py [part ...]      parts: listings updates rows schedules activations checkpoints tracked
 
 Run it in this folder. What it writes:
 
@@ -9,7 +9,6 @@ Run it in this folder. What it writes:
     rows.npz         the same of gradients that are slices of a table
     schedules.npz    the learning rates of every schedule
     activations.npz  every activation and its gradient
-    losses.npz       every loss and its gradient
     guide_*/         checkpoints of the guide's objects after training
     tracked/         the same with a metric, averages and a schedule's variable
 """
@@ -370,43 +369,6 @@ def write_activations():
     np.savez_compressed("activations.npz", **arrays)
 
 
-def write_losses():
-    rng = np.random.default_rng(9)
-    logits = (rng.normal(size=(6, 4)) * 3).astype(np.float32)
-    probs = tf.nn.softmax(logits).numpy()
-    sig = tf.sigmoid(logits).numpy()
-    onehot = np.eye(4, dtype=np.float32)[rng.integers(0, 4, 6)]
-    labels = onehot.argmax(1).astype(np.int64)
-    bits = rng.integers(0, 2, (6, 4)).astype(np.float32)
-    real = rng.normal(size=(6, 4)).astype(np.float32)
-    weights = rng.uniform(size=(6,)).astype(np.float32)
-    arrays = dict(logits=logits, probs=probs, sig=sig, onehot=onehot, labels=labels, bits=bits, real=real, weights=weights)
-    L = keras.losses
-    cases = {
-        "mae": (L.MeanAbsoluteError, {}, real, logits),
-        "mse": (L.MeanSquaredError, {}, real, logits),
-        "categorical": (L.CategoricalCrossentropy, {}, onehot, probs),
-        "categorical_logits": (L.CategoricalCrossentropy, dict(from_logits=True), onehot, logits),
-        "categorical_smoothed": (L.CategoricalCrossentropy, dict(from_logits=True, label_smoothing=0.1), onehot, logits),
-        "sparse": (L.SparseCategoricalCrossentropy, {}, labels, probs),
-        "sparse_logits": (L.SparseCategoricalCrossentropy, dict(from_logits=True), labels, logits),
-        "binary": (L.BinaryCrossentropy, {}, bits, sig),
-        "binary_logits": (L.BinaryCrossentropy, dict(from_logits=True), bits, logits),
-        "huber": (L.Huber, {}, real, logits),
-    }
-    R = keras.losses.Reduction
-    for name, (cls, kw, y, p) in cases.items():
-        for red, tag in ((R.SUM_OVER_BATCH_SIZE, ""), (R.SUM, "_sum"), (R.NONE, "_none")):
-            for w, wtag in ((None, ""), (weights, "_weighted")):
-                v = tf.constant(p)
-                with tf.GradientTape() as tape:
-                    tape.watch(v)
-                    out = cls(reduction=red, **kw)(y, v, sample_weight=w)
-                arrays[name + tag + wtag] = out.numpy()
-                arrays[name + tag + wtag + "/gradient"] = tape.gradient(out, v).numpy()
-    np.savez_compressed("losses.npz", **arrays)
-
-
 def write_checkpoints():
     """The guide's program for ten steps with an optimizer of each layout."""
     for name in ("adam", "adam_rated", "sgd_momentum", "rmsprop_centered_momentum", "adagrad", "new_adam", "new_adamw", "new_sgd", "new_rmsprop", "new_adagrad"):
@@ -457,6 +419,6 @@ def write_tracked():
 
 
 if __name__ == "__main__":
-    parts = sys.argv[1:] or ["listings", "updates", "rows", "schedules", "activations", "losses", "checkpoints", "tracked"]
+    parts = sys.argv[1:] or ["listings", "updates", "rows", "schedules", "activations", "checkpoints", "tracked"]
     for part in parts:
         globals()["write_" + part]()
