@@ -29,6 +29,20 @@ func Load(ctx context.Context, fsys fs.FS, opts *run.LoadOptions) (*run.Model, e
 	return run.Load(ctx, fsys, &with)
 }
 
+// LoadGraphDef reads a file that holds a GraphDef, such as a frozen graph, and makes it
+// ready to run with all built-in kernels, or with those of the options. It has no
+// signatures: [run.Model.Prune] makes one of feeds and fetches. See [run.LoadGraphDef].
+func LoadGraphDef(ctx context.Context, fsys fs.FS, name string, opts *run.LoadOptions) (*run.Model, error) {
+	var with run.LoadOptions
+	if opts != nil {
+		with = *opts
+	}
+	if with.Kernels == nil {
+		with.Kernels = kernel.All()
+	}
+	return run.LoadGraphDef(ctx, fsys, name, &with)
+}
+
 // Bind returns a Go function that calls a signature with structs, whose fields
 // are tensors named as the signature's inputs and outputs; see
 // [run.Bind].

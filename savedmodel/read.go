@@ -62,6 +62,8 @@ type SavedModel struct {
 	opts *ReadOptions
 	most int64      // bytes that what is made of the file may take in memory
 	held *graphFile // the file, where it is read when it is needed; nil where it is in memory
+
+	graphOnly bool // the file holds a GraphDef, which has no variables beside it
 }
 
 // Fingerprint identifies the contents of a SavedModel.
@@ -174,6 +176,9 @@ func (m *SavedModel) FS() fs.FS { return m.fsys }
 // OpenVariables opens the checkpoint of the model's variables, which the caller closes.
 // The error of a model without one is [fs.ErrNotExist].
 func (m *SavedModel) OpenVariables(ctx context.Context) (*checkpoint.View, error) {
+	if m.graphOnly {
+		return nil, fmt.Errorf("savedmodel: a GraphDef has no checkpoint: %w", fs.ErrNotExist)
+	}
 	view, err := checkpoint.OpenFS(ctx, m.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: m.opts.maxMemory()})
 	if err != nil {
 		return nil, fmt.Errorf("savedmodel: %w", err)

@@ -35,7 +35,7 @@ type foreign struct {
 var foreigners = []foreign{
 	{[]string{".he5"}, "\x89HDF\r\n\x1a\n", "an HDF5 file", "give it a name that ends in .h5"},
 	{[]string{".npy"}, "\x93NUMPY", "a single numpy array", "put it under a name into a .npz: numpy.savez('x.npz', name=array)"},
-	{[]string{".pb", ".pbtxt"}, "", "a graph alone", "the values of a frozen graph are constants of the graph, and no tensors with names; if the graph is a SavedModel's, give its directory"},
+	{[]string{".pb", ".pbtxt"}, "", "a graph alone", "its values are constants of the graph, which are read and not written; if the graph is a SavedModel's, give its directory"},
 	{[]string{".meta"}, "", "a MetaGraph, the graph that belongs to a checkpoint", "the values lie in the checkpoint beside it"},
 	{[]string{".pt", ".pth"}, "", "a PyTorch file", "in Python save its state_dict with safetensors.torch.save_file"},
 	{[]string{".onnx"}, "", "an ONNX model", "only its exporter knows the checkpoint it was made of"},

@@ -32,6 +32,9 @@ func openFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*File, er
 		s.Kind = Safetensors
 		folder := pathpkg.Dir(path)
 		s.b, err = openShards(fsys, path, func(name string) string { return pathpkg.Join(folder, name) }, &s.opts)
+	} else if IsGraphDef(fsys, path) {
+		s.Kind = GraphDef
+		err = s.openFileFS(fsys, path)
 	} else {
 		err = s.openBundleFS(ctx, fsys, path)
 	}
@@ -90,6 +93,8 @@ func (s *File) openFileFS(fsys fs.FS, path string) error {
 			s.b, err = newNPZ(r, size, f, &s.opts)
 		case Safetensors:
 			s.b, err = openSafetensorsAt(r, size, f, &s.opts)
+		case GraphDef:
+			s.b, err = newGraphDef(r, size, f, path, &s.opts)
 		default:
 			s.b, err = newKeras(r, size, f, &s.opts)
 		}

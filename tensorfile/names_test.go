@@ -117,7 +117,7 @@ func TestForeignFilesAreCalledByTheirNames(t *testing.T) {
 		"weights":          {"\x89HDF\r\n\x1a\n....", "an HDF5 file"},
 		"a.npy":            {"\x93NUMPY", "a single numpy array"},
 		"ckpt-1.meta":      {"xx", "a MetaGraph, the graph that belongs to a checkpoint: its checkpoint, of the prefix"},
-		"frozen.pb":        {"xx", "a graph alone"},
+		"frozen.pb":        {"xx", "is no GraphDef: it has no nodes"},
 		"x.onnx":           {"xx", "an ONNX model"},
 		"notes.unheard-of": {"xx", "a file of 2 bytes that is no checkpoint"},
 	} {

@@ -30,7 +30,7 @@ func TestPathsStandForFiles(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"page.index.html": "<!DOCTYPE html><html>", "weights": "<html><body>", "m.tflite": "TFL3", "renamed": "\x1c\x00\x00\x00TFL3\x00\x00",
-		"frozen.pb": "\x0a\x05\x0a\x01x", "m.onnx": "x",
+		"m.onnx": "x",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestPathsStandForFiles(t *testing.T) {
 	}
 	for name, kind := range map[string]string{
 		"page.index.html": "HTML page", "weights": "HTML page", "m.tflite": "TensorFlow Lite", "renamed": "TensorFlow Lite",
-		"frozen.pb": "a graph alone", "m.onnx": "ONNX",
+		"m.onnx": "ONNX",
 	} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), nil)
 		var foreign *ForeignError

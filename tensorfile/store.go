@@ -35,6 +35,7 @@ const (
 	Safetensors                 // Hugging Face's format
 	HDF5                        // HDF5: Keras' .h5 and .weights.h5, or another
 	Keras                       // Keras' archive
+	GraphDef                    // a graph alone, such as a frozen graph: its constants
 )
 
 // String returns the kind in words.
@@ -52,6 +53,8 @@ func (k Kind) String() string {
 		return "HDF5 file"
 	case Keras:
 		return "Keras archive"
+	case GraphDef:
+		return "GraphDef"
 	}
 	return fmt.Sprintf("kind(%d)", int(k))
 }
@@ -142,8 +145,8 @@ type File struct {
 // Open opens what lies at path: a checkpoint's prefix or one of its files, a
 // directory with a checkpoint state file (its latest checkpoint) or with a single
 // checkpoint, a SavedModel's directory, the directory of a model server (its latest
-// version), a .npz, .safetensors, .h5 or .keras file, or the .safetensors.index.json of
-// several. Only names, types and shapes are read. If nothing of the kind is there, the
+// version), a .npz, .safetensors, .h5 or .keras file, a .pb or .pbtxt file with a GraphDef (its
+// constants), or the .safetensors.index.json of several. Only names, types and shapes are read. If nothing of the kind is there, the
 // error describes what was found.
 func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	if o != nil && o.FS != nil {
@@ -169,6 +172,9 @@ func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	case isShardIndex(path) && isFile(path):
 		s.Kind = Safetensors
 		s.b, err = openShards(os.DirFS(filepath.Dir(path)), filepath.Base(path), func(name string) string { return filepath.Join(filepath.Dir(path), name) }, &s.opts)
+	case IsGraphDef(nil, path):
+		s.Kind = GraphDef
+		s.b, err = openGraphDef(path, &s.opts)
 	case kind != Checkpoint && gone(path) && gone(path+".index"):
 		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	default:

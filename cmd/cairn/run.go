@@ -28,6 +28,7 @@ import (
 type runFlags struct {
 	signature, inputs, outputs string
 	literals                   []string
+	feeds, fetches             []string // of the graph, in the place of a signature
 	pixels                     string
 	tags                       []string
 	grantRead, grantWrite      string
@@ -39,8 +40,8 @@ type runFlags struct {
 func newRun(a *app) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
-		Use:   "run DIR",
-		Short: "Run a SavedModel's signature",
+		Use:   "run PATH",
+		Short: "Run a SavedModel's signature, or a graph by feeds and fetches",
 		Long: `Run a signature of a SavedModel. Inputs come from a .npz file, whose arrays have
 the inputs' names, from a request as TensorFlow Serving's REST API takes it, or,
 if there is one input, from a .npy, a PNG, a JPEG or a .csv; - is stdin. A .csv
@@ -56,6 +57,11 @@ writes these as strings, which every parser takes.
 each kind of op takes, and writes a trace that chrome://tracing and Perfetto
 draw.
 
+--fetch runs the graph and no signature: a GraphDef, which is a .pb or .pbtxt
+file such as a frozen graph, or a SavedModel's. It names what to compute, "y" or
+"y:1"; an operation without outputs is run. --feed gives values to nodes by
+name. With --inputs the graph's placeholders are fed.
+
 Files are out of the model's reach, its own assets excepted, unless --grant-read
 or --grant-write gives it a directory. Names below it may be absolute.`,
 		Example: `  cairn run model --inputs in.npz --outputs out.npz
@@ -64,12 +70,13 @@ or --grant-write gives it a directory. Names below it may be absolute.`,
   cairn run model --inputs in.npz -o out.npz --repeat 100 --profile trace.json
   cairn run model --inputs cat.jpg --pixels -1,1
   cairn run model --input 'x=[[1, 2, 3]]' --input mask=@mask.npy
+  cairn run frozen.pb --feed 'x=[[1, 2, 3]]' --fetch y
   echo '{"instances": [[1, 2, 3]]}' | cairn run model --inputs -`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 && f.inputs == "" && slices.Contains([]string{".json", ".npz", ".npy", ".csv", ".png", ".jpg", ".jpeg"}, suffix(args[1])) {
-				return usagef("run needs a DIR; the inputs come with a flag: --inputs %s", args[1])
+				return usagef("run needs a PATH; the inputs come with a flag: --inputs %s", args[1])
 			}
-			return need(1, 1, "a DIR")(cmd, args)
+			return need(1, 1, "a PATH")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
 	}
@@ -78,6 +85,8 @@ or --grant-write gives it a directory. Names below it may be absolute.`,
 	c.Flags().StringSliceVar(&f.tags, "tags", nil, "the MetaGraph's tags, if there are several: `A,B`")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "read the inputs from `FILE`, or from stdin if it is -")
 	c.Flags().StringArrayVar(&f.literals, "input", nil, "give one input, `NAME=VALUE`: JSON, or @FILE")
+	c.Flags().StringArrayVar(&f.feeds, "feed", nil, "give a node of the graph a value: `NAME=VALUE`")
+	c.Flags().StringArrayVar(&f.fetches, "fetch", nil, "compute the node or output `NAME` of the graph")
 	c.Flags().StringVar(&f.pixels, "pixels", "", "the numbers for black and white: `LOW,HIGH`")
 	c.Flags().StringVarP(&f.outputs, "outputs", "o", "", "write the outputs to `FILE`: .npz, .json or .png")
 	c.Flags().StringVar(&f.picture, "picture", "", "the `NAME` of the output that a .png shows")
@@ -144,12 +153,9 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 		prof = &profile.Profile{}
 		o.Tracer = &measured{profile: prof}
 	}
-	if found, ok := a.modelDir(dir); ok {
-		dir = found
-	}
-	m, err := modelrun.Load(ctx, os.DirFS(dir), o)
+	m, err := f.load(ctx, a, dir, o)
 	if err != nil {
-		return fmt.Errorf("%s: %w", dir, denied(err))
+		return err
 	}
 	src := &feed.Source{}
 	if f.inputs != "" {
@@ -158,11 +164,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 		}
 		defer src.Close()
 	}
-	name, err := f.choose(m, src)
-	if err != nil {
-		return err
-	}
-	s, err := m.Signature(name)
+	s, def, err := f.callee(m, src, dir)
 	if err != nil {
 		return err
 	}
@@ -184,10 +186,6 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 		if err := f.writeTrace(a, prof); err != nil {
 			return err
 		}
-	}
-	def, err := m.MetaGraph().Signature(name)
-	if err != nil {
-		return err
 	}
 	answer := &feed.Answer{Outputs: out, Signature: def}
 	answer.Form, answer.Named = src.Form()
@@ -215,9 +213,11 @@ func (f *runFlags) read(ctx context.Context, a *app, src *feed.Source, s *modelr
 		return src.Read(ctx, s.Inputs(), opts)
 	}
 	in := map[string]*tensor.Tensor{}
-	for _, l := range f.literals {
-		if err := feed.AddLiteral(ctx, in, l, a.in, s.Inputs(), opts); err != nil {
-			return nil, fmt.Errorf("--input: %w", err)
+	for flag, list := range map[string][]string{"--input": f.literals, "--feed": f.feeds} {
+		for _, l := range list {
+			if err := feed.AddLiteral(ctx, in, l, a.in, s.Inputs(), opts); err != nil {
+				return nil, fmt.Errorf("%s: %w", flag, err)
+			}
 		}
 	}
 	return in, nil
@@ -227,6 +227,9 @@ func (f *runFlags) read(ctx context.Context, a *app, src *feed.Source, s *modelr
 func (f *runFlags) check() error {
 	if f.inputs != "" && f.literals != nil {
 		return usagef("--inputs and --input are two ways to give the inputs; use one")
+	}
+	if err := f.checkGraph(); err != nil {
+		return err
 	}
 	if f.repeat < 0 {
 		return usagef("--repeat takes a number of calls")

@@ -47,7 +47,10 @@ path of the tree is a name for cat. Tensors that no object holds come last.
 Of a SavedModel's directory it shows the signatures, Keras's layers, the
 objects, the functions with what they take and give, assets, and the ops with
 those that have no kernel here. Nothing of it is run. --go prints a Go package
-that calls its signatures, --sizes how much each object takes.`,
+that calls its signatures, --sizes how much each object takes.
+
+Of a GraphDef, a .pb or .pbtxt file such as a frozen graph, it shows the feeds,
+the fetches and the ops.`,
 		Example: `  cairn show model/ckpt-10
   cairn show model/ckpt-10 --svg graph.svg
   cairn show model/ckpt-10 -o graph.svg                  or .dot, .json, .txt
@@ -63,6 +66,9 @@ that calls its signatures, --sizes how much each object takes.`,
 			}
 			if dir, ok := a.modelDir(path); ok {
 				return f.showModel(cmd.Context(), a, dir)
+			}
+			if tensorfile.IsGraphDef(nil, path) && f.format != "dot" && f.format != "svg" {
+				return f.showGraphDef(cmd.Context(), a, path)
 			}
 			if err := f.onlyForModels(); err != nil {
 				return err

@@ -49,6 +49,9 @@ type MetaGraph struct {
 	Collections []Collection `json:"collections,omitempty"`
 	Ops         []Op         `json:"ops"`
 	Layers      []Layer      `json:"layers,omitempty"`
+	// Feeds and Fetches are what a GraphDef, which has no signatures, can be run by.
+	Feeds   []Tensor `json:"feeds,omitempty"`
+	Fetches []Tensor `json:"fetches,omitempty"`
 
 	meta   *savedmodel.MetaGraph
 	chosen bool // a signature was chosen, which the text shows alone
@@ -155,6 +158,13 @@ func describe(ctx context.Context, fsys fs.FS, g *savedmodel.MetaGraph, kernels 
 	}
 	for _, s := range g.Signatures {
 		x.Signatures = append(x.Signatures, Signature{s.Name, s.Method, tensors(s.Inputs), outputs(s.Outputs)})
+	}
+	if g.SavedModel().IsGraphDef() {
+		feeds, fetches, err := g.Endpoints()
+		if err != nil {
+			return nil, err
+		}
+		x.Feeds, x.Fetches = tensors(feeds), tensors(fetches)
 	}
 	paths := g.Paths()
 	x.Functions = functions(g, paths)

@@ -99,6 +99,13 @@ func (t *text) metaGraph(g *MetaGraph, several bool) error {
 	if several {
 		t.head("MetaGraph", "")
 	}
+	if g.meta.SavedModel().IsGraphDef() {
+		t.line("  ", fmt.Sprintf("graph version %d, %s, %s", g.Producer, counted(g.Nodes, "node"), counted(g.Library, "function")))
+		t.endpoints("Feeds", "the graph has no placeholder", g.Feeds)
+		t.endpoints("Fetches", "every output is used by another node", g.Fetches)
+		t.ops(g)
+		return nil
+	}
 	t.line("  ", about)
 	t.head("Signatures", "")
 	if len(g.Signatures) == 0 {
@@ -120,6 +127,21 @@ func (t *text) metaGraph(g *MetaGraph, several bool) error {
 	t.assets(g)
 	t.ops(g)
 	return nil
+}
+
+// endpoints writes tensors that a graph can be run by.
+func (t *text) endpoints(name, none string, list []Tensor) {
+	t.head(name, "")
+	if len(list) == 0 {
+		t.line("  ", none)
+	}
+	width := 0
+	for _, x := range list {
+		width = max(width, render.Width(render.Printable(x.Name)))
+	}
+	for _, x := range list {
+		t.whole("  ", pad(render.Printable(x.Name), min(width, 48))+"  "+typeWords(x))
+	}
 }
 
 func (t *text) signature(s Signature) {

@@ -251,6 +251,43 @@ func describe(list []savedmodel.TensorInfo) string {
 	return strings.Join(parts, ", ")
 }
 
+// Placeholders returns the placeholders that fetches need, in the order of the graph, by the
+// names of their nodes. Those with a default value are left out.
+func (m *Model) Placeholders(fetches []string) ([]string, error) {
+	in, err := m.runnableFor(fetches)
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: %w", err)
+	}
+	seen := map[*graph.Node]bool{}
+	var todo []*graph.Node
+	for _, name := range fetches {
+		o, err := in.find("fetch", savedmodel.TensorInfo{Name: name, Tensor: name})
+		if err != nil {
+			return nil, fmt.Errorf("savedmodel: %w", err)
+		}
+		todo = append(todo, o.Node)
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		for _, from := range n.In {
+			todo = append(todo, from.Node)
+		}
+		todo = append(todo, n.Control...)
+	}
+	var names []string
+	for _, n := range in.Nodes() {
+		if seen[n] && (n.Op == "Placeholder" || n.Op == "PlaceholderV2") {
+			names = append(names, n.Name)
+		}
+	}
+	return names, nil
+}
+
 // Prune returns a signature made from tensors of the graph: feeds and fetches by
 // their names there, "dense/Relu:0", which are the names of its inputs and
 // outputs too. The name of an operation, "dense/Relu", means its first output. As a

@@ -52,3 +52,25 @@ func ExampleModel_Function() {
 	fmt.Println(y, err)
 	// Output: [3. 7.] <nil>
 }
+
+// A frozen graph has no signatures: feeds and fetches say what is computed.
+func ExampleLoadGraphDef() {
+	ctx := context.Background()
+	m, err := run.LoadGraphDef(ctx, os.DirFS("../testdata/graphs"), "frozen.pb", &run.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	top, err := m.Prune([]string{"y"}, []string{"top:1"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := top.Call(ctx, map[string]*tensor.Tensor{"y": tensor.Must(tensor.New([]float32{1, 5, 2, 4}, 1, 4))})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out["top:1"])
+	// Output: [[1 3]]
+}

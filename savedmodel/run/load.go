@@ -76,6 +76,23 @@ func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Model, error) {
 	return LoadMetaGraph(ctx, g, opts)
 }
 
+// LoadGraphDef reads a file that holds a GraphDef, such as a frozen graph, and makes it
+// ready to run; see [savedmodel.ReadGraphDef]. The model has no signatures: [Model.Prune]
+// makes one of feeds and fetches. The options' Tags, Signatures and Objects have no effect.
+// A variable of a graph that isn't frozen has no value until an op gives it one.
+func LoadGraphDef(ctx context.Context, fsys fs.FS, name string, opts *LoadOptions) (*Model, error) {
+	if opts == nil || opts.Kernels == nil {
+		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
+	}
+	m, err := savedmodel.ReadGraphDef(ctx, fsys, name, opts.Read)
+	if err != nil {
+		return nil, err
+	}
+	o := *opts
+	o.Signatures, o.Objects = nil, nil
+	return LoadMetaGraph(ctx, m.MetaGraphs[0], &o)
+}
+
 // LoadMetaGraph makes a MetaGraph ready to run, as [Load] does. The options' Tags and
 // Read have no effect.
 func LoadMetaGraph(ctx context.Context, g *savedmodel.MetaGraph, opts *LoadOptions) (*Model, error) {

@@ -107,6 +107,11 @@ func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions
 		decode = savedmodel.UnmarshalText
 	}
 	m, err := decode(b, o)
+	if err != nil && strings.HasSuffix(name, ".pbtxt") && s.file != savedmodel.TextGraphFile {
+		if g, graphErr := savedmodel.UnmarshalGraphDefText(b, o); graphErr == nil {
+			m, err = g, nil
+		}
+	}
 	return s.finish(m, err)
 }
 

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnml/cairn/cmd/cairn/internal/feed"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/savedmodel"
+	modelrun "github.com/cairnml/cairn/savedmodel/run"
+	"github.com/cairnml/cairn/tensorfile"
+)
+
+// checkGraph looks at the flags that run a graph without a signature.
+func (f *runFlags) checkGraph() error {
+	switch {
+	case f.feeds != nil && f.inputs != "":
+		return usagef("--inputs and --feed are two ways to give the inputs; use one")
+	case f.feeds != nil && f.literals != nil:
+		return usagef("--input is for signatures, --feed for graphs; use one")
+	case f.feeds != nil && f.fetches == nil:
+		return usagef("--feed needs --fetch NAME, which says what to compute")
+	case f.fetches != nil && f.signature != "":
+		return usagef("--signature and --fetch are two ways to say what to compute; use one")
+	case f.fetches != nil && f.literals != nil:
+		return usagef("--input is for signatures; with --fetch use --feed")
+	}
+	for _, x := range f.feeds {
+		if name, _, ok := strings.Cut(x, "="); !ok || name == "" {
+			return usagef("--feed %s: it has no name (want NAME=VALUE)", x)
+		}
+	}
+	return nil
+}
+
+// load loads the SavedModel or the GraphDef at path.
+func (f *runFlags) load(ctx context.Context, a *app, path string, o *modelrun.LoadOptions) (m *modelrun.Model, err error) {
+	if tensorfile.IsGraphDef(nil, path) {
+		m, err = modelrun.LoadGraphDef(ctx, os.DirFS(filepath.Dir(path)), filepath.Base(path), o)
+	} else {
+		if found, ok := a.modelDir(path); ok {
+			path = found
+		}
+		m, err = modelrun.Load(ctx, os.DirFS(path), o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, denied(err))
+	}
+	return m, nil
+}
+
+// callee returns what is called: the signature that the user or the request asks for, or
+// the part of the graph between --feed and --fetch.
+func (f *runFlags) callee(m *modelrun.Model, src *feed.Source, path string) (*modelrun.Signature, *savedmodel.SignatureDef, error) {
+	if f.fetches == nil {
+		if m.MetaGraph().SavedModel().IsGraphDef() {
+			return nil, nil, noFetch(m, path)
+		}
+		name, err := f.choose(m, src)
+		if err != nil {
+			return nil, nil, err
+		}
+		s, err := m.Signature(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		def, err := m.MetaGraph().Signature(name)
+		return s, def, err
+	}
+	var feeds []string
+	for _, x := range f.feeds {
+		name, _, _ := strings.Cut(x, "=")
+		feeds = append(feeds, name)
+	}
+	if f.inputs != "" {
+		var err error
+		if feeds, err = m.Placeholders(f.fetches); err != nil {
+			return nil, nil, err
+		}
+	}
+	s, err := m.Prune(feeds, f.fetches)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, &savedmodel.SignatureDef{Inputs: s.Inputs(), Outputs: s.Outputs()}, nil
+}
+
+// noFetch returns an error that names what a graph can compute.
+func noFetch(m *modelrun.Model, path string) error {
+	_, fetches, err := m.MetaGraph().Endpoints()
+	if err != nil {
+		return err
+	}
+	words := "cairn show lists its ops"
+	if len(fetches) > 0 {
+		var names []string
+		for _, t := range fetches[:min(len(fetches), maxNamed)] {
+			names = append(names, render.Printable(t.Name))
+		}
+		words = "no other node uses " + strings.Join(names, ", ")
+		if n := len(fetches) - len(names); n > 0 {
+			words += fmt.Sprintf(" and %d more", n)
+		}
+	}
+	return usagef("%s is a graph alone, without signatures: --fetch NAME says what to compute; %s", path, words)
+}
+
+// maxNamed is how many outputs of a graph an error names.
+const maxNamed = 8
