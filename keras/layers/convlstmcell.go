@@ -100,6 +100,8 @@ func (c *ConvLSTMCell) check() error {
 		return fmt.Errorf("the rank is %d, want 1 to 3", c.Rank)
 	case c.Filters < 1:
 		return fmt.Errorf("there are too few filters (got %d, want 1 or more)", c.Filters)
+	case c.Filters > mostUnits:
+		return fmt.Errorf("there are too many filters (got %d, want at most %d)", c.Filters, mostUnits)
 	case c.Padding != "valid" && c.Padding != "same":
 		return fmt.Errorf("unknown padding %q, want valid or same", c.Padding)
 	case c.DataFormat != ChannelsLast && c.DataFormat != ChannelsFirst:

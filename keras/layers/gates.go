@@ -3,6 +3,7 @@ package layers
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -10,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
+
+// mostUnits is the largest number of units, so that the columns of all gates can be
+// counted in 32 bits.
+const mostUnits = math.MaxInt32 / 4
 
 // gateMasks draws the masks of dropout for the inputs of a cell with gates: one for each
 // gate, or one for all in the implementation 2.

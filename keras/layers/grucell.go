@@ -70,6 +70,8 @@ func (c *GRUCell) Weights(in base.Shapes) ([]base.Weight, error) {
 		return nil, err
 	case c.Units < 1:
 		return nil, fmt.Errorf("there are too few units (got %d, want 1 or more)", c.Units)
+	case c.Units > mostUnits:
+		return nil, fmt.Errorf("there are too many units (got %d, want at most %d)", c.Units, mostUnits)
 	}
 	list := []base.Weight{
 		{To: &c.Kernel, Edge: "kernel", Shape: tensor.Shape{n, 3 * c.Units},

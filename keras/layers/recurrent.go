@@ -68,6 +68,9 @@ func (r *recurrent) BuildLayer(s *ops.Scope, in base.Shapes) error {
 	}
 	batch, _ := r.axes()
 	step := append(tensor.Shape{in[0][batch]}, in[0][2:]...)
+	if given := r.layer.BatchInputShape; step[0] < 0 && len(given) == len(in[0]) {
+		step[0] = given[batch]
+	}
 	if err := base.Build(s, r.cell, step); err != nil {
 		return err
 	}

@@ -309,6 +309,15 @@ func TestWhatRecurrentLayersRefuse(t *testing.T) {
 		"no cell":          {&layers.RNN{}, x, nil, "no cell"},
 		"no cells":         {&layers.RNN{Cell: &layers.StackedRNNCells{}}, x, nil, "no cells"},
 		"no units":         {&layers.GRU{}, x, nil, "too few units"},
+		"many units":       {&layers.LSTM{Units: math.MaxInt32}, x, nil, "too many units"},
+		"many filters":     {&layers.ConvLSTM1D{Filters: math.MaxInt32, KernelSize: []int{1}}, ops.Ones(function.Eager(t.Context()), tensor.Float32, 1, 2, 3, 4), nil, "too many filters"},
+		"no kernel":        {&layers.ConvLSTM2D{Filters: 1}, ops.Ones(function.Eager(t.Context()), tensor.Float32, 1, 2, 3, 4, 5), nil, "KernelSize"},
+		"unrolled images":  {&layers.ConvLSTM2D{Filters: 1, KernelSize: []int{1}, Unroll: true}, x, nil, "neither unrolled"},
+		"no inner layer":   {&layers.TimeDistributed{}, x, nil, "no inner layer"},
+		"not recurrent":    {&layers.Bidirectional{Inner: &layers.Dense{Units: 1}}, x, nil, "recurrent layer"},
+		"same direction":   {&layers.Bidirectional{Inner: &layers.GRU{Units: 1}, BackwardLayer: &layers.GRU{Units: 1}}, x, nil, "both layers have GoBackwards"},
+		"other sequences":  {&layers.Bidirectional{Inner: &layers.GRU{Units: 1}, BackwardLayer: &layers.GRU{Units: 1, GoBackwards: true, ReturnSequences: true}}, x, nil, "differ in"},
+		"odd states":       {&layers.Bidirectional{Inner: &layers.GRU{Units: 2}}, x, state(2, 2), "as many for each direction"},
 		"matrix":           {&layers.LSTM{Units: 2}, ops.Ones(function.Eager(t.Context()), tensor.Float32, 2, 3), nil, "time and features"},
 		"number of states": {&layers.LSTM{Units: 2}, x, state(2, 2), "got 1 states, the cell has 2"},
 		"shape of a state": {&layers.GRU{Units: 2}, x, state(2, 3), "want a batch's dimension and [2]"},
@@ -371,6 +380,22 @@ func TestStatesOfAModelAreReset(t *testing.T) {
 	must(t, s.Err())
 	if !again.Equal(first) || second.Equal(first) {
 		t.Errorf("got %v, then %v, and after the reset %v", first, second, again)
+	}
+}
+
+// TestAStatefulLayerTakesTheBatchOfItsConfig traces a call whose batch isn't known.
+func TestAStatefulLayerTakesTheBatchOfItsConfig(t *testing.T) {
+	for _, c := range []struct {
+		layer *layers.GRU
+		ok    bool
+	}{
+		{&layers.GRU{Layer: keras.Layer{BatchInputShape: base.Shape{2, -1, 3}}, Units: 2, Stateful: true}, true},
+		{&layers.GRU{Units: 2, Stateful: true}, false},
+	} {
+		f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return c.layer.Call(s, x) }, &function.Options{Mode: function.Traced})
+		if _, err := f.Trace(ops.Spec(tensor.Float32, -1, 4, 3)); (err == nil) != c.ok {
+			t.Errorf("known %v: %v", c.ok, err)
+		}
 	}
 }
 
