@@ -27,6 +27,7 @@ import pathlib
 import sys
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # whose products of bfloat16 round otherwise than TensorFlow's own
 import numpy as np
 import tensorflow as tf
 import tf_keras

@@ -50,6 +50,7 @@ for name, layer, count in [("simple", layers.SimpleRNN, 1), ("lstm", layers.LSTM
         dict(name=f"{name}_activity", layer=make(activity_regularizer="l2", bias_regularizer="l1", recurrent_regularizer="l2", bias_initializer="ones", return_sequences=True, name="it"), inputs=[seq]),
         dict(name=f"{name}_dropout", layer=make(dropout=0.5, recurrent_dropout=0.25), inputs=[seq], training=[False]),
         dict(name=f"{name}_float64", layer=make(dtype="float64"), inputs=[seq]),
+        dict(name=f"{name}_bfloat16", layer=make(dtype="mixed_bfloat16", return_sequences=True), inputs=[(2, 2, 3)]),
         dict(name=f"{name}_float16", layer=make(dtype="mixed_float16", return_sequences=True), inputs=[seq]),
         dict(name=f"{name}_frozen", layer=make(trainable=False), inputs=[seq]),
         dict(name=f"{name}_major", layer=make(return_sequences=True, **major), inputs=[(4, 2, 3)] if major else [seq], mask=[mask.T.copy() if major else mask]),
