@@ -43,8 +43,18 @@ func (l *Layer) addActivity(s *ops.Scope, out []*ops.Value) {
 	}
 }
 
-// activityOf returns the value of the field ActivityRegularizer of a layer.
+// ActivityRegularized is implemented by layers that regularize their outputs without a
+// field ActivityRegularizer.
+type ActivityRegularized interface {
+	ActivityPenalty() regularizers.Regularizer
+}
+
+// activityOf returns the regularizer of a layer's outputs: what its ActivityPenalty returns,
+// or the value of its field ActivityRegularizer.
 func activityOf(self any) regularizers.Regularizer {
+	if a, ok := self.(ActivityRegularized); ok {
+		return a.ActivityPenalty()
+	}
 	v := reflect.Indirect(reflect.ValueOf(self))
 	if v.Kind() != reflect.Struct {
 		return nil

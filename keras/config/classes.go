@@ -162,15 +162,24 @@ func (c *Classes) ClassOf(obj any) (class Class, ok bool) {
 	return Class{}, false
 }
 
-// find returns the class of a name whose objects a field of type want can hold.
-func (c *Classes) find(name, module string, want reflect.Type) (*Class, error) {
+// find returns the class of a name whose objects a field of type want can hold. Among
+// several it prefers that of the module, then one that has all fields of the config.
+func (c *Classes) find(name, module string, want reflect.Type, fields map[string]any) (*Class, error) {
 	var found *Class
+	best := -1
 	for _, k := range c.byName[name] {
 		if !k.fits(want) {
 			continue
 		}
-		if found == nil || k.Module == module {
-			found = k
+		score := 0
+		if k.Module == module {
+			score += 2
+		}
+		if k.has(fields) {
+			score++
+		}
+		if score > best {
+			found, best = k, score
 		}
 	}
 	if found != nil {
@@ -187,6 +196,24 @@ func (c *Classes) find(name, module string, want reflect.Type) (*Class, error) {
 	}
 	slices.Sort(names)
 	return nil, &UnknownError{Kind: "class", Name: name, Near: nearest.Names(name, names, 3)}
+}
+
+// has reports whether a config of the class can have all the given fields.
+func (k *Class) has(fields map[string]any) bool {
+	if k.typ == nil {
+		return len(fields) == 0
+	}
+	t := k.typ
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	p := planOf(t)
+	for name := range fields {
+		if _, ok := p.byName[name]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func (k *Class) fits(want reflect.Type) bool {

@@ -111,7 +111,8 @@ func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 	default:
 		return fmt.Errorf("got %s, want an object or a name", kindOf(v))
 	}
-	k, err := d.classes.find(name, module, want)
+	fields, _ := object["config"].(map[string]any)
+	k, err := d.classes.find(name, module, want, fields)
 	if err != nil {
 		return err
 	}

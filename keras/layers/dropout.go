@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"sync"
 
 	"github.com/cairnml/cairn/keras/base"
@@ -37,37 +35,11 @@ func (d *Dropout) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run(s, d
 
 // Compute drops elements of x in a training scope.
 func (d *Dropout) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
-	if !(d.Rate >= 0 && d.Rate < 1) {
-		return s.Fail("Dropout", fmt.Errorf("the rate is %v, want at least 0 and below 1", d.Rate))
+	if err := checkRate(d.Rate); err != nil {
+		return s.Fail("Dropout", err)
 	}
 	if d.Rate == 0 || !s.Training() {
 		return x
 	}
-	d.once.Do(func() {
-		if d.Random != nil {
-			return
-		}
-		var seed uint64
-		if d.Seed != nil {
-			seed = uint64(*d.Seed)
-		} else {
-			base.WithRand(s, func(r *rand.Rand) { seed = r.Uint64() })
-		}
-		d.Random = ops.NewRandom(seed)
-	})
-	if d.NoiseShape == nil {
-		return ops.Dropout(s, d.Random, x, d.Rate)
-	}
-	in := x.Shape()
-	if len(in) != len(d.NoiseShape) {
-		return s.Fail("Dropout", fmt.Errorf("NoiseShape has %d dimensions, the input has %d", len(d.NoiseShape), len(in)))
-	}
-	noise := make([]ops.Input, len(in))
-	for i, n := range d.NoiseShape {
-		if noise[i] = []int32{int32(n)}; n < 0 {
-			noise[i] = ops.StridedSlice(s, ops.Shape(s, x), ops.Span(i, i+1))
-		}
-	}
-	ones := ops.Cast(s, s.Emit1("Fill", nil, ops.Concat(s, noise, 0), float32(1)), x.DType())
-	return ops.Mul(s, x, ops.Dropout(s, d.Random, ones, d.Rate))
+	return dropElements(s, generator(s, &d.once, &d.Random, d.Seed), x, d.Rate, d.NoiseShape)
 }

@@ -33,6 +33,7 @@ import tensorflow as tf
 import tf_keras
 from tf_keras.src.saving import serialization_lib
 from tf_keras.src.saving.legacy import serialization as legacy
+from tf_keras.src.saving.legacy.saved_model import json_utils
 
 here = pathlib.Path(__file__).parent
 
@@ -166,7 +167,7 @@ def main():
         for case in module.CASES:
             cases.append(run(case, arrays))
         np.savez_compressed(here / f"{family}.npz", **arrays)
-        (here / f"{family}.json").write_text(json.dumps(cases, indent=1) + "\n")
+        (here / f"{family}.json").write_text(json.dumps(cases, indent=1, default=json_utils.get_json_type) + "\n")
 
 
 main()

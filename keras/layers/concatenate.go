@@ -1,0 +1,53 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Concatenate joins its inputs along a dimension. All other sizes must be equal.
+type Concatenate struct {
+	base.Layer
+	// Axis is the dimension, counted from the end if it is negative. Default: -1.
+	Axis *int `keras:",default=-1"`
+}
+
+// Call joins the inputs xs, a []*ops.Value.
+func (l *Concatenate) Call(s *ops.Scope, xs ops.Input) *ops.Value { return l.Run(s, l, xs, nil) }
+
+// ComputeAll joins the inputs.
+func (l *Concatenate) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
+	if err := c.CheckArgs(); err != nil || len(c.Inputs) == 0 {
+		if err == nil {
+			err = fmt.Errorf("got no input, want one or more")
+		}
+		return []*ops.Value{s.Fail("Concatenate", err)}
+	}
+	return []*ops.Value{ops.Concat(s, c.Inputs, *l.Axis)}
+}
+
+// ComputeMask joins the masks. An input without one has a mask that ignores nothing. The
+// result is nil if no input has one.
+func (l *Concatenate) ComputeMask(s *ops.Scope, c *base.Invocation, _ []*ops.Value) []*ops.Value {
+	some := false
+	masks := make([]*ops.Value, len(c.Inputs))
+	for i, x := range c.Inputs {
+		m := c.Masks[i]
+		some = some || m != nil
+		switch {
+		case m == nil:
+			masks[i] = ops.Cast(s, ops.OnesLike(s, x), tensor.Bool)
+		case m.Fact().Shape.Rank() < x.Fact().Shape.Rank():
+			masks[i] = ops.ExpandDims(s, m, -1)
+		default:
+			masks[i] = m
+		}
+	}
+	if !some {
+		return nil
+	}
+	return []*ops.Value{ops.All(s, ops.Concat(s, masks, *l.Axis), -1)}
+}

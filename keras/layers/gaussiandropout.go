@@ -1,0 +1,43 @@
+package layers
+
+import (
+	"math"
+	"sync"
+
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/ops"
+)
+
+// GaussianDropout multiplies its inputs while training by normal numbers of mean 1, whose
+// variance is Rate/(1-Rate).
+type GaussianDropout struct {
+	base.Layer
+	// Rate is the probability of [Dropout] that has the same variance, from 0 up to but not
+	// including 1.
+	Rate float64
+	// Seed makes the numbers the same in every run. Default: they differ.
+	Seed *int
+	// Random draws the numbers; see [Dropout]. Default: one of Seed.
+	Random *ops.Random `cairn:"-" keras:"-"`
+
+	once sync.Once
+}
+
+// PassesMask marks a layer whose output has the mask of its input.
+func (d *GaussianDropout) PassesMask() {}
+
+// Call multiplies x by random numbers in a training scope.
+func (d *GaussianDropout) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run(s, d, x, nil) }
+
+// Compute multiplies x by random numbers in a training scope.
+func (d *GaussianDropout) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
+	if err := checkRate(d.Rate); err != nil {
+		return s.Fail("GaussianDropout", err)
+	}
+	if d.Rate == 0 || !s.Training() {
+		return x
+	}
+	r := generator(s, &d.once, &d.Random, d.Seed)
+	dev := math.Sqrt(d.Rate / (1 - d.Rate))
+	return ops.Mul(s, x, ops.Add(s, ops.Mul(s, ops.RandomNormalLike(s, r, x), dev), 1.0))
+}

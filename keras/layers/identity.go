@@ -1,0 +1,20 @@
+package layers
+
+import (
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/ops"
+)
+
+// Identity passes its inputs on. It drops their masks, as in tf_keras.
+type Identity struct{ base.Layer }
+
+// Call returns x.
+func (i *Identity) Call(s *ops.Scope, x ops.Input) *ops.Value { return i.Run(s, i, x, nil) }
+
+// ComputeAll returns the inputs.
+func (i *Identity) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
+	if err := c.CheckArgs(); err != nil {
+		return []*ops.Value{s.Fail("Identity", err)}
+	}
+	return append([]*ops.Value(nil), c.Inputs...)
+}

@@ -1,0 +1,27 @@
+package layers
+
+import (
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/ops"
+)
+
+// LeakyReLU computes x where it is positive and Alpha·x elsewhere.
+type LeakyReLU struct {
+	base.Layer
+	// Alpha is the slope of negative inputs. Default: 0.3.
+	Alpha *float64 `keras:",single,default=0.3"`
+}
+
+// PassesMask marks a layer whose output has the mask of its input.
+func (l *LeakyReLU) PassesMask() {}
+
+// Call returns the activation of x.
+func (l *LeakyReLU) Call(s *ops.Scope, x ops.Input) *ops.Value { return l.Run(s, l, x, nil) }
+
+// Compute returns the activation of x.
+func (l *LeakyReLU) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
+	if *l.Alpha == 0 {
+		return ops.Relu(s, x)
+	}
+	return ops.LeakyRelu(s, x, float64(float32(*l.Alpha)))
+}
