@@ -399,6 +399,32 @@ func TestAStatefulLayerTakesTheBatchOfItsConfig(t *testing.T) {
 	}
 }
 
+// TestTimeDistributedCallsAModel compares a model that is called with all steps with calls
+// for each step, with a batch of known and unknown size.
+func TestTimeDistributedCallsAModel(t *testing.T) {
+	model := keras.NewSequential(&layers.Dense{Units: 5, Activation: activations.Tanh}, &layers.Dense{Units: 2})
+	l := &layers.TimeDistributed{Inner: model}
+	s := function.Eager(t.Context())
+	x := ops.Sin(s, ops.Reshape(s, ops.Range(s, float32(0), float32(24), float32(1)), 2, 3, 4))
+	y := l.Call(s, x)
+	var steps []*ops.Value
+	for _, step := range ops.Unstack(s, x, 3, 1) {
+		steps = append(steps, model.Call(s, step))
+	}
+	want := ops.Stack(s, steps, 1)
+	must(t, s.Err())
+	near(t, "eager", tensorOf(t, y), tensorOf(t, want), 1e-6)
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return l.Call(s, x) }, &function.Options{Mode: function.Traced})
+	_, err := f.Trace(ops.Spec(tensor.Float32, -1, -1, 4))
+	must(t, err)
+	got, err := f.Call(t.Context(), x)
+	must(t, err)
+	near(t, "traced", tensorOf(t, got), tensorOf(t, want), 1e-6)
+	if n := len(keras.Trainable(l)); n != 4 {
+		t.Errorf("there are %d trainable variables, want 4", n)
+	}
+}
+
 // TestOlderConfigs reads settings that tf_keras takes and doesn't write any more.
 func TestOlderConfigs(t *testing.T) {
 	for data, want := range map[string]any{
