@@ -35,6 +35,6 @@
 // # Random numbers
 //
 // First values and dropout masks differ from run to run unless seeds are given:
-// an initializer's or layer's own, or [WithSeed] for all of a scope. The numbers
-// aren't TensorFlow's.
+// an initializer's or layer's own, or [WithSeed] for all of a scope. First values are
+// tf_keras's for the same seed; dropout masks aren't.
 package keras

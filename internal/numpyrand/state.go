@@ -1,5 +1,5 @@
-// Package numpyrand has numpy's legacy generator, RandomState, so that orders which
-// tf_keras makes from a seed can be made again.
+// Package numpyrand has numpy's legacy generator, RandomState, and Python's, so that orders
+// and seeds which tf_keras makes from a seed can be made again.
 package numpyrand
 
 import (
@@ -32,6 +32,46 @@ func New(seed uint64) (*State, error) {
 		x = 1812433253*(x^x>>30) + uint32(i) + 1
 	}
 	return s, nil
+}
+
+// Python returns the state that random.Random(seed) begins with in Python.
+func Python(seed uint64) *State {
+	s, _ := New(19650218)
+	key := []uint32{uint32(seed), uint32(seed >> 32)}
+	if key[1] == 0 {
+		key = key[:1]
+	}
+	i := 1
+	step := func(factor, add uint32, sign bool) {
+		mixed := s.key[i] ^ (s.key[i-1]^s.key[i-1]>>30)*factor
+		if sign {
+			mixed -= add
+		} else {
+			mixed += add
+		}
+		s.key[i] = mixed
+		if i++; i == words {
+			s.key[0], i = s.key[words-1], 1
+		}
+	}
+	for k := range max(words, len(key)) {
+		j := k % len(key)
+		step(1664525, key[j]+uint32(j), false)
+	}
+	for range words - 1 {
+		step(1566083941, uint32(i), true)
+	}
+	s.key[0] = 0x80000000
+	return s
+}
+
+// Uint64 returns the next 32 bits in its upper half, and bits that follow from them in the
+// lower one. It makes a State a rand.Source whose every number takes one step.
+func (s *State) Uint64() uint64 {
+	x := uint64(s.Uint32())
+	low := x * 0xd6e8feb86659fd93 // SplitMix's way to spread bits
+	low = (low ^ low>>32) * 0xd6e8feb86659fd93
+	return x<<32 | low>>32
 }
 
 // Uint32 returns the next 32 bits.

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/cairnml/cairn/internal/numpyrand"
 	"github.com/cairnml/cairn/ops"
 )
 
@@ -12,25 +13,31 @@ type seedKey struct{}
 // seeded is a generator that scopes carry, those of layers that goroutines call
 // too.
 type seeded struct {
-	mu sync.Mutex
-	r  *rand.Rand
+	mu    sync.Mutex
+	first *rand.Rand // of first values
+	noise *rand.Rand // of everything else, such as dropout
 }
 
 // WithSeed returns a scope of the same call on which layers draw their first
 // values from a generator with this seed, in the order in which they are built:
-// the same program then makes the same model. Initializers with a seed of their
-// own aren't touched. Each WithSeed begins anew, so that layers which are built
+// the same program then makes the same model. The values are those of tf_keras after
+// tf_keras.utils.set_random_seed(seed), if the same layers are built in the same order.
+// Initializers with a seed of their own aren't touched. Each WithSeed begins anew, so that layers which are built
 // in two calls draw the same numbers. Without it every run differs.
 //
 //	func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
 //		s = keras.WithSeed(s.WithTraining(true), 1)
 func WithSeed(s *ops.Scope, seed uint64) *ops.Scope {
-	return s.With(seedKey{}, &seeded{r: rand.New(rand.NewPCG(seed, 0))})
+	return s.With(seedKey{}, &seeded{first: rand.New(numpyrand.Python(seed)), noise: rand.New(rand.NewPCG(seed, 0))})
 }
 
-// WithRand calls f with the random state of the scope, which the first values of variables are
-// drawn from.
+// WithRand calls f with the random state of the scope that layers draw noise from. The
+// first values of variables have another one.
 func WithRand(s *ops.Scope, f func(r *rand.Rand)) {
+	withRand(s, func(g *seeded) *rand.Rand { return g.noise }, f)
+}
+
+func withRand(s *ops.Scope, of func(g *seeded) *rand.Rand, f func(r *rand.Rand)) {
 	g, ok := s.Value(seedKey{}).(*seeded)
 	if !ok {
 		f(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
@@ -38,5 +45,5 @@ func WithRand(s *ops.Scope, f func(r *rand.Rand)) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f(g.r)
+	f(of(g))
 }

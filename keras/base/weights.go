@@ -93,7 +93,7 @@ func (l *Layer) AddWeight(s *ops.Scope, dst **trackable.Variable, edge string, w
 	return l.AddVariable(dst, edge, trackable.VariableSpec{
 		DType: w.DType, Shape: w.Shape, NotTrainable: w.NotTrainable, Name: w.Name,
 		Init: func() (t *tensor.Tensor, err error) {
-			WithRand(s, func(r *rand.Rand) { t, err = w.Init.Init(r, w.DType, w.Shape) })
+			withRand(s, func(g *seeded) *rand.Rand { return g.first }, func(r *rand.Rand) { t, err = w.Init.Init(r, w.DType, w.Shape) })
 			return t, err
 		},
 	})

@@ -1,10 +1,12 @@
 // Package initializers has the initializers of Keras: they make the first values of
 // variables.
+//
+// The numbers are those of tf_keras's initializers with the same seed: of TensorFlow's
+// stateless ops, for the seed and 0.
 package initializers
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/cairnml/cairn/keras/config"
@@ -65,8 +67,8 @@ type RandomUniform struct {
 
 // Init draws the tensor.
 func (u RandomUniform) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	u, r = config.Completed(u), source(r, u.Seed)
-	return fill(d, shape, func() float64 { return *u.Min + (*u.Max-*u.Min)*r.Float64() })
+	u = config.Completed(u)
+	return uniform(generator(r, u.Seed), d, shape, *u.Min, *u.Max)
 }
 
 // RandomNormal draws from the normal distribution.
@@ -81,8 +83,8 @@ type RandomNormal struct {
 
 // Init draws the tensor.
 func (n RandomNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	n, r = config.Completed(n), source(r, n.Seed)
-	return fill(d, shape, func() float64 { return n.Mean + *n.StdDev*r.NormFloat64() })
+	n = config.Completed(n)
+	return normal(generator(r, n.Seed), d, shape, n.Mean, *n.StdDev)
 }
 
 // TruncatedNormal draws from the normal distribution, and again if a value is more
@@ -98,8 +100,8 @@ type TruncatedNormal struct {
 
 // Init draws the tensor.
 func (n TruncatedNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	n, r = config.Completed(n), source(r, n.Seed)
-	return fill(d, shape, func() float64 { return n.Mean + *n.StdDev*truncated(r) })
+	n = config.Completed(n)
+	return truncated(generator(r, n.Seed), d, shape, n.Mean, *n.StdDev)
 }
 
 // Identity makes the identity matrix times a gain; only matrices can be made
@@ -124,26 +126,8 @@ func (e Identity) Init(_ *rand.Rand, d tensor.DType, shape tensor.Shape) (*tenso
 	})
 }
 
-// source returns r, or a source of its own for an initializer with a seed.
-func source(r *rand.Rand, seed *int) *rand.Rand {
-	switch {
-	case seed != nil:
-		// The second word only has to be fixed: it tells these streams from
-		// others that users seed with small numbers.
-		return rand.New(rand.NewPCG(uint64(*seed), 0x6b65726173))
-	case r == nil:
-		return rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
-	}
-	return r
-}
-
-// truncated draws from the standard normal distribution within two deviations.
-func truncated(r *rand.Rand) float64 {
-	for {
-		if v := r.NormFloat64(); math.Abs(v) < 2 {
-			return v
-		}
-	}
+func errRange(lo, hi int64) error {
+	return fmt.Errorf("initializers: there is nothing from %d up to %d", lo, hi)
 }
 
 // fill makes a tensor of type d from next's numbers, in row-major order.

@@ -44,7 +44,7 @@ const cutDeviation = 0.87962566103423978
 // Init draws the tensor. The last dimension is the outputs, the one before it
 // the inputs, all others are a kernel's window, as in Keras.
 func (s VarianceScaling) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	s, r = config.Completed(s), source(r, s.Seed)
+	s = config.Completed(s)
 	in, out := fans(shape)
 	n := in
 	switch s.Mode {
@@ -60,13 +60,13 @@ func (s VarianceScaling) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) 
 	switch s.Distribution {
 	case TruncatedNormalDistribution, "normal":
 		dev := math.Sqrt(variance) / cutDeviation
-		return fill(d, shape, func() float64 { return dev * truncated(r) })
+		return truncated(generator(r, s.Seed), d, shape, 0, dev)
 	case UntruncatedNormalDistribution:
 		dev := math.Sqrt(variance)
-		return fill(d, shape, func() float64 { return dev * r.NormFloat64() })
+		return normal(generator(r, s.Seed), d, shape, 0, dev)
 	case UniformDistribution:
 		limit := math.Sqrt(3 * variance)
-		return fill(d, shape, func() float64 { return limit * (2*r.Float64() - 1) })
+		return uniform(generator(r, s.Seed), d, shape, -limit, limit)
 	}
 	return nil, fmt.Errorf("initializers: VarianceScaling has no distribution %q", s.Distribution)
 }
@@ -182,7 +182,15 @@ func (o Orthogonal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*ten
 	}
 	rows := n / cols
 	long, short := max(rows, cols), min(rows, cols)
-	q := orthonormal(source(r, o.Seed), long, short)
+	a, err := normal(generator(r, o.Seed), d, tensor.Shape{long, short}, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	draws, err := a.AppendFloat64s(nil, 0, n)
+	if err != nil {
+		return nil, err
+	}
+	q := orthonormal(draws, long, short)
 	i := -1
 	return fill(d, shape, func() float64 {
 		i++
@@ -194,39 +202,47 @@ func (o Orthogonal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*ten
 	})
 }
 
-// orthonormal draws short orthonormal vectors of the given length. They are the
-// columns of Q in a QR decomposition of normal draws with a positive diagonal,
-// which makes them uniform among all such sets.
-func orthonormal(r *rand.Rand, long, short int) [][]float64 {
+// orthonormal returns the columns of Q in the QR decomposition of a matrix, long rows of
+// short numbers, with a positive diagonal of R.
+func orthonormal(a []float64, long, short int) [][]float64 {
 	q := make([][]float64, 0, short)
+	axis := 0
 	for len(q) < short {
 		v := make([]float64, long)
 		for i := range v {
-			v[i] = r.NormFloat64()
+			v[i] = a[i*short+len(q)]
 		}
 		before := norm(v)
-		// Twice is enough (Kahan): the second pass removes what rounding left.
-		for range 2 {
-			for _, u := range q {
-				p := 0.0
-				for i, x := range u {
-					p += x * v[i]
-				}
-				for i, x := range u {
-					v[i] -= p * x
-				}
-			}
+		project(v, q)
+		// A column that depends on the others gets any direction that is left.
+		for ; norm(v) < 1e-10*max(before, 1e-300); axis++ {
+			clear(v)
+			v[axis], before = 1, 1
+			project(v, q)
 		}
 		l := norm(v)
-		if l < 1e-10*before {
-			continue // as good as dependent: draw again
-		}
 		for i := range v {
 			v[i] /= l
 		}
 		q = append(q, v)
 	}
 	return q
+}
+
+// project subtracts the parts of v along the vectors of q. Twice is enough (Kahan): the
+// second pass removes what rounding left.
+func project(v []float64, q [][]float64) {
+	for range 2 {
+		for _, u := range q {
+			p := 0.0
+			for i, x := range u {
+				p += x * v[i]
+			}
+			for i, x := range u {
+				v[i] -= p * x
+			}
+		}
+	}
 }
 
 func norm(v []float64) float64 {
