@@ -44,11 +44,11 @@ func rounding(d tensor.DType) func(x float64) float64 {
 
 // buffered returns a function that hands out the numbers that more appends, one by one.
 func buffered(more func(buf []float64) []float64) func() float64 {
-	var room [4]float64
+	var block [4]float64
 	var left []float64
 	return func() float64 {
 		if len(left) == 0 {
-			left = more(room[:0])
+			left = more(block[:0])
 		}
 		x := left[0]
 		left = left[1:]
