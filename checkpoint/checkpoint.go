@@ -36,6 +36,9 @@ type Options struct {
 	// save_counter, and slot variables are saved if it lists them. It must list the same edges until the Checkpoint is given up.
 	// Default: [trackable.Children].
 	Children func(obj trackable.Trackable) ([]trackable.Edge, error)
+	// HasSlots reports whether the slot variables of an owner are saved. Default: they
+	// are, unless Children is set.
+	HasSlots func(owner trackable.Trackable) bool
 	// Serialize returns the values that a save writes for an object in place of the
 	// object's own, and whether it does so; registered savers are not asked about such
 	// an object. Default: no object.
@@ -218,7 +221,8 @@ func (ck *Checkpoint) walk() (*trackable.Graph, error) {
 		extra = append(extra, trackable.Edge{Name: counterEdge, Child: ck.counter})
 	}
 	ck.mu.Unlock()
-	g, err := trackable.Walk(ck.root, &trackable.WalkOptions{SortRoot: ck.plain, Extra: extra, Children: ck.o.Children, NoSlots: ck.o.Children != nil})
+	g, err := trackable.Walk(ck.root, &trackable.WalkOptions{SortRoot: ck.plain, Extra: extra, Children: ck.o.Children,
+		NoSlots: ck.o.Children != nil && ck.o.HasSlots == nil, HasSlots: ck.o.HasSlots})
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}

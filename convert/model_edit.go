@@ -172,6 +172,8 @@ func (e *modelEdit) edges() []edge {
 		switch p := e.walk.Nodes[id].Object.(type) {
 		case *savedmodel.TrackableObject:
 			x.parent = p
+		case *savedmodel.TrackableOptimizer:
+			x.parent = &p.TrackableObject
 		default: // the functions of a resource make it, and stay
 			continue
 		}

@@ -147,6 +147,7 @@ type restorer struct {
 	// checkpoints are the objects that take values in place of those of a class.
 	checkpoints []livePlace
 	paths       map[int]string
+	led         map[*Object]bool // objects to which an edge leads
 
 	result *Restored
 }
@@ -311,6 +312,9 @@ func (r *restorer) makeGeneric(o *Object) (trackable.Trackable, error) {
 		}
 		return &TrackableTensor{Name: o.Tensor, Function: f}, nil
 	}
+	if len(o.Slots) > 0 {
+		return &TrackableOptimizer{TrackableObject: TrackableObject{Traits: ownTraits(o)}}, nil
+	}
 	return &TrackableObject{Traits: ownTraits(o)}, nil
 }
 
@@ -401,9 +405,13 @@ func (r *restorer) setEdges() error {
 			edges = append(edges, trackable.Edge{Name: e.Name, Child: child})
 		}
 		switch obj := r.objects[id].(type) {
-		case *TrackableObject:
-			obj.edges, obj.attributes = edges, r.attributes[id]
-			if obj.saveables, err = r.saveables(o); err != nil {
+		case *TrackableObject, *TrackableOptimizer:
+			own := generic(obj)
+			own.edges, own.attributes = edges, r.attributes[id]
+			if own.saveables, err = r.saveables(o); err != nil {
+				return err
+			}
+			if err := r.slots(obj, o); err != nil {
 				return err
 			}
 		case *TrackableResource:
@@ -421,6 +429,45 @@ func (r *restorer) setEdges() error {
 					return fmt.Errorf("savedmodel: restore %s: %w", r.path(id), err)
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// slots gives an optimizer its slot variables.
+func (r *restorer) slots(obj trackable.Trackable, o *Object) error {
+	owner, ok := obj.(*TrackableOptimizer)
+	if !ok {
+		return nil
+	}
+	for _, s := range o.Slots {
+		if r.led == nil {
+			r.led = map[*Object]bool{}
+			for _, x := range r.meta.Objects {
+				for _, e := range x.Children {
+					r.led[e.Object] = true
+				}
+			}
+		}
+		if r.led[s.Slot] {
+			continue // it is a child of another object, which saves it
+		}
+		of, err := r.resolve(s.Original.ID)
+		if err != nil {
+			return err
+		}
+		slot, err := r.resolve(s.Slot.ID)
+		if err != nil {
+			return err
+		}
+		v, ok := of.(trackable.VariableLike)
+		w, too := slot.(trackable.VariableLike)
+		if !ok || !too {
+			return fmt.Errorf("savedmodel: restore %s: its slot %q is of a %T and a %T, want variables", r.path(o.ID), s.Name, of, slot)
+		}
+		owner.DeclareSlots(s.Name)
+		if err := owner.SetSlot(v.AsVariable(), s.Name, w.AsVariable()); err != nil {
+			return fmt.Errorf("savedmodel: restore %s: %w", r.path(o.ID), err)
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func (s *saver) walkObjects() error {
 	if err != nil {
 		return err
 	}
-	options := &trackable.WalkOptions{NoSlots: true, Children: s.children}
+	options := &trackable.WalkOptions{HasSlots: keepsSlots, Children: s.children}
 	if signatures != nil {
 		options.Extra = []trackable.Edge{{Name: signaturesEdge, Child: signatures}}
 	}
@@ -347,6 +347,9 @@ func (s *saver) findSlots() error {
 	}
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
+		if keepsSlots(n.Object) {
+			continue
+		}
 		for _, slot := range n.Slots {
 			key := trackable.Identity(n.Object)
 			name := slot.Name + "/" + g.Human(slot.Variable)
@@ -354,6 +357,13 @@ func (s *saver) findSlots() error {
 		}
 	}
 	return nil
+}
+
+// keepsSlots reports whether an object's slot variables are saved as slots: the file that
+// it comes from has it so, and its class there.
+func keepsSlots(obj trackable.Trackable) bool {
+	_, ok := obj.(*TrackableOptimizer)
+	return ok
 }
 
 // kindOf returns the kind of node that an object becomes.
@@ -406,6 +416,9 @@ func (s *saver) node(id int) (*pb.SavedObject, error) {
 	o := &pb.SavedObject{}
 	for _, e := range n.Edges {
 		o.Children = append(o.Children, &pb.ObjectReference{NodeId: int32(e.ID), LocalName: e.Name})
+	}
+	for _, slot := range n.Slots {
+		o.SlotVariables = append(o.SlotVariables, &pb.SlotVariableReference{OriginalVariableNodeId: int32(slot.Variable), SlotName: slot.Name, SlotVariableNodeId: int32(slot.ID)})
 	}
 	if err := s.describe(o, n, id); err != nil {
 		return nil, err

@@ -139,7 +139,7 @@ func (m *mainGraph) objectGraph() string {
 // checkpoint returns the checkpoint of the saved graph.
 func (s *saver) checkpoint() (*checkpoint.Checkpoint, error) {
 	return checkpoint.New(s.root, &checkpoint.Options{
-		Savers: new(checkpoint.Savers), Children: s.children, Serialize: s.serialize, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
+		Savers: new(checkpoint.Savers), Children: s.children, HasSlots: keepsSlots, Serialize: s.serialize, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
 	})
 }
 

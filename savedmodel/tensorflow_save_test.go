@@ -410,3 +410,51 @@ func TestATrainingStepOverALoadedModelIsSaved(t *testing.T) {
 		t.Errorf("the losses do not fall: %v", losses[0])
 	}
 }
+
+func TestSlotVariablesAreSavedAgain(t *testing.T) {
+	fsys := os.DirFS(filepath.Join("testdata", "models", "slots"))
+	r := restored(t, fsys)
+	root := r.Root.(*savedmodel.TrackableObject)
+	optimizer, ok := root.Child("optimizer").(*savedmodel.TrackableOptimizer)
+	if !ok {
+		t.Fatalf("the optimizer is a %T", root.Child("optimizer"))
+	}
+	v := root.Child("v").(*trackable.Variable)
+	slot := optimizer.Slot(v, "momentum")
+	if slot == nil {
+		t.Fatalf("there is no slot; there are %q", optimizer.SlotNames())
+	}
+	if got := tensor.Values[float32](slot.Load()); !slices.Equal(got, []float32{-0.2, -0.4}) {
+		t.Errorf("the slot is %v", got)
+	}
+	before, err := savedmodel.Read(t.Context(), fsys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, g := saved(t, root, nil)
+	want := before.MetaGraphs[0].Objects
+	for i, o := range g.Objects {
+		if o.ID >= len(want) || len(o.Slots) != len(want[i].Slots) {
+			t.Fatalf("object %d has %d slots", i, len(o.Slots))
+		}
+		for k, s := range o.Slots {
+			if w := want[i].Slots[k]; s.Name != w.Name || s.Original.ID != w.Original.ID || s.Slot.ID != w.Slot.ID {
+				t.Errorf("object %d: the slot is %s of %d in %d, want %s of %d in %d", i, s.Name, s.Original.ID, s.Slot.ID, w.Name, w.Original.ID, w.Slot.ID)
+			}
+		}
+	}
+	// The step goes on from the slot: v is 1, 2 - 0.2, 0.4 - (0.9*0.2 + 0.2*0.8, …).
+	model, err := run.Load(t.Context(), again, &run.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float32{0.64 + 2.56, 0.2116 + 0.8464} {
+		out, err := model.Call(t.Context(), "step", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tensor.Values[float32](out["output_0"])[0]; got < want-1e-5 || got > want+1e-5 {
+			t.Errorf("step %d: the loss is %v, want %v", i, got, want)
+		}
+	}
+}

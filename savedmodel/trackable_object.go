@@ -125,6 +125,24 @@ type TrackableObject struct {
 	storedValues
 }
 
+// TrackableOptimizer is an object of a loaded model that keeps slot variables for other
+// variables, as the optimizers of TensorFlow 2.10 and earlier do.
+type TrackableOptimizer struct {
+	TrackableObject
+	trackable.Slots
+}
+
+// generic returns the part that all generic objects have; nil for other objects.
+func generic(obj trackable.Trackable) *TrackableObject {
+	switch o := obj.(type) {
+	case *TrackableObject:
+		return o
+	case *TrackableOptimizer:
+		return &o.TrackableObject
+	}
+	return nil
+}
+
 // NewObject returns an object with edges, of the class that TensorFlow gives to modules.
 func NewObject(edges ...trackable.Edge) *TrackableObject {
 	return &TrackableObject{

@@ -130,6 +130,9 @@ type WalkOptions struct {
 	Extra []Edge
 	// NoSlots leaves slot variables out. Default: they are walked.
 	NoSlots bool
+	// HasSlots reports whether the slot variables of an owner are walked. Default: they
+	// are.
+	HasSlots func(owner Trackable) bool
 	// Children lists the edges of an object. Default: [Children].
 	Children func(obj Trackable) ([]Edge, error)
 }
@@ -174,7 +177,7 @@ func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
 	}
 	g.nameAll()
 	if !o.NoSlots {
-		return g, g.addSlots()
+		return g, g.addSlots(o.HasSlots)
 	}
 	return g, nil
 }
@@ -223,7 +226,7 @@ func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	return id
 }
 
-func (g *Graph) addSlots() error {
+func (g *Graph) addSlots(has func(Trackable) bool) error {
 	ordinary := len(g.Nodes)
 	type lead struct {
 		id int
@@ -231,7 +234,7 @@ func (g *Graph) addSlots() error {
 	}
 	var vars []lead
 	for id := range ordinary {
-		if !g.Nodes[id].owner {
+		if !g.Nodes[id].owner || has != nil && !has(g.Nodes[id].Object) {
 			continue
 		}
 		owner := g.Nodes[id].Object.(SlotOwner)

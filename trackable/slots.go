@@ -109,6 +109,20 @@ func (s *Slots) RestoreSlot(v *Variable, name string, value *tensor.Tensor) (*Va
 	return s.put(v, name, value)
 }
 
+// SetSlot makes slot the slot of v. An undeclared name is an error.
+func (s *Slots) SetSlot(v *Variable, name string, slot *Variable) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.names, name) {
+		return fmt.Errorf("trackable: slot %q isn't declared; there are %q", name, s.names)
+	}
+	if s.slots == nil {
+		s.slots = map[slotKey]*Variable{}
+	}
+	s.slots[slotKey{v, name}] = slot
+	return nil
+}
+
 func (s *Slots) put(v *Variable, name string, t *tensor.Tensor) (*Variable, error) {
 	if !slices.Contains(s.names, name) {
 		return nil, fmt.Errorf("trackable: slot %q isn't declared; there are %q", name, s.names)
