@@ -229,7 +229,11 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 		return nil, err
 	}
 	u := &Unit{Function: f, Options: &c.opts}
-	for _, pass := range c.opts.Passes {
+	passes := c.opts.Passes
+	if hasBranches(f) {
+		passes = nil
+	}
+	for _, pass := range passes {
 		if err := pass.Run(u); err != nil {
 			return nil, fmt.Errorf("pass %s over function %s: %w", pass.Name, f.Name, err)
 		}

@@ -30,9 +30,15 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 		slots:     map[graph.Output]int32{}, uses: map[graph.Output]int{},
 		formulas: map[graph.Output]formula{}, roots: map[graph.Output]int{},
 	}
+	p := l.plan
+	if hasBranches(f) {
+		p.branches, l.invariant = &branches{}, &invariance{}
+		for _, r := range f.Results {
+			p.names = append(p.names, r.Output.String())
+		}
+	}
 	l.order()
 	l.count()
-	p := l.plan
 	for i, a := range f.Args {
 		o := a.Output(0)
 		p.args = append(p.args, arg{slot: l.slot(o), last: l.uses[o] == 0, fact: a.Out[0], name: f.Args[i].Name})
@@ -59,6 +65,7 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 			done[o.slot] = true // nobody frees what is kept
 		}
 	}
+	l.wait()
 	p.freeAtLastUse(done)
 	if !slices.ContainsFunc(p.args, func(a arg) bool { return a.open() }) {
 		p.arenas = &idleArenas{home: true}
@@ -71,7 +78,7 @@ func (l *layout) order() {
 	var rest []*graph.Node
 	for _, n := range l.function.Graph.Nodes() {
 		switch {
-		case n.IsArg() || n.Op == "NoOp": // the order is all that a NoOp is there for
+		case n.IsArg() || n.Op == "NoOp" && l.plan.branches == nil: // the order is all that a NoOp is there for
 		case l.invariant.kinds[n] == isHandle:
 			l.nodes = append(l.nodes, n)
 		default:
@@ -109,7 +116,7 @@ func (l *layout) slot(o graph.Output) int32 {
 
 // add makes a node a constant, a step, or a fixed value.
 func (l *layout) add(n *graph.Node) error {
-	if v, ok := constantOf(n); ok {
+	if v, ok := constantOf(n); ok && (l.plan.branches == nil || len(n.Control) == 0) {
 		l.plan.preset[l.slot(n.Output(0))] = Value{Tensor: v}
 		return nil
 	}
@@ -138,7 +145,7 @@ func (l *layout) add(n *graph.Node) error {
 // step prepares a node's kernel; nil where there is none.
 func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 	k := l.opts.Kernels.Lookup(n.Op)
-	if k == nil {
+	if k == nil && !IsBranch(n.Op) {
 		l.missing.add(l.function.Name, n)
 		return nil, nil
 	}
@@ -159,7 +166,9 @@ func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 		}
 	}
 	var err error
-	if st.Prepared, err = k.prepare(node); err != nil {
+	if IsBranch(n.Op) {
+		st.Prepared = branchStep(node)
+	} else if st.Prepared, err = k.prepare(node); err != nil {
 		return nil, &graph.NodeError{Node: n.Name, Op: n.Op, Function: l.function.Name, Site: n.Site, Err: err}
 	}
 	for _, r := range node.packs {

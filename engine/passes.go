@@ -28,7 +28,7 @@ func DefaultPasses() []Pass {
 // inlineCalls puts the bodies of called functions in the place of the calls, so
 // that the other passes see through them.
 func inlineCalls(u *Unit) error {
-	f, err := u.Function.Inline(nil)
+	f, err := u.Function.Inline(&graph.InlineOptions{Stays: hasBranches})
 	if err != nil || f == u.Function {
 		return err
 	}

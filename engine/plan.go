@@ -30,6 +30,9 @@ type Plan struct {
 	frames  sync.Pool
 	fixed   *fixed // what is the same in all calls; nil where nothing is
 
+	branches *branches // of a function with Switch or Merge; nil for most
+	names    []string  // of the results, where there are branches
+
 	specials *specials   // where arguments have sizes that aren't known; of what [Compile] returns
 	arenas   *idleArenas // those of all plans, or, where all sizes of arguments are known, memory of the sizes that calls need
 }
@@ -66,7 +69,8 @@ type frame struct {
 	slots    []Value
 	versions []trackable.Version // of the roots of what is fixed
 	call     Call
-	scope    scope // of a call by another function
+	scope    scope  // of a call by another function
+	skipped  []bool // by step, where there are branches
 }
 
 // RunOptions say how a plan runs. The zero value is ready.
@@ -215,6 +219,10 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 		}
 		env.depth--
 	}()
+	if p.branches != nil {
+		f.skipped = slices.Grow(f.skipped[:0], len(p.steps))[:len(p.steps)]
+		clear(f.skipped)
+	}
 	done := ctx.Done()
 	c := &f.call
 	c.ctx, c.env = ctx, env
@@ -237,6 +245,10 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 		}
 		if env.steps++; env.MaxSteps > 0 && env.steps > env.MaxSteps {
 			return nil, p.failed(at, fmt.Errorf("the call took more than the %d steps of MaxSteps", env.MaxSteps))
+		}
+		if p.branches != nil && p.skips(f, at) {
+			p.skip(f, env, at)
+			continue
 		}
 		c.next()
 		c.node, c.last, c.packs = st.Prepared.node, st.last, st.pack
@@ -289,6 +301,11 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 		for _, slot := range st.free {
 			arena.release(f.slots[slot].buf)
 			f.slots[slot] = Value{}
+		}
+	}
+	if p.branches != nil {
+		if err := p.alive(f); err != nil {
+			return nil, err
 		}
 	}
 	return f.take(p, into), nil

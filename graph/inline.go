@@ -7,6 +7,9 @@ type InlineOptions struct {
 	// MaxNodes is the most nodes that come from called functions. A call that
 	// would add more stays. Default: 1<<14.
 	MaxNodes int
+	// Stays reports whether calls of a function stay. Default: none do but those that
+	// [Function.Inline] lists.
+	Stays func(*Function) bool
 }
 
 // maxInlined is the default of InlineOptions.MaxNodes.
@@ -29,6 +32,9 @@ func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
 	in := &inliner{left: maxInlined, loops: map[*Function]bool{}}
 	if o != nil && o.MaxNodes > 0 {
 		in.left = o.MaxNodes
+	}
+	if o != nil {
+		in.stays = o.Stays
 	}
 	if !slices.ContainsFunc(fn.Graph.nodes, func(n *Node) bool { _, ok := in.callee(n); return ok }) {
 		return fn, nil
@@ -84,6 +90,7 @@ type inliner struct {
 	left  int                // nodes that may still be added
 	loops map[*Function]bool // whether a function calls itself
 	must  []*Node            // that run although nobody needs them
+	stays func(*Function) bool
 }
 
 // inlined is a body that is being copied.
@@ -104,7 +111,7 @@ func (in *inliner) callee(n *Node) (Callee, bool) {
 	}
 	c, ok := n.Attrs.Func("f")
 	f := c.Function
-	if !ok || f == nil || len(f.Args) != len(n.In) || len(f.Results) < len(n.Out) || f.Attrs.Bool("_noinline") || in.recursive(f) {
+	if !ok || f == nil || len(f.Args) != len(n.In) || len(f.Results) < len(n.Out) || f.Attrs.Bool("_noinline") || in.recursive(f) || in.stays != nil && in.stays(f) {
 		return c, false
 	}
 	for i, o := range n.In {

@@ -215,18 +215,17 @@ func (c *conder) visit(n *graph.Node) *join {
 	if n.Op == trigger {
 		return nil
 	}
+	if kindOf(n.Op) == "Merge" {
+		return nil // it needs no branch: any of its inputs is enough
+	}
+	// What takes values of both branches of a conditional never runs: of its guards that
+	// contradict each other the first one stays.
 	var all guards
 	for _, in := range n.In {
-		var ok bool
-		if all, ok = all.and(c.output(in)); !ok {
-			c.problem(n, "it takes values of both branches of a conditional, so it never runs")
-		}
+		all, _ = all.and(c.output(in))
 	}
 	for _, ctl := range n.Control {
-		var ok bool
-		if all, ok = all.and(c.guards[ctl]); !ok {
-			c.problem(n, "it waits for nodes of both branches of a conditional, so it never runs")
-		}
+		all, _ = all.and(c.guards[ctl])
 	}
 	c.guards[n] = all
 	return nil

@@ -58,15 +58,27 @@ func kindOf(op string) string {
 	return ""
 }
 
-// Graph raises the control flow of g and of its library's functions, in place.
-func Graph(g *graph.Graph) Problems {
+// IsLoop reports whether an op is one of TensorFlow 1's loops, which run only where they
+// could be raised. Others of its control flow can run as they are.
+func IsLoop(op string) bool {
+	return Is(op) && kindOf(op) != "Switch" && kindOf(op) != "Merge" && op != trigger
+}
+
+// Functions raises the control flow of the functions of g's library, in place, and leaves g
+// as it is.
+func Functions(g *graph.Graph) Problems {
 	problems := Problems{}
 	for _, f := range g.Library.Functions() {
-		if !has(f.Graph) {
-			continue
+		if has(f.Graph) {
+			raiseIn(f, problems)
 		}
-		raiseIn(f, problems)
 	}
+	return problems
+}
+
+// Graph raises the control flow of g and of its library's functions, in place.
+func Graph(g *graph.Graph) Problems {
+	problems := Functions(g)
 	if has(g) {
 		raise(g, problems, "", nil)
 	}

@@ -48,7 +48,6 @@ func TestWhatIsNoConditionalStays(t *testing.T) {
 	for _, c := range []struct{ name, text, node, want string }{
 		{"one branch of each of two", node("s", "Switch", float, "x", "p") + node("r", "Switch", float, "x", "q") + node("m", "Merge", float+" N=i:2", "s", "r:1"), "m", "two branches"},
 		{"the same branch twice", node("s", "Switch", float, "x", "p") + node("n", "Neg", float, "s") + node("m", "Merge", float+" N=i:2", "s", "n"), "m", "two branches"},
-		{"both branches at once", node("s", "Switch", float, "x", "p") + node("a", "Add", float, "s", "s:1"), "a", "never runs"},
 		{"a loop without a condition", node("e", "Enter", float+" frame_name=s:'f'", "x") + node("m", "Merge", float+" N=i:2", "e", "n") + node("n", "NextIteration", float, "m"), "m", "no condition"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/savedmodel/run"
@@ -54,8 +55,8 @@ func TestGraphDefsAnswerAsTensorFlow(t *testing.T) {
 		}
 		switch {
 		case a.Error != "":
-			if err == nil {
-				t.Errorf("call %d, %s %v: got %v, TensorFlow gave a %s", i, a.Graph, a.Fetches, out, a.Error)
+			if err == nil || a.Graph == "branches.pb" && !errors.Is(err, engine.ErrDead) {
+				t.Errorf("call %d, %s %v: %v, got %v, TensorFlow gave a %s", i, a.Graph, a.Fetches, err, out, a.Error)
 			}
 			continue
 		case err != nil:

@@ -181,7 +181,31 @@ func (p *program) compiled(c *callable) (*engine.Plan, error) {
 // prune makes a callable of the part of the graph that computes fetches from
 // feeds and runs targets. Handles that stand for objects, and the paths of
 // assets, are captures.
+//
+// Where a Switch or Merge is left that could not be raised, the graph runs as the file has
+// it, if it has no loops: a node that both an If and such a Merge need would run twice.
 func (p *program) prune(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
+	c, err := p.cut(in, where, feeds, fetches, targets)
+	if in.asWritten == nil || err == nil && !branching(c.function) {
+		return c, err
+	}
+	again, rawErr := in.asWritten()
+	if rawErr != nil {
+		return c, err
+	}
+	rawFeeds, _, ok1 := again.in(feeds, nil)
+	rawFetches, rawTargets, ok2 := again.in(fetches, targets)
+	if !ok1 || !ok2 {
+		return c, err
+	}
+	if raw, rawErr := p.cut(again, where, rawFeeds, rawFetches, rawTargets); rawErr == nil {
+		return raw, nil
+	}
+	return c, err
+}
+
+// cut does what prune does, of the graph as it is.
+func (p *program) cut(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
 	all := append([]graph.Output(nil), feeds...)
 	fed := map[graph.Output]bool{}
 	for _, f := range feeds {

@@ -3,6 +3,9 @@ package run
 import (
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/cairnml/cairn/engine"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/raise"
@@ -17,6 +20,10 @@ type runnable struct {
 
 	objectOf map[*graph.Node]*savedmodel.Object // handles of the graph that stand for objects
 	pathOf   map[graph.Output]*tensor.Tensor
+
+	// asWritten returns the graph with the control flow that the file has; nil where none
+	// was raised.
+	asWritten func() (*runnable, error)
 }
 
 // raised returns a graph of its own with functional control flow only, and with the
@@ -30,10 +37,46 @@ func raised(g *savedmodel.MetaGraph, only, from []string) (*runnable, error) {
 	r := &runnable{Graph: gr}
 	if raise.Needed(gr) {
 		r.problems = raise.Graph(gr)
+		r.asWritten = sync.OnceValues(func() (*runnable, error) {
+			gr, err := savedmodel.Internal.DecodeGraph(door, g, only, from)
+			if err != nil {
+				return nil, err
+			}
+			r := &runnable{Graph: gr, problems: raise.Functions(gr)}
+			r.findHandles(g)
+			r.findAssets(g)
+			return r, nil
+		})
 	}
 	r.findHandles(g)
 	r.findAssets(g)
 	return r, nil
+}
+
+// branching reports whether a part of the graph has a Switch or Merge that is no part of a
+// conditional as TensorFlow makes them.
+func branching(f *graph.Function) bool {
+	return slices.ContainsFunc(f.Graph.Nodes(), func(n *graph.Node) bool { return engine.IsBranch(n.Op) })
+}
+
+// in returns the outputs and nodes of another graph of the same file by their names; ok is
+// false where the graph lacks one.
+func (r *runnable) in(outputs []graph.Output, nodes []*graph.Node) (outs []graph.Output, ns []*graph.Node, ok bool) {
+	for _, o := range outputs {
+		n := r.Lookup(o.Node.Name)
+		if n == nil {
+			return nil, nil, false
+		}
+		outs = append(outs, graph.Output{Node: n, Index: o.Index})
+	}
+	for _, x := range nodes {
+		n := r.Lookup(x.Name)
+		if n == nil {
+			return nil, nil, false
+		}
+		ns = append(ns, n)
+	}
+	return outs, ns, true
 }
 
 // starts returns the names of the nodes that signatures begin with, going back from

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/raise"
 )
@@ -92,10 +93,10 @@ func (p *program) check(c *callable, in *runnable) error {
 			if i > 0 {
 				name = part.function.Name + "/" + n.Name
 			}
-			if why := in.problems[name]; why != nil && raise.Is(n.Op) {
+			if why := in.problems[name]; why != nil && raise.IsLoop(n.Op) {
 				return fmt.Errorf("savedmodel: %s: %w", c.where, &graph.NodeError{Node: n.Name, Op: n.Op, Function: part.function.Name, Err: why})
 			}
-			if p.runs(n.Op) || part.function.Graph.Library.Lookup(n.Op) != nil {
+			if p.runs(n.Op) || engine.IsBranch(n.Op) || part.function.Graph.Library.Lookup(n.Op) != nil {
 				continue
 			}
 			missing.add(n, c.where+": "+name)

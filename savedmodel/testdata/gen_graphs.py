@@ -62,9 +62,59 @@ def frozen():
     write("frozen_text", d, calls[:2], text=True)
 
 
+def branches():
+    """Switch and Merge as no builder of TensorFlow makes them."""
+    r = tf.raw_ops
+    with tf.Graph().as_default() as g:
+        x = v1.placeholder(tf.float32, [], name="x")
+        p = v1.placeholder(tf.bool, [], name="p")
+        q = v1.placeholder(tf.bool, [], name="q")
+        s = r.Switch(data=x, pred=p, name="s")
+        t = r.Switch(data=x * 10.0, pred=q, name="t")
+        tf.negative(s.output_true, name="fetched")
+        r.Merge(inputs=[s.output_true], name="one")
+        r.Merge(inputs=[s.output_false, t.output_true], name="across")
+        r.Merge(inputs=[s.output_false, s.output_true, t.output_true], name="three")
+        # Which of several live inputs comes first isn't defined, unless they are equal.
+        r.Merge(inputs=[s.output_true, tf.identity(s.output_true)], name="both_live")
+        r.Merge(inputs=[tf.add(s.output_true, 1.0), tf.multiply(s.output_false, 3.0)], name="merged")
+        tf.add(s.output_false, s.output_true, name="never")
+        with tf.control_dependencies([tf.identity(s.output_true)]):
+            only = tf.constant(5.0, name="only")  # where p holds
+            nothing = tf.no_op()
+        r.Merge(inputs=[only, t.output_false], name="constants")
+        with tf.control_dependencies([nothing]):
+            tf.identity(x, name="behind")
+        with tf.control_dependencies([r.ControlTrigger()]):
+            tf.identity(x, name="free")
+        with tf.control_dependencies([s.output_false]):
+            tf.identity(x * 2.0, name="waits_for_switch")
+        m = r.Merge(inputs=[r.Switch(data=s.output_true, pred=q).output_false, t.output_true], name="nested")
+        tf.add(m.output, tf.cast(m.value_index, tf.float32), name="sum")
+        v1.cond(p, lambda: x + 1.0, lambda: x - 1.0, name="cond")
+        # A drawn number that a conditional and an odd Merge both need is drawn once.
+        drawn = tf.random.uniform([], seed=3) * s.output_true
+        a = r.Merge(inputs=[drawn, s.output_false], name="a").output
+        b = r.Merge(inputs=[drawn, t.output_true], name="b").output
+        tf.subtract(a, b, name="difference")
+    names = ["s", "s:1", "fetched", "one", "one:1", "across", "three", "both_live", "merged", "merged:1", "never", "constants", "behind", "free",
+             "waits_for_switch", "nested", "nested:1", "sum", "cond/Merge"]
+    calls = []
+    for on, more in [(False, False), (False, True), (True, False), (True, True)]:
+        live = dict(x=np.float32(3), p=np.bool_(on), q=np.bool_(more))
+        for n in names:
+            if on and more and n in ["across"] or not on and more and n in ["across", "three"] or on and more and n == "three" or on and not more and n == "constants":
+                continue  # several live inputs that differ, or that nobody orders
+            calls.append((live, [n]))
+        if on:
+            calls.append((dict(live, q=np.bool_(False)), ["difference"]))
+    write("branches", g.as_graph_def(), calls)
+
+
 if __name__ == "__main__":
     os.makedirs(here, exist_ok=True)
     frozen()
+    branches()
     with open(os.path.join(here, "answers.json"), "w") as f:
         json.dump(ANSWERS, f, separators=(",", ":"))
         f.write("\n")

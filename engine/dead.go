@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// dead stands for a value that a Switch did not give: that of the branch which is not
+// taken. An op that takes one, or waits for an op that was skipped, is skipped, and all
+// that it gives is dead.
+type dead struct{}
+
+var deadValue = Value{Object: dead{}}
+
+// isDead reports whether v stands for no value.
+func (v *Value) isDead() bool {
+	_, is := v.Object.(dead)
+	return is
+}
+
+// ErrDead says that a result of a function has no value: it belongs to a branch that was
+// not taken.
+var ErrDead = errors.New("the value is dead: it belongs to a branch that was not taken")
+
+// IsBranch reports whether an op is one of Switch and Merge, which every plan runs
+// without a kernel. Graphs of TensorFlow 1 in which they are no conditional hold them.
+func IsBranch(op string) bool {
+	switch op {
+	case "Switch", "RefSwitch", "Merge", "RefMerge":
+		return true
+	}
+	return false
+}
+
+func isMerge(op string) bool { return op == "Merge" || op == "RefMerge" }
+
+// branches is how a plan with Switch or Merge finds out what is skipped.
+type branches struct {
+	waits [][]int32 // by step: the steps that it waits for
+}
+
+// hasBranches reports whether a function has a Switch or Merge of its own. No pass
+// rewrites such a function, and nothing in it is computed once: passes know of no value
+// that may be dead.
+func hasBranches(f *graph.Function) bool {
+	for _, n := range f.Graph.Nodes() {
+		if IsBranch(n.Op) {
+			return true
+		}
+	}
+	return false
+}
+
+// branchStep returns what a Switch or Merge does.
+func branchStep(node *Node) *Prepared {
+	run := runSwitch
+	if isMerge(node.Op) {
+		run = runMerge
+	}
+	return &Prepared{node: node, run: run}
+}
+
+// runSwitch gives the input to the output that the predicate chooses. The other one is
+// dead.
+func runSwitch(c *Call) error {
+	if c.NumIn() != 2 {
+		return fmt.Errorf("takes 2 inputs (got %d)", c.NumIn())
+	}
+	p := c.In(1)
+	if p == nil || p.DType() != tensor.Bool || p.Len() != 1 {
+		return fmt.Errorf("the predicate is not one bool")
+	}
+	on := 0
+	if tensor.Values[bool](p)[0] {
+		on = 1
+	}
+	*c.slot(1 - on) = deadValue
+	c.Pass(on, 0)
+	return nil
+}
+
+// runMerge gives the first input that is not dead, and its number.
+func runMerge(c *Call) error {
+	for i := range c.in {
+		if !c.in[i].isDead() {
+			c.Pass(0, i)
+			c.Set(1, tensor.Scalar(int32(i)))
+			return nil
+		}
+	}
+	return fmt.Errorf("all inputs are dead")
+}
+
+// wait notes for each step which others it waits for.
+func (l *layout) wait() {
+	if l.plan.branches == nil {
+		return
+	}
+	at := map[*graph.Node]int32{}
+	for i := range l.plan.steps {
+		at[l.plan.steps[i].node] = int32(i)
+	}
+	b := l.plan.branches
+	b.waits = make([][]int32, len(l.plan.steps))
+	for i := range l.plan.steps {
+		for _, c := range l.plan.steps[i].node.Control {
+			if k, ok := at[c]; ok {
+				b.waits[i] = append(b.waits[i], k)
+			}
+		}
+	}
+}
+
+// skips reports whether a step of f's call is skipped: one of its inputs is dead, or an
+// op that it waits for was skipped. A Merge is skipped if all inputs are dead, a
+// ControlTrigger never.
+func (p *Plan) skips(f *frame, at int) bool {
+	st := &p.steps[at]
+	alive := 0
+	for _, s := range st.in {
+		if !f.slots[s].isDead() {
+			alive++
+		}
+	}
+	switch {
+	case isMerge(st.node.Op):
+		return alive == 0
+	case st.node.Op == "ControlTrigger":
+		return false
+	case alive < len(st.in):
+		return true
+	}
+	for _, w := range p.branches.waits[at] {
+		if f.skipped[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// skip makes all that a step gives dead.
+func (p *Plan) skip(f *frame, env *Env, at int) {
+	st := &p.steps[at]
+	f.skipped[at] = true
+	for _, slot := range st.out {
+		if slot >= 0 {
+			f.slots[slot] = deadValue
+		}
+	}
+	for _, slot := range st.free {
+		env.Arena.release(f.slots[slot].buf)
+		f.slots[slot] = Value{}
+	}
+}
+
+// alive returns an error if a result is dead.
+func (p *Plan) alive(f *frame) error {
+	for i, r := range p.results {
+		if f.slots[r.slot].isDead() {
+			return fmt.Errorf("%s: result %q: %w", p.name, p.names[i], ErrDead)
+		}
+	}
+	return nil
+}
