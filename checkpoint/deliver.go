@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/tensor"
@@ -174,7 +175,7 @@ func (p *pending) Unfilled(edge string, child any) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if v := variableOf(child); v != nil && v.DType() != tensor.Invalid && l.replaced(p.node, edge) {
+	if v := variableOf(child); v != nil && v.DType() != tensor.Invalid && l.replaced(p.node, edge, child, sync.OnceValue(l.live)) {
 		return nil
 	}
 	items, vars := l.unfilled(g, nil)
@@ -205,22 +206,45 @@ func (p *pending) path() string {
 	return fmt.Sprintf("(a %T)", p.parent)
 }
 
-// replaced reports whether the file's value for an edge of a node went to an
-// object that was there before. A variable that the program put in its place
-// keeps the value that it came with.
-func (l *load) replaced(parent int32, edge string) bool {
+// replaced reports whether the file's value for an edge of a node went to an object that
+// was there before. A variable that the program put in its place keeps the value that it
+// came with. No object was replaced if the value went to one that is still a part of the
+// program, below another edge: the program has two objects for one of the file then. live
+// returns the program's objects; it is called if that matters.
+func (l *load) replaced(parent int32, edge string, child any, live func() *trackable.Graph) bool {
 	if parent == noNode || l.graph == nil {
 		return false
 	}
 	for c := range l.graph.children(parent) {
-		if c.name == edge {
-			l.mu.Lock()
-			bound := l.bound.has(c.node)
-			l.mu.Unlock()
-			return bound
+		if c.name != edge {
+			continue
 		}
+		l.mu.Lock()
+		obj, bound := l.bound.get(c.node)
+		l.mu.Unlock()
+		if !bound {
+			return false
+		}
+		if trackable.Identity(obj) == trackable.Identity(child) {
+			return true // it has the value
+		}
+		g := live()
+		if g == nil {
+			return true
+		}
+		_, there := g.ID(obj)
+		return !there
 	}
 	return false
+}
+
+// live returns the program's objects, nil if they can't be listed.
+func (l *load) live() *trackable.Graph {
+	g, err := l.ck.walk()
+	if err != nil {
+		return nil
+	}
+	return g
 }
 
 // replacements returns the variables of g that stand where another one was
@@ -233,13 +257,14 @@ func (l *load) replacements(g *trackable.Graph) map[int]bool {
 	}
 	l.mu.Unlock()
 	out := map[int]bool{}
+	live := sync.OnceValue(l.live)
 	for id := range g.Nodes {
 		node, ok := nodes[trackable.Identity(g.Nodes[id].Object)]
 		if !ok {
 			continue
 		}
 		for _, e := range g.Nodes[id].Edges {
-			if g.Nodes[e.ID].Variable() != nil && l.replaced(node, e.Name) {
+			if g.Nodes[e.ID].Variable() != nil && l.replaced(node, e.Name, g.Nodes[e.ID].Object, live) {
 				out[e.ID] = true
 			}
 		}

@@ -47,6 +47,8 @@ type load struct {
 	// as well.
 	slotsOf   map[int32][]pendingSlot // by variable node
 	slotsLeft map[int32][]pendingSlot // by owner node, the variable is bound
+	// A later restore has all slots that are left.
+	slotsReplaced bool
 	// Attributes of bound nodes that no object took.
 	unused  map[int32][]string
 	partial bool // what is pending needn't ever be delivered
@@ -77,6 +79,8 @@ type pendingEdge struct {
 	plain bool
 	// A later restore has something pending there too, which wins.
 	superseded bool
+	// The later restore has a value for all that this one has a value for.
+	replaced bool
 }
 
 type pendingSlot struct {
@@ -151,9 +155,9 @@ func (l *load) hasPending() bool {
 		return len(l.usedNames) < l.src.reader.Len()
 	}
 	for _, w := range l.pending {
-		if !w.superseded {
+		if !w.replaced {
 			return true
 		}
 	}
-	return len(l.slotsLeft) > 0
+	return len(l.slotsLeft) > 0 && !l.slotsReplaced
 }

@@ -364,28 +364,6 @@ func (ck *Checkpoint) keep(l *load) {
 	ck.mu.Unlock()
 }
 
-// yieldTo gives up what later, a newer restore, has a pending value for as well.
-func (l *load) yieldTo(later *load) {
-	later.mu.Lock()
-	pending := make(map[edgeKey]bool, len(later.pending))
-	for key := range later.pending {
-		pending[key] = true
-	}
-	later.mu.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for key, w := range l.pending {
-		w.superseded = w.superseded || pending[key]
-	}
-	if l.graph == nil && later.graph == nil {
-		for e := range l.src.reader.Entries() {
-			if _, ok := later.src.reader.Entry(e.Name); ok {
-				l.usedNames[e.Name] = true
-			}
-		}
-	}
-}
-
 // Sync delivers what is pending for objects that are there by now: those that
 // plain fields, slices and maps hold. Every save calls it, and every
 // [trackable.Step] does the same for fields, slices and maps.

@@ -31,7 +31,14 @@ type orderObject struct {
 	M    *trackable.Map[*orderObject]
 	D    map[string]*orderObject
 
-	made map[string]*trackable.Variable `cairn:"-"` // attached
+	made      map[string]*trackable.Variable `cairn:"-"` // attached
+	optimizer *orderOptimizer                `cairn:"-"` // attached
+}
+
+// orderOptimizer is an optimizer with one slot for each variable.
+type orderOptimizer struct {
+	trackable.Base
+	trackable.Slots
 }
 
 // variable returns the place of a variable, nil where there is none of that name.
@@ -138,6 +145,26 @@ func (p *orderProgram) step(ctx context.Context, s *orderStep) (said, err error)
 			return x
 		}).Call(ctx, ops.ValueOf(pair(1, 2)))
 		return nil, err
+	case "share":
+		if v := other.variable(s.Key); v != nil {
+			on.set(s.Field, v, nil)
+		}
+	case "optimizer":
+		if on.optimizer != nil {
+			return nil, nil
+		}
+		on.optimizer = new(orderOptimizer)
+		on.optimizer.DeclareSlots("m")
+		err = on.Attach("o", on.optimizer)
+	case "slot":
+		v := on.variable(s.Field)
+		if v == nil || on.optimizer == nil {
+			return nil, nil
+		}
+		if slot := on.optimizer.Slot(v, "m"); slot != nil {
+			return nil, slot.Store(value)
+		}
+		_, err = on.optimizer.SlotOr(v, "m", func() (*tensor.Tensor, error) { return value, nil })
 	case "drop":
 		on.set(s.Field, nil, nil)
 	case "open":

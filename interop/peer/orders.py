@@ -12,6 +12,9 @@ A program is a list of steps, dicts with "do" and what it takes:
   write    on field value how      assigns, "directly" or in a "step"
   train    on                      adds [1, 2] to all variables below
   drop     on field                takes the field's object away
+  share    on field other key      gives field "a" or "b" the variable that another object has as key
+  optimizer on                     attaches an optimizer without slots as "o" if there is none
+  slot     on field value          gives the optimizer's slot "m" of the object's variable a value; it may be new
   open     on how                  a new Checkpoint of the object ("root"), of an edge to it ("edge") or of a path of two ("path")
   save     ck file
   restore  ck file how             "strict", "partial", "missing" or "both"
@@ -28,9 +31,11 @@ import json
 import os
 import random
 
-PROGRAMS = 300
+PROGRAMS = 1000
+SLOT_PROGRAMS = 200
 STEPS = {"variable": 6, "field": 5, "append": 4, "put": 4, "attach": 2, "make": 3, "write": 3, "train": 4, "drop": 2, "open": 2,
-         "save": 5, "restore": 6, "manage": 4, "latest": 3, "assert": 3, "again": 3}
+         "save": 5, "restore": 6, "manage": 4, "latest": 3, "assert": 3, "again": 3, "share": 3}
+SLOT_STEPS = {"make": 4, "variable": 1, "optimizer": 4, "slot": 4, "save": 3, "restore": 4, "again": 3, "write": 1}
 
 
 def generate(seed):
@@ -77,6 +82,8 @@ def generate(seed):
             do(what, on=on, field=rng.choice("abgh"), value=value(), how=rng.choice(["directly", "step"]))
         elif what == "train":
             do(what, on=on)
+        elif what == "share":
+            do(what, on=on, field=rng.choice("ab"), other=rng.randrange(objects), key=rng.choice("abgh"))
         elif what == "drop":
             do(what, on=on, field=rng.choice("abxy"))
         elif what == "assert":
@@ -106,6 +113,58 @@ def generate(seed):
     return steps
 
 
+def generate_slots(seed):
+    """A program of an optimizer's slots: restores that overlap, and objects that come in every order."""
+    rng = random.Random(100000 + seed)
+    steps, objects, files, values = [], 0, 0, 0
+
+    def do(what, **args):
+        steps.append(dict(do=what, **args))
+
+    def start():
+        nonlocal objects
+        do("object", on=objects)
+        do("open", on=objects, how="root")
+        objects += 1
+
+    def restore():
+        if files:
+            do("restore", ck=objects - 1, file=rng.randrange(files), how="both")
+
+    def save():
+        nonlocal files
+        do("save", ck=objects - 1, file=files)
+        files += 1
+
+    start()
+    todo = ["make", "optimizer", "slot", "save", "slot", "save", "again"] if rng.random() < 0.7 else []
+    for _ in range(rng.randint(8, 24)):
+        what = todo.pop(0) if todo else rng.choices(list(SLOT_STEPS), SLOT_STEPS.values())[0]
+        values += 1
+        if what == "again":
+            start()
+            for _ in range(rng.randint(1, 3)):
+                restore()
+        elif what == "save":
+            save()
+        elif what == "restore":
+            restore()
+        elif what == "optimizer":
+            do(what, on=objects - 1)
+        else:
+            do(what, on=objects - 1, field=rng.choice("ab" if what == "variable" else "gh"), value=10.0 * values, how="directly")
+    for field in "gh":
+        do("make", on=objects - 1, field=field, value=1.0)
+    do("optimizer", on=objects - 1)
+    do("end")
+    return steps
+
+
+def programs():
+    """All programs, in the order in which check has them."""
+    return [generate(seed) for seed in range(PROGRAMS)] + [generate_slots(seed) for seed in range(SLOT_PROGRAMS)]
+
+
 def below(root, tf):
     """The float variables below an object, each once."""
     seen, todo = [], [root]
@@ -124,7 +183,7 @@ class Program:
 
     def __init__(self, folder):
         self.folder, self.objects, self.checkpoints, self.status, self.kept = folder, {}, [], None, []
-        self.managers = {}
+        self.managers, self.slots = {}, {}
 
     def path(self, file):
         return os.path.join(self.folder, str(file))
@@ -134,13 +193,37 @@ class Program:
         from tensorflow.python.trackable import autotrackable
 
         class Object(autotrackable.AutoTrackable):
-            pass
+            """Has its children in the order of the fields of ours: an object that is two nodes of a file gets the first one's value."""
+
+            def _trackable_children(self, *args, **kwargs):
+                children = super()._trackable_children(*args, **kwargs)
+                fields = "abxylsmd"
+                return dict(sorted(children.items(), key=lambda c: fields.find(c[0]) if c[0] in fields else len(fields)))
 
         def variable():
             v = tf.Variable([s["value"], s["value"] + 1], dtype=tf.float32)
             self.kept.append(v)
             return v
 
+        class Optimizer(autotrackable.AutoTrackable):
+            """Has the slots that TensorFlow's optimizers have, by the same hooks."""
+
+            def get_slot_names(self):
+                return ["m"]
+
+            def get_slot(self, var, name):
+                return made[id(self), id(var)]
+
+            def _create_or_restore_slot_variable(self, slot_variable_position, slot_name, variable):
+                from tensorflow.python.trackable import base
+                slot = made.get((id(self), id(variable)))
+                if slot is None:
+                    value = base.CheckpointInitialValueCallable(checkpoint_position=slot_variable_position)
+                    slot = made[id(self), id(variable)] = tf.Variable(value, shape=[2], dtype=tf.float32)
+                slot_variable_position.restore(slot)
+                return slot
+
+        made = self.slots
         what, on = s["do"], self.objects.get(s.get("on"))
         field, other = s.get("field"), self.objects.get(s.get("other"))
         if what == "object":
@@ -159,6 +242,17 @@ class Program:
             getattr(on, field)[s["key"]] = other
         elif what == "write" and hasattr(on, field):
             getattr(on, field).assign([s["value"], s["value"] + 1])
+        elif what == "share" and hasattr(other, s["key"]):
+            setattr(on, field, getattr(other, s["key"]))
+        elif what == "optimizer" and not hasattr(on, "o"):
+            on.o = Optimizer()
+            self.kept.append(on.o)
+        elif what == "slot" and hasattr(on, "o") and hasattr(on, field):
+            key = id(on.o), id(getattr(on, field))
+            if key in made:
+                made[key].assign([s["value"], s["value"] + 1])
+            else:
+                made[key] = variable()
         elif what == "train":
             for v in below(on, tf):
                 v.assign_add([1, 2])
@@ -213,6 +307,10 @@ def values(prefix):
     def walk(node, path, above):
         for a in graph.nodes[node].attributes:
             found["/".join(path)] = reader.get_tensor(a.checkpoint_key).tolist()
+        for slot in graph.nodes[node].slot_variables:
+            of = graph.nodes[slot.original_variable_node_id].attributes[0].checkpoint_key
+            key = graph.nodes[slot.slot_variable_node_id].attributes[0].checkpoint_key
+            found["/".join((*path, "slot", slot.slot_name, of))] = reader.get_tensor(key).tolist()
         for c in graph.nodes[node].children:
             if c.node_id not in above and len(path) < 8 and c.local_name != "save_counter":
                 walk(c.node_id, (*path, c.local_name), {*above, c.node_id})

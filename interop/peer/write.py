@@ -34,7 +34,7 @@ def restores(spec, prefix):
 
 def main(root):
     specs = {"graphs": [graphs.generate(seed) for seed in range(GRAPHS)], "bundles": list(bundles.specs()),
-             "orders": [orders.generate(seed) for seed in range(orders.PROGRAMS)]}
+             "orders": orders.programs()}
     for spec in specs["graphs"]:
         prefix = folder(root, "graphs", spec["seed"]) + "/ckpt"
         ckpt, _ = objects.build(spec)
