@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // Constraint projects the value of a weight.
@@ -112,6 +113,39 @@ func (m MinMaxNorm) Project(s *ops.Scope, w ops.Input) *ops.Value {
 	return ops.Mul(s, w, ops.Div(s, want, ops.Add(s, n, epsilon)))
 }
 
+// RadialConstraint makes each window of a convolution's kernel [size, size, …, …] radial:
+// its elements at one distance from the border are equal.
+type RadialConstraint struct{}
+
+// Project returns w with each ring of a window replaced by one element of the window's
+// diagonal, the same as in tf_keras. w has four dimensions of known sizes, and square windows of
+// two rows or more.
+func (RadialConstraint) Project(s *ops.Scope, w ops.Input) *ops.Value {
+	v := ops.Const(s, w)
+	if s.Err() != nil {
+		return v
+	}
+	shape := v.Shape()
+	if len(shape) != 4 || shape[0] < 2 || shape[0] != shape[1] {
+		return s.Fail("RadialConstraint", fmt.Errorf("the weight has shape %v, want four dimensions and square windows of two rows or more", shape))
+	}
+	size := shape[0]
+	half, odd := size/2, size%2
+	indices := make([]int32, 0, 2*size*size)
+	for row := range size {
+		for col := range size {
+			border := min(row, col, size-1-row, size-1-col)
+			ring := half - 1 + odd - border // 0 is the innermost
+			at := half - 1
+			if ring > 0 {
+				at = half + ring - odd
+			}
+			indices = append(indices, int32(at), int32(at))
+		}
+	}
+	return ops.GatherND(s, v, tensor.Must(tensor.New(indices, size, size, 2)))
+}
+
 // Classes lists the constraints for configs.
 func Classes() []config.Class {
 	const module = "keras.constraints"
@@ -120,5 +154,6 @@ func Classes() []config.Class {
 		config.Of[NonNeg](module, "NonNeg", "non_neg", "nonneg"),
 		config.Of[UnitNorm](module, "UnitNorm", "unit_norm"),
 		config.Of[MinMaxNorm](module, "MinMaxNorm", "min_max_norm"),
+		config.Of[RadialConstraint](module, "RadialConstraint", "radial_constraint"),
 	}
 }

@@ -20,9 +20,6 @@ type Softmax struct {
 	RobustMasking bool `keras:"-"`
 }
 
-// PassesMask marks a layer whose output has the mask of its input.
-func (l *Softmax) PassesMask() {}
-
 // Call returns the softmax of x.
 func (l *Softmax) Call(s *ops.Scope, x ops.Input) *ops.Value { return l.Run(s, l, x, nil) }
 
@@ -35,14 +32,24 @@ func (l *Softmax) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 		}
 		return []*ops.Value{s.Fail("Softmax", err)}
 	}
-	x, mask := c.Inputs[0], c.Masks[0]
-	if given, ok := c.Args["mask"]; ok && given != nil {
-		mask = ops.Const(s, given)
-	}
-	if mask != nil {
+	x := c.Inputs[0]
+	if mask := l.maskOf(s, c); mask != nil {
 		x = l.ignore(s, x, mask)
 	}
 	return []*ops.Value{softmax(s, x, l.Axis)}
+}
+
+// ComputeMask returns the mask that the call used.
+func (l *Softmax) ComputeMask(s *ops.Scope, c *base.Invocation, _ []*ops.Value) []*ops.Value {
+	return []*ops.Value{l.maskOf(s, c)}
+}
+
+// maskOf returns the mask of a call, nil if it has none.
+func (l *Softmax) maskOf(s *ops.Scope, c *base.Invocation) *ops.Value {
+	if given, ok := c.Args["mask"]; ok && given != nil {
+		return ops.Const(s, given)
+	}
+	return c.Masks[0]
 }
 
 // ignore makes the elements of x that mask ignores large negative numbers.

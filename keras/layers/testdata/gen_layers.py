@@ -13,6 +13,8 @@ Each family of layers is a file cases/<family>.py with a list CASES, and gets
     mask      a list with a bool array or None for each input; optional
     kwargs    further call arguments that JSON can hold; optional
     args      further call arguments that are lists of shapes or arrays, such as initial_state; optional
+    tensors   further call arguments that are shapes or arrays; optional
+    tensor_masks  masks of those; optional
     states    arrays that a stateful layer begins each call with, of Bidirectional a list for each direction; optional
     training  modes to run, default [False, True]; [False] where training draws numbers
 
@@ -59,9 +61,14 @@ def run(case, arrays):
     masks = case.get("mask")
     kwargs = case.get("kwargs", {})
     lists = {key: [tf.constant(array(rng, x)) for x in values] for key, values in case.get("args", {}).items()}
+    single = list(case.get("tensors", {}))
+    for key, x in case.get("tensors", {}).items():
+        lists[key] = [tf.constant(array(rng, x))]
     for key, values in lists.items():
         for i, v in enumerate(values):
             arrays[f"{name}/arg/{key}/{i}"] = v.numpy()
+    for key, m in case.get("tensor_masks", {}).items():
+        arrays[f"{name}/argmask/{key}"] = m
     states = case.get("states", [])
     for i, v in enumerate(tf.nest.flatten(states)):
         arrays[f"{name}/state{i}"] = v
@@ -74,7 +81,9 @@ def run(case, arrays):
     tensors = [tf.constant(x) for x in inputs]
 
     def call(training):
-        args = {**kwargs, **lists}
+        args = {**kwargs, **lists, **{key: lists[key][0] for key in single}}
+        for key, m in case.get("tensor_masks", {}).items():
+            args[key]._keras_mask = tf.constant(m)
         if layer._call_spec.expects_training_arg:
             args["training"] = training
         if masks:
@@ -100,7 +109,7 @@ def run(case, arrays):
         floating = [t for t in tensors if t.dtype.is_floating]
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(floating)
-            tape.watch(list(lists.values()))
+            tape.watch([t for values in lists.values() for t in values if t.dtype.is_floating])
             out = call(training)
             flat = tf.nest.flatten(out)
             loss = 0.0
@@ -130,7 +139,7 @@ def run(case, arrays):
                         arrays[f"{name}/{mode}/gradient_input{i}"] = plain(tf.convert_to_tensor(g))
             for key, values in lists.items():
                 for i, t in enumerate(values):
-                    g = tape.gradient(loss, t)
+                    g = tape.gradient(loss, t) if t.dtype.is_floating else None
                     if g is not None:
                         arrays[f"{name}/{mode}/gradient_arg/{key}/{i}"] = plain(tf.convert_to_tensor(g))
         if states:
@@ -150,6 +159,7 @@ def run(case, arrays):
         "outputs": [o.dtype.name for o in flat],
         "kwargs": kwargs,
         **({"args": {key: len(values) for key, values in lists.items()}} if lists else {}),
+        **({"single": single} if single else {}),
         **({"states": len(tf.nest.flatten(states))} if states else {}),
         "training": case.get("training", [False, True]),
         "weights": names,
