@@ -391,13 +391,11 @@ func tensorOf(t *testing.T, v *ops.Value) *tensor.Tensor {
 // largest element where they are small; all others exactly.
 func near(t *testing.T, what string, got, want *tensor.Tensor, tol float64) {
 	t.Helper()
-	if got.DType() == tensor.BFloat16 { // which npz files don't hold
-		wide, err := tensor.Cast(got, tensor.Float32)
-		must(t, err)
-		got = wide
-		if want.DType() == tensor.BFloat16 { // of another call
-			want, err = tensor.Cast(want, tensor.Float32)
+	for _, x := range []**tensor.Tensor{&got, &want} {
+		if (*x).DType() == tensor.BFloat16 { // which npz files don't hold
+			wide, err := tensor.Cast(*x, tensor.Float32)
 			must(t, err)
+			*x = wide
 		}
 	}
 	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {

@@ -76,6 +76,7 @@ func (c *centered) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 }
 
 var testClasses = config.Must(keras.Classes().With([]config.Class{
+	config.Function("builtins", "abs", layers.LambdaOf(func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Abs(s, x) })),
 	inModule("rnn", config.Registered[*shiftedCell]("test", "ShiftedCell")),
 	inModule("wrappers", config.Registered[*centered]("test", "Centered")),
 }))

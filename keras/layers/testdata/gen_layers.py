@@ -103,6 +103,8 @@ def run(case, arrays):
     for training in case.get("training", [False, True]):
         for w, value in zip(layer.weights, start):
             w.assign(value)
+        if hasattr(layer, "finalize_state"):  # takes the weights over
+            layer.finalize_state()
         if states:
             recurrent.reset_states(states)
         mode = "train" if training else "infer"
