@@ -101,7 +101,7 @@ func All() *Rules { return builtin() }
 var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
 	for _, family := range []map[string]Rule{
-		elementwiseRules(), arrayRules(), joinRules(), sliceRules(), gatherRules(), padRules(), fillRules(), matrixRules(),
+		elementwiseRules(), arrayRules(), joinRules(), sliceRules(), xlaRules(), gatherRules(), padRules(), fillRules(), matrixRules(),
 		reduceRules(), matmulRules(), nnRules(), randomRules(), stateRules(), ioRules(), controlRules(), listRules(), tensorArrayRules(), convRules(), tableRules(), textRules(), parseRules(), sparseRules(), rnnRules(), quantRules(), quantizedRules(), compositeRules(),
 		segmentRules(), diagonalRules(), signalRules(), linalgRules(), dataRules(),
 	} {

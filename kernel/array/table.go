@@ -11,7 +11,7 @@ import (
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
-	return slices.Concat(withHandles(basic()), segmentKernels(), tensorScatters(), diagonalKernels())
+	return slices.Concat(withHandles(basic()), segmentKernels(), tensorScatters(), diagonalKernels(), xlaKernels())
 }
 
 func basic() []engine.Kernel {

@@ -26,6 +26,7 @@ func Kernels() []engine.Kernel {
 		{Op: "BatchMatMulV3", Prepare: prepareMixed, Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},
 		{Op: engine.AttentionOp, Def: attentionDef, Prepare: prepareAttention, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
 		{Op: engine.RowsOp, Def: rowsDef, Prepare: prepareRows, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
+		{Op: "XlaEinsum", Prepare: prepareEinsum, Types: engine.Types{"T": {tensor.Float32, tensor.BFloat16, tensor.Complex64}}, Precision: engine.Accumulated},
 		{Op: "Einsum", Prepare: prepareEinsum, Types: engine.Types{"T": einsums.Types()}, Precision: engine.Accumulated},
 	}
 }
