@@ -245,6 +245,10 @@ type OneHotOptions struct {
 // index and Off elsewhere; an index out of range gives Off everywhere. d is the
 // result's type.
 func OneHot(s *Scope, indices Input, depth int, d tensor.DType, o ...*OneHotOptions) *Value {
+	return s.oneHot(indices, s.scalar32(depth), d, o)
+}
+
+func (s *Scope) oneHot(indices Input, depth *Value, d tensor.DType, o []*OneHotOptions) *Value {
 	var on, off Input = 1, 0
 	if d == tensor.Bool {
 		on, off = true, false
@@ -265,7 +269,7 @@ func OneHot(s *Scope, indices Input, depth int, d tensor.DType, o ...*OneHotOpti
 		}
 	}
 	return s.Emit1("OneHot", graph.Attrs{graph.Int("axis", int64(axis))},
-		Const(s, indices), s.scalar32(depth), s.cast(on, d), s.cast(off, d))
+		Const(s, indices), depth, s.cast(on, d), s.cast(off, d))
 }
 
 // cast makes a Go number, or a value, of type d.

@@ -10,7 +10,8 @@ import (
 
 // Concrete returns the trace that [Function.Call] would run, with the variables
 // and resources of this model that it captures: function.Apply calls it in model
-// code, where it is differentiated like any other function. An argument that is a
+// code, where it is differentiated like any other function. Its In and Out are the
+// structures of the arguments and results as the file has them. An argument that is a
 // *[graph.Structure] stands for all values that it describes.
 func (f *Function) Concrete(ctx context.Context, args []any, kwargs map[string]any) (*graph.Concrete, error) {
 	all, named, err := f.bind(args, kwargs)
@@ -29,7 +30,11 @@ func (f *Function) Concrete(ctx context.Context, args []any, kwargs map[string]a
 			if err != nil {
 				return nil, err
 			}
-			return f.model.withCaptures(ctx, c)
+			out, err := f.model.withCaptures(ctx, c)
+			if err == nil {
+				out.In, out.Out, out.Call = t.In, t.Out, t.In
+			}
+			return out, err
 		}
 	}
 	return nil, f.mismatch(args, kwargs, "")

@@ -151,6 +151,9 @@ func TestAConcreteFunctionTakesItsArgumentsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if in, out := c.InputSignature().String(), c.Out.String(); !strings.Contains(in, "float32[?,4]") || !strings.Contains(out, "float32") {
+		t.Errorf("the trace says that it takes %s and gives %s", in, out)
+	}
 	s := fn.Eager(ctx)
 	if fn.Apply(s, c); s.Err() == nil || !strings.Contains(s.Err().Error(), "takes 1 arguments (got 0)") {
 		t.Errorf("%v", s.Err())
