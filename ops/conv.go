@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // Padding says how a window that reaches beyond an image's border is treated.
@@ -136,6 +137,13 @@ func Conv3D(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
 	return windowed(s, "Conv3D", 3, nil, o, x, filter)
 }
 
+// Conv3DTranspose computes the volumes of the given sizes, all five, whose convolution
+// with the filter has the gradient y. The filter is that of the convolution, from the
+// result's channels to y's.
+func Conv3DTranspose(s *Scope, sizes, filter, y Input, o ...*WindowOptions) *Value {
+	return windowed(s, "Conv3DBackpropInputV2", 3, nil, o, sizes, filter, y)
+}
+
 // MaxPool takes the largest element of windows of a size: height and width, or
 // one number for both.
 func MaxPool(s *Scope, x Input, size []int, o ...*WindowOptions) *Value {
@@ -146,6 +154,18 @@ func MaxPool(s *Scope, x Input, size []int, o ...*WindowOptions) *Value {
 // for both. Elements beyond the border don't count.
 func AvgPool(s *Scope, x Input, size []int, o ...*WindowOptions) *Value {
 	return windowed(s, "AvgPool", 2, orOnes(size), o, x)
+}
+
+// MaxPool3D takes the largest element of windows of a size in volumes: depth, height and
+// width, or one number for all.
+func MaxPool3D(s *Scope, x Input, size []int, o ...*WindowOptions) *Value {
+	return windowed(s, "MaxPool3D", 3, orOnes(size), o, x)
+}
+
+// AvgPool3D takes the mean of windows of a size in volumes: depth, height and width, or
+// one number for all. Elements beyond the border don't count.
+func AvgPool3D(s *Scope, x Input, size []int, o ...*WindowOptions) *Value {
+	return windowed(s, "AvgPool3D", 3, orOnes(size), o, x)
 }
 
 func orOnes(size []int) []int {
@@ -162,6 +182,9 @@ type BatchNormOptions struct {
 	// Training normalizes with the batch's own mean and variance. Default: with
 	// those given.
 	Training bool
+	// Momentum mixes the mean and the variance that are returned in training: the given
+	// ones, times Momentum, are added to the batch's, times 1-Momentum. Default: 0.
+	Momentum float64
 	// Format is the layout of the images. Default: ChannelsLast.
 	Format Format
 }
@@ -182,8 +205,11 @@ func BatchNorm(s *Scope, x, scale, offset, mean, variance Input, opts ...*BatchN
 	if o.Training && mean == nil && variance == nil {
 		mean, variance = []float32{}, []float32{}
 	}
-	out := s.EmitN(6, "FusedBatchNormV3", graph.Attrs{graph.Float("epsilon", epsilon), graph.Bool("is_training", o.Training),
-		graph.String("data_format", string(format))}, x, scale, offset, mean, variance)
+	attrs := graph.Attrs{graph.Float("epsilon", epsilon), graph.Bool("is_training", o.Training), graph.String("data_format", string(format))}
+	if o.Training && o.Momentum != 0 {
+		attrs = append(attrs, graph.Float("exponential_avg_factor", 1-o.Momentum))
+	}
+	out := s.EmitN(6, "FusedBatchNormV3", attrs, x, scale, offset, mean, variance)
 	return out[0], out[1], out[2]
 }
 
@@ -196,6 +222,12 @@ const (
 	Nearest  ResizeMethod = "ResizeNearestNeighbor"
 	Bicubic  ResizeMethod = "ResizeBicubic"
 	Area     ResizeMethod = "ResizeArea"
+
+	// These methods weight the pixels around by a kernel of a name.
+	Lanczos3      ResizeMethod = "lanczos3"
+	Lanczos5      ResizeMethod = "lanczos5"
+	Gaussian      ResizeMethod = "gaussian"
+	MitchellCubic ResizeMethod = "mitchellcubic"
 )
 
 // ResizeOptions choose the form of [Resize]; nil means the defaults.
@@ -211,17 +243,35 @@ type ResizeOptions struct {
 	Legacy bool
 }
 
+// scaled emits the op of the methods that are kernels.
+func (m ResizeMethod) scaled(s *Scope, images, size Input) *Value {
+	images = Const(s, images)
+	from := Cast(s, StridedSlice(s, Shape(s, images), Span(1, 3)), tensor.Float32)
+	scale := Div(s, Cast(s, size, tensor.Float32), from)
+	return s.Emit1("ScaleAndTranslate", graph.Attrs{graph.String("kernel_type", string(m)), graph.Bool("antialias", false)},
+		images, size, scale, []float32{0, 0})
+}
+
 // Resize makes images of another height and width. All methods but Nearest give
 // float32.
 func Resize(s *Scope, images Input, height, width int, opts ...*ResizeOptions) *Value {
+	return ResizeTo(s, images, s.vec32(height, width), opts...)
+}
+
+// ResizeTo is [Resize] for a size that is computed: an int32 vector of the height and the
+// width.
+func ResizeTo(s *Scope, images, size Input, opts ...*ResizeOptions) *Value {
 	o := last(opts)
 	method := o.Method
-	if method == "" {
+	switch method {
+	case "":
 		method = Bilinear
+	case Lanczos3, Lanczos5, Gaussian, MitchellCubic:
+		return method.scaled(s, images, size)
 	}
 	attrs := graph.Attrs{graph.Bool("align_corners", o.AlignCorners)}
 	if method != Area {
 		attrs = append(attrs, graph.Bool("half_pixel_centers", !o.AlignCorners && !o.Legacy))
 	}
-	return s.Emit1(string(method), attrs, images, s.vec32(height, width))
+	return s.Emit1(string(method), attrs, images, size)
 }

@@ -34,6 +34,17 @@ func imageCalls() map[string]call {
 		},
 		"DepthwiseConv2D": conv(ops.DepthwiseConv2D, "image", "depthwise", &ops.WindowOptions{Dilations: []int{2, 1}}),
 		"Conv3D":          conv(ops.Conv3D, "volume", "volumefilter", &ops.WindowOptions{Strides: []int{1, 2, 1}}),
+		"Conv3DTranspose": func(s *ops.Scope, in inputs) []*ops.Value {
+			o := &ops.WindowOptions{Padding: ops.Same}
+			y := ops.Conv3D(s, in["volume"], in["volumefilter"], o)
+			return values(ops.Conv3DTranspose(s, []int32{1, 3, 4, 4, 1}, in["volumefilter"], y, o))
+		},
+		"MaxPool3D": func(s *ops.Scope, in inputs) []*ops.Value {
+			return values(ops.MaxPool3D(s, in["volume"], []int{2}, &ops.WindowOptions{Strides: []int{1, 2, 1}, Padding: ops.Same}))
+		},
+		"AvgPool3D": func(s *ops.Scope, in inputs) []*ops.Value {
+			return values(ops.AvgPool3D(s, in["volume"], []int{2}, &ops.WindowOptions{Strides: []int{1}, Padding: ops.Same}))
+		},
 		"MaxPool": func(s *ops.Scope, in inputs) []*ops.Value {
 			return values(ops.MaxPool(s, in["image"], []int{2, 3}, &ops.WindowOptions{Padding: ops.Same}))
 		},
@@ -42,11 +53,16 @@ func imageCalls() map[string]call {
 		},
 		"BatchNorm":          norm([]float32{0.1, 0.2}, []float32{1.5, 0.5}, nil),
 		"BatchNorm training": norm(nil, nil, &ops.BatchNormOptions{Training: true, Epsilon: 0.01}),
-		"Resize":             resize(4, 9, nil),
-		"Resize nearest":     resize(4, 9, &ops.ResizeOptions{Method: ops.Nearest}),
-		"Resize bicubic":     resize(9, 3, &ops.ResizeOptions{Method: ops.Bicubic}),
-		"Resize legacy":      resize(4, 9, &ops.ResizeOptions{Legacy: true}),
-		"Resize corners":     resize(4, 9, &ops.ResizeOptions{Method: ops.Area, AlignCorners: true}),
+		"BatchNorm momentum": norm([]float32{0.1, 0.2}, []float32{1.5, 0.5}, &ops.BatchNormOptions{Training: true, Epsilon: 0.01, Momentum: 0.75}),
+		"Resize lanczos":     resize(4, 9, &ops.ResizeOptions{Method: ops.Lanczos3}),
+		"ResizeTo": func(s *ops.Scope, in inputs) []*ops.Value {
+			return values(ops.ResizeTo(s, in["image"], []int32{9, 3}, &ops.ResizeOptions{Method: ops.Gaussian}))
+		},
+		"Resize":         resize(4, 9, nil),
+		"Resize nearest": resize(4, 9, &ops.ResizeOptions{Method: ops.Nearest}),
+		"Resize bicubic": resize(9, 3, &ops.ResizeOptions{Method: ops.Bicubic}),
+		"Resize legacy":  resize(4, 9, &ops.ResizeOptions{Legacy: true}),
+		"Resize corners": resize(4, 9, &ops.ResizeOptions{Method: ops.Area, AlignCorners: true}),
 		"Einsum": func(s *ops.Scope, in inputs) []*ops.Value {
 			return values(ops.Einsum(s, "bhwc,hwco->bo", ops.SliceOf(s, in["image"], []int{0, 0, 0, 0}, []int{1, 3, 2, 2}), in["filter"]))
 		},

@@ -301,6 +301,17 @@ func (d *Decoder) value(v any, dst reflect.Value) error {
 		}
 		dst.Set(s)
 		return nil
+	case reflect.Array:
+		l, ok := v.([]any)
+		if !ok || len(l) != t.Len() {
+			return fmt.Errorf("got %s, want a list of %d", kindOf(v), t.Len())
+		}
+		for i, x := range l {
+			if err := d.value(x, dst.Index(i)); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+		return nil
 	case reflect.Map:
 		o, ok := v.(map[string]any)
 		if !ok || t.Key().Kind() != reflect.String {

@@ -3,7 +3,6 @@ package layers
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/base"
@@ -63,21 +62,6 @@ type ConvLSTMCell struct {
 	Kernel, RecurrentKernel, Bias *trackable.Variable `cairn:"-"`
 }
 
-// convDefaults completes the sizes of a convolution to one for each dimension.
-func convDefaults(rank int, kernel, strides, dilation *[]int, padding *string) {
-	for _, sizes := range []*[]int{strides, dilation} {
-		if len(*sizes) == 0 {
-			*sizes = []int{1}
-		}
-	}
-	for _, sizes := range []*[]int{kernel, strides, dilation} {
-		if len(*sizes) == 1 && rank > 1 {
-			*sizes = slices.Repeat(*sizes, rank)
-		}
-	}
-	*padding = strings.ToLower(*padding)
-}
-
 // CompleteConfig completes the sizes to one for each dimension.
 func (c *ConvLSTMCell) CompleteConfig() {
 	convDefaults(c.Rank, &c.KernelSize, &c.Strides, &c.DilationRate, &c.Padding)
@@ -85,13 +69,17 @@ func (c *ConvLSTMCell) CompleteConfig() {
 	fraction(&c.RecurrentDropout)
 }
 
-// channelAxis returns the dimension of the channels in the input of one step.
-func (c *ConvLSTMCell) channelAxis() int {
-	if c.DataFormat == ChannelsFirst {
-		return 1
+// window describes the convolution of the inputs, or that of the states.
+func (c *ConvLSTMCell) window(inputs bool) *window {
+	w := &window{rank: c.Rank, size: c.KernelSize, strides: c.Strides, dilation: c.DilationRate, padding: c.Padding, format: c.DataFormat}
+	if !inputs {
+		w.strides, w.dilation, w.padding = slices.Repeat([]int{1}, c.Rank), slices.Repeat([]int{1}, c.Rank), "same"
 	}
-	return c.Rank + 1
+	return w
 }
+
+// channelAxis returns the dimension of the channels in the input of one step.
+func (c *ConvLSTMCell) channelAxis() int { return c.window(true).channelAxis() }
 
 // check returns an error for wrong settings.
 func (c *ConvLSTMCell) check() error {
@@ -102,20 +90,8 @@ func (c *ConvLSTMCell) check() error {
 		return fmt.Errorf("there are too few filters (got %d, want 1 or more)", c.Filters)
 	case c.Filters > mostUnits:
 		return fmt.Errorf("there are too many filters (got %d, want at most %d)", c.Filters, mostUnits)
-	case c.Padding != "valid" && c.Padding != "same":
-		return fmt.Errorf("unknown padding %q, want valid or same", c.Padding)
-	case c.DataFormat != ChannelsLast && c.DataFormat != ChannelsFirst:
-		return fmt.Errorf("unknown data format %q, want %s or %s", c.DataFormat, ChannelsLast, ChannelsFirst)
 	}
-	for name, sizes := range map[string][]int{"KernelSize": c.KernelSize, "Strides": c.Strides, "DilationRate": c.DilationRate} {
-		if len(sizes) != c.Rank || slices.Min(sizes) < 1 {
-			return fmt.Errorf("%s is %v, want %d positive numbers", name, sizes, c.Rank)
-		}
-	}
-	if slices.Max(c.Strides) > 1 && slices.Max(c.DilationRate) > 1 {
-		return fmt.Errorf("Strides %v and DilationRate %v can't both be greater than 1", c.Strides, c.DilationRate)
-	}
-	return nil
+	return c.window(true).check("valid", "same")
 }
 
 // Weights lists kernels and bias.
@@ -123,12 +99,9 @@ func (c *ConvLSTMCell) Weights(in base.Shapes) ([]base.Weight, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	n := -1
-	if len(in) > 0 && in[0] != nil {
-		if len(in[0]) != c.Rank+2 {
-			return nil, fmt.Errorf("the input of a step has the shape %v, want %d dimensions", in[0], c.Rank+2)
-		}
-		n = in[0][c.channelAxis()]
+	n, err := c.window(true).channels(in, false)
+	if err != nil {
+		return nil, err
 	}
 	shape := func(n int) tensor.Shape { return append(slices.Clone(c.KernelSize), n, 4*c.Filters) }
 	list := []base.Weight{
@@ -160,11 +133,7 @@ func (c *ConvLSTMCell) StateShapes(in tensor.Shape) []tensor.Shape {
 		if len(in) != c.Rank+2 || in[first+i] < 0 {
 			continue
 		}
-		n := in[first+i]
-		if c.Padding == "valid" {
-			n -= (c.KernelSize[i] - 1) * c.DilationRate[i]
-		}
-		shape[i] = max(0, (n+c.Strides[i]-1)/c.Strides[i])
+		shape[i] = c.window(true).outputSize(i, in[first+i])
 	}
 	if c.DataFormat == ChannelsFirst {
 		shape = append(tensor.Shape{c.Filters}, shape...)
@@ -190,53 +159,8 @@ func (c *ConvLSTMCell) zeroStates(s *ops.Scope, x *ops.Value) []*ops.Value {
 // convolve returns the convolution of images with a kernel: with the settings of the
 // inputs, or with those of the states.
 func (c *ConvLSTMCell) convolve(s *ops.Scope, x *ops.Value, kernel ops.Input, inputs bool) *ops.Value {
-	o := &ops.WindowOptions{Padding: ops.Same}
-	if inputs {
-		o.Strides, o.Dilations = slices.Clone(c.Strides), slices.Clone(c.DilationRate)
-		if c.Padding == "valid" {
-			o.Padding = ops.Valid
-		}
-	}
-	first := c.DataFormat == ChannelsFirst
-	if first {
-		x = c.move(s, x, false)
-	}
-	var y *ops.Value
-	switch c.Rank {
-	case 1:
-		if inputs {
-			o.Strides, o.Dilations = []int{1, c.Strides[0]}, []int{1, c.DilationRate[0]}
-		}
-		y = ops.Conv2D(s, ops.ExpandDims(s, x, 1), ops.ExpandDims(s, kernel, 0), o)
-		y = ops.Squeeze(s, y, 1)
-	case 2:
-		y = ops.Conv2D(s, x, kernel, o)
-	default:
-		y = ops.Conv3D(s, x, kernel, o)
-	}
-	if first {
-		y = c.move(s, y, true)
-	}
-	return y
-}
-
-// move moves the channels to the end, or back to the second place.
-func (c *ConvLSTMCell) move(s *ops.Scope, x *ops.Value, back bool) *ops.Value {
-	perm := []int{0}
-	if back {
-		perm = append(perm, c.Rank+1)
-	}
-	for i := range c.Rank {
-		if back {
-			perm = append(perm, i+1)
-		} else {
-			perm = append(perm, i+2)
-		}
-	}
-	if !back {
-		perm = append(perm, 1)
-	}
-	return ops.Transpose(s, x, perm...)
+	w := c.window(inputs)
+	return w.fromLast(s, w.convolve(s, w.toLast(s, x), kernel))
 }
 
 // gates returns the convolutions of x for the four gates, in the dimension of the channels;

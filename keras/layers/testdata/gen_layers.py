@@ -16,6 +16,7 @@ Each family of layers is a file cases/<family>.py with a list CASES, and gets
     tensors   further call arguments that are shapes or arrays; optional
     tensor_masks  masks of those; optional
     states    arrays that a stateful layer begins each call with, of Bidirectional a list for each direction; optional
+    gradients False where TensorFlow has none; default True
     training  modes to run, default [False, True]; [False] where training draws numbers
 
 The JSON has the layer's config in both forms, its weights' names (below the layer) and
@@ -128,7 +129,7 @@ def run(case, arrays):
                 arrays[f"{name}/{mode}/outmask{i}"] = m.numpy()
         if losses:
             arrays[f"{name}/{mode}/losses"] = np.array([float(l) for l in losses], "float32")
-        if not isinstance(loss, float):
+        if not isinstance(loss, float) and case.get("gradients", True):
             trainable = layer.trainable_weights
             for w, g in zip(trainable, tape.gradient(loss, trainable)):
                 if g is not None:
