@@ -258,7 +258,7 @@ func Resize(s *Scope, images Input, height, width int, opts ...*ResizeOptions) *
 	return ResizeTo(s, images, s.vec32(height, width), opts...)
 }
 
-// ResizeTo is [Resize] for a size that is computed: an int32 vector of the height and the
+// ResizeTo makes images of another size as [Resize] does. size is an int32 vector of the height and the
 // width.
 func ResizeTo(s *Scope, images, size Input, opts ...*ResizeOptions) *Value {
 	o := last(opts)
