@@ -93,6 +93,13 @@ func Classes() []config.Class {
 		config.Of[*ZeroPadding2D](module, "ZeroPadding2D"),
 		config.Of[*ZeroPadding3D](module, "ZeroPadding3D"),
 
+		// Normalization.
+		config.Of[*BatchNormalization](module, "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2"),
+		config.Of[*GroupNormalization](module, "GroupNormalization"),
+		config.Of[*LayerNormalization](module, "LayerNormalization"),
+		config.Of[*SpectralNormalization](module, "SpectralNormalization"),
+		config.Of[*UnitNormalization](module, "UnitNormalization"),
+
 		// Recurrent layers.
 		config.Of[*Bidirectional](module, "Bidirectional"),
 		config.Of[*ConvLSTM1D](module, "ConvLSTM1D"),

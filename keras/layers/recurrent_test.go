@@ -87,7 +87,7 @@ func inModule(module string, c config.Class) config.Class {
 }
 
 // tracedFamilies are the fixtures whose layers are traced too.
-var tracedFamilies = []string{"conv", "pooling", "recurrent", "rnn", "wrappers", "convlstm"}
+var tracedFamilies = []string{"conv", "pooling", "normalization", "recurrent", "rnn", "wrappers", "convlstm"}
 
 // TestLayersTracedAreEager compares outputs, states and gradients of traced
 // functions, with loops and unrolled, with those of eager calls.
