@@ -3,6 +3,7 @@ package layers
 import (
 	"fmt"
 
+	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/constraints"
 	"github.com/cairnml/cairn/ops"
@@ -36,7 +37,7 @@ func (l *Softmax) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	if mask := l.maskOf(s, c); mask != nil {
 		x = l.ignore(s, x, mask)
 	}
-	return []*ops.Value{softmax(s, x, l.Axis)}
+	return []*ops.Value{activations.WithLogits(softmax(s, x, l.Axis), x)}
 }
 
 // ComputeMask returns the mask that the call used.
