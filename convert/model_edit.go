@@ -458,11 +458,9 @@ func (e *modelEdit) capturedBy(s *savedmodel.TrackableObject) []trackable.Edge {
 		}
 		for _, c := range f.Traces() {
 			for _, k := range c.Captures {
-				var obj trackable.Trackable
+				obj := k.Resource
 				if k.Variable != nil {
 					obj = k.Variable
-				} else if o, ok := k.Resource.(trackable.Trackable); ok {
-					obj = o
 				}
 				if obj == nil || seen[trackable.Identity(obj)] {
 					continue

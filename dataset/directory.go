@@ -80,7 +80,7 @@ func listDirectory(path string, o *DirectoryOptions) (*Directory, error) {
 	inferred := o.Labels == nil && !o.NoLabels
 	switch {
 	case o.Labels != nil && o.NoLabels:
-		return nil, errors.New("Labels and NoLabels are both set")
+		return nil, errors.New("both Labels and NoLabels are set")
 	case !inferred && o.ClassNames != nil:
 		return nil, errors.New("ClassNames are for labels that the folders give")
 	}

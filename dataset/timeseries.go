@@ -90,13 +90,13 @@ func newWindows(data, targets *tensor.Tensor, length int, o *TimeSeriesOptions) 
 	case length < 1:
 		return nil, fmt.Errorf("the length is %d, want 1 or more", length)
 	case opts.Start < 0 || opts.Start >= max(n, 1):
-		return nil, fmt.Errorf("Start is %d, want 0 to %d", opts.Start, n-1)
+		return nil, fmt.Errorf("the Start is %d, want 0 to %d", opts.Start, n-1)
 	case end < 0 || end > n || opts.End != 0 && end <= opts.Start:
-		return nil, fmt.Errorf("End is %d, want %d to %d", end, opts.Start+1, n)
+		return nil, fmt.Errorf("the End is %d, want %d to %d", end, opts.Start+1, n)
 	case opts.Rate < 1 || opts.Rate >= n:
-		return nil, fmt.Errorf("Rate is %d, want 1 to %d", opts.Rate, n-1)
+		return nil, fmt.Errorf("the Rate is %d, want 1 to %d", opts.Rate, n-1)
 	case opts.Stride < 1 || opts.Stride >= n:
-		return nil, fmt.Errorf("Stride is %d, want 1 to %d", opts.Stride, n-1)
+		return nil, fmt.Errorf("the Stride is %d, want 1 to %d", opts.Stride, n-1)
 	}
 	w := &windows{length: length, rate: opts.Rate}
 	var err error

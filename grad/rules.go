@@ -118,7 +118,7 @@ var builtin = sync.OnceValue(func() *Rules {
 	for _, family := range []map[string]Rule{
 		constantRules(), // first, for a rule of a family goes before
 		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, sparseSumRules, csrRules, summaryRules, raggedRules,
-		nnRules, convRules, imageRules, rnnRules, quantRules,
+		nnRules, convRules, imageRules, rnnRules, quantRules, xlaRules,
 		segmentRules, scatterRules, diagonalRules, moveRules, specialRules, signalRules(), linalgRules, randomRules, patchRules,
 		stateRules, listRules, functionRules,
 	} {

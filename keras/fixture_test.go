@@ -94,17 +94,6 @@ func near(t testing.TB, what string, got, want *tensor.Tensor, rel, floor float6
 	}
 }
 
-// rowOf returns t[i].
-func rowOf(t testing.TB, x *tensor.Tensor, i int) *tensor.Tensor {
-	t.Helper()
-	n := len(x.Bytes()) / x.Shape()[0]
-	r, err := tensor.FromBytes(x.DType(), x.Bytes()[i*n:(i+1)*n], x.Shape()[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -56,7 +56,7 @@ func (l *CSVLogger) OnTrainBegin(context.Context, *Run) error {
 		separator = []rune{','}
 	case 1:
 	default:
-		return l.fail(fmt.Errorf("Separator is %q, want one character", l.Separator))
+		return l.fail(fmt.Errorf("the Separator is %q, want one character", l.Separator))
 	}
 	l.header = true
 	var err error

@@ -15,7 +15,7 @@ type equation struct {
 
 // parseEquation reads an equation in one of the three forms.
 func parseEquation(text string) (equation, error) {
-	bad := fmt.Errorf("the equation is %q, want a form such as ab,bc->ac, ...b,bc->...c or ab...,bc->ac...", text)
+	bad := fmt.Errorf("the equation has another form (got %q, want one such as \"ab,bc->ac\", \"...b,bc->...c\" or \"ab...,bc->ac...\")", text)
 	terms, out, ok := strings.Cut(text, "->")
 	in, kernel, comma := strings.Cut(terms, ",")
 	if !ok || !comma {

@@ -160,7 +160,7 @@ func topMatches(s *ops.Scope, truth, predicted ops.Input, k int) *ops.Value {
 		return t
 	}
 	if k < 0 {
-		return s.Fail("TopKCategoricalAccuracy", fmt.Errorf("K is %d, want 1 or more", k))
+		return s.Fail("TopKCategoricalAccuracy", fmt.Errorf("the K is %d, want 1 or more", k))
 	}
 	whole := ops.Shape(s, t)
 	classes := ops.StridedSlice(s, ops.Shape(s, p), ops.From(-1))

@@ -40,7 +40,7 @@ type SumOverBatchSizeMetricWrapper struct {
 // Update takes a batch into account.
 func (m *SumOverBatchSizeMetricWrapper) Update(s *ops.Scope, truth, predicted, weights ops.Input) {
 	if m.Fn == nil {
-		s.Fail("SumOverBatchSizeMetricWrapper", errors.New("Fn is missing"))
+		s.Fail("SumOverBatchSizeMetricWrapper", errors.New("there is no Fn"))
 		return
 	}
 	values, w := m.values(s, functionOf(m.Fn), truth, predicted, weights)

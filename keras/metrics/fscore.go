@@ -62,7 +62,7 @@ func (m *fscore) statesFor(in tensor.Shape, a Average, beta float64, threshold *
 	case !a.valid():
 		return nil, fmt.Errorf("unknown Average %q (want %q, %q, %q or %q)", a, PerClass, Micro, Macro, Weighted)
 	case !(beta > 0):
-		return nil, fmt.Errorf("Beta is %v, want more than 0", beta)
+		return nil, fmt.Errorf("the Beta is %v, want more than 0", beta)
 	case threshold != nil && !(*threshold > 0 && *threshold <= 1):
 		return nil, fmt.Errorf("Threshold is %v, want more than 0, up to 1", *threshold)
 	case in != nil && (len(in) != 2 || in[1] < 0):

@@ -74,7 +74,7 @@ type MeanMetricWrapper struct {
 // Update takes a batch into the mean.
 func (m *MeanMetricWrapper) Update(s *ops.Scope, truth, predicted, weights ops.Input) {
 	if m.Fn == nil {
-		s.Fail("MeanMetricWrapper", errors.New("Fn is missing"))
+		s.Fail("MeanMetricWrapper", errors.New("there is no Fn"))
 		return
 	}
 	m.average(s, m.function(), truth, predicted, weights)

@@ -1337,6 +1337,44 @@ func Where(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("Where", nil, input)
 }
 
+// XlaDynamicSlice emits TensorFlow's op XlaDynamicSlice and returns its output.
+func XlaDynamicSlice(s *ops.Scope, input ops.Input, startIndices ops.Input, sizeIndices ops.Input) *ops.Value {
+	return s.Emit1("XlaDynamicSlice", nil, input, startIndices, sizeIndices)
+}
+
+// XlaDynamicUpdateSlice emits TensorFlow's op XlaDynamicUpdateSlice and returns its output.
+func XlaDynamicUpdateSlice(s *ops.Scope, input ops.Input, update ops.Input, indices ops.Input) *ops.Value {
+	return s.Emit1("XlaDynamicUpdateSlice", nil, input, update, indices)
+}
+
+// XlaOptimizationBarrier emits TensorFlow's op XlaOptimizationBarrier and returns its outputs; nil after a failure.
+func XlaOptimizationBarrier(s *ops.Scope, input []ops.Input) []*ops.Value {
+	return s.Emit("XlaOptimizationBarrier", nil, input...)
+}
+
+// XlaShardingOptions are the attributes of [XlaSharding] that have defaults.
+type XlaShardingOptions struct {
+	// Sharding is sharding. Default: "".
+	Sharding string
+	// UnspecifiedDims is unspecified_dims. Default: [].
+	UnspecifiedDims []int64
+}
+
+// XlaSharding emits TensorFlow's op XlaSharding and returns its output.
+// A nil o means the defaults.
+func XlaSharding(s *ops.Scope, input ops.Input, o *XlaShardingOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Sharding != "" {
+			as = append(as, graph.String("sharding", o.Sharding))
+		}
+		if o.UnspecifiedDims != nil {
+			as = append(as, graph.Ints("unspecified_dims", o.UnspecifiedDims...))
+		}
+	}
+	return s.Emit1("XlaSharding", as, input)
+}
+
 // ZerosLike emits TensorFlow's op ZerosLike and returns its output.
 func ZerosLike(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("ZerosLike", nil, x)

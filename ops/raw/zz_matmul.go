@@ -147,3 +147,10 @@ func MatMul(s *ops.Scope, a ops.Input, b ops.Input, o *MatMulOptions) *ops.Value
 	}
 	return s.Emit1("MatMul", as, a, b)
 }
+
+// XlaEinsum emits TensorFlow's op XlaEinsum and returns its output.
+func XlaEinsum(s *ops.Scope, a ops.Input, b ops.Input, equation string) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("equation", equation))
+	return s.Emit1("XlaEinsum", as, a, b)
+}
