@@ -204,7 +204,7 @@ func sameTraced(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, 
 	for i := range want {
 		tol := 2e-5
 		switch d := want[i].DType(); {
-		case d == tensor.BFloat16: // 16 times its precision: a gradient adds up the roundings of its steps
+		case d == tensor.BFloat16 || strings.Contains(string(c.Config), "bfloat16"): // 16 times its precision: a gradient adds up the roundings of its steps
 			tol = 1.0 / 16
 		case d == tensor.Float16 || strings.Contains(string(c.Config), "mixed"):
 			tol = 2e-2
