@@ -3,7 +3,7 @@
 //
 //	type Net struct {
 //		keras.Model
-//		L1 *keras.Dense // edge "l1"
+//		L1 *layers.Dense // edge "l1"
 //	}
 //
 //	func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
