@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -105,6 +106,9 @@ func TestBombs(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for _, name := range []string{"unwritten", "chunks", "zeros", "text", "wide"} {
 		d, err := f.Root().Dataset(name)
+		if strconv.IntSize == 32 && err != nil && strings.Contains(err.Error(), "a dimension of 1099511627776") {
+			continue // no machine of 32 bits can count so far
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
