@@ -63,7 +63,7 @@ var byFunction = map[string]bool{
 
 // single are ops that take no doubles: they are held to what differences in
 // single precision tell.
-var single = map[string]bool{
+var single = map[string]bool{"XlaEinsum": true,
 	"SparseMatMul":   true,
 	"FusedBatchNorm": true, "FusedBatchNormV2": true, "FusedBatchNormV3": true, "LRN": true,
 	"MaxPool3D": true, "MaxPool3DGrad": true, "MaxPool3DGradGrad": true,
