@@ -288,7 +288,7 @@ func (e *modelEdit) defaults() map[string]map[string]*tensor.Tensor {
 	return out
 }
 
-// replacement is what takes the place of a variable.
+// replacement is the object that replaces a variable.
 type replacement struct {
 	*storage
 	object  trackable.Trackable

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// storage is what becomes of a variable that functions read: a constant, or a variable
-// of another element type.
+// storage is the new form of a variable that functions read: a constant, or a variable of
+// another element type.
 type storage struct {
 	frozen bool
 	fact   graph.Fact   // of the value, as functions see it

@@ -24,13 +24,13 @@ import (
 //go:embed model
 var embedded embed.FS
 
-// Batch is what a training step takes: rows of four numbers, and the class of each.
+// Batch is the input of a training step: rows of four numbers, and the class of each.
 type Batch struct {
 	X      *ops.Value // float32 [n, 4]
 	Labels *ops.Value // int32 [n]
 }
 
-// Loss is what it returns.
+// Loss is the result of a training step.
 type Loss struct{ Loss *ops.Value }
 
 // Tuned is the loaded model with what trains it.

@@ -11,8 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A layer that returns its states, and another that goes on from them: an encoder and a
-// decoder.
+// An encoder returns its states, and a decoder continues from them.
 func ExampleLSTM() {
 	s := function.Eager(context.Background())
 	x := ops.Ones(s, tensor.Float32, 2, 5, 3) // two sequences of five steps

@@ -97,7 +97,7 @@ func TestLayersTracedAreEager(t *testing.T) {
 		for i, c := range cases {
 			for _, known := range []bool{true, false} {
 				if known && i%4 != 0 || testing.Short() && i%5 != 0 {
-					continue // what is known of the shapes changes little
+					continue // known and unknown shapes run nearly the same code
 				}
 				t.Run(fmt.Sprintf("%s/known=%v", c.Name, known), func(t *testing.T) { sameTraced(t, &c, arrays, known) })
 			}
@@ -373,7 +373,7 @@ func TestStatesAndConstantsAreInputsToo(t *testing.T) {
 	}
 }
 
-// TestStatesOfAModelAreReset resets all layers of a model, and goes on from its states before.
+// TestStatesOfAModelAreReset resets all layers of a model, which continues from its states before that.
 func TestStatesOfAModelAreReset(t *testing.T) {
 	s := function.Eager(t.Context())
 	x := ops.Ones(s, tensor.Float32, 2, 3, 4)

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// lossFixture is what testdata/gen_losses.py has written.
+// lossFixture is the file that testdata/gen_losses.py writes.
 type lossFixture struct {
 	Cases []struct {
 		Name           string

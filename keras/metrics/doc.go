@@ -5,8 +5,8 @@
 //	fmt.Println(metrics.Value(ctx, accuracy))
 //
 // A metric is a struct whose exported fields are its config; the zero value has tf_keras's
-// defaults. Its variables are part of the object graph, so a checkpoint that holds a metric
-// goes on counting. Their names and order are tf_keras's. Update, Result and Reset take a
+// defaults. Its variables are part of the object graph, so a restored metric
+// continues to count. Their names and order are tf_keras's. Update, Result and Reset take a
 // scope, so they work eagerly and in functions; [Value] reads a result outside of both.
 //
 // [Mean], [Sum] and [MeanTensor] take values; every other metric takes truths and

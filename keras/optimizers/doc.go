@@ -20,7 +20,7 @@
 // # Optimizers in a checkpoint
 //
 // The legacy layout, of tf_keras.optimizers.legacy and of TensorFlow's guide,
-// is what optimizers write by default. For an Adam called
+// is the default of optimizers. For an Adam called
 // "optimizer" and a variable net/l1/kernel with the full name net/dense/kernel:
 //
 //	key                                             full name
