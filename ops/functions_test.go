@@ -148,6 +148,7 @@ var comparedElsewhere = map[string]string{
 	"Map":                  "TestControlFlowTracedEqualsEager",
 	"Scan":                 "TestControlFlowTracedEqualsEager",
 	"Loop":                 "TestControlFlowTracedEqualsEager",
+	"RandomBits":           "keras/layers: TestLayersAreTfKeras, whose RandomFlip draws its seeds by it",
 	"RandomUniformLike":    "TestRandomNumbersLikeAValue",
 	"RandomNormalLike":     "TestRandomNumbersLikeAValue",
 	"Unique":               "keras: TestOptimizersFollowTensorFlowBySlices",

@@ -107,6 +107,12 @@ func RandomInt(s *Scope, r *Random, d tensor.DType, lo, hi Input, dims ...int) *
 	return s.randomInt(r, d, lo, hi, s.vec32(dims...))
 }
 
+// RandomBits draws random integers of type d (int32, int64, uint32 or uint64) from its
+// whole range.
+func RandomBits(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
+	return s.random("StatelessRandomUniformFullIntV2", r, d, s.vec32(dims...))
+}
+
 func (s *Scope) randomInt(r *Random, d tensor.DType, lo, hi Input, shape *Value) *Value {
 	return s.random("StatelessRandomUniformIntV2", r, d, shape, s.cast(lo, d), s.cast(hi, d))
 }

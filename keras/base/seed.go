@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/internal/numpyrand"
+	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/ops"
 )
 
@@ -35,6 +36,13 @@ func WithSeed(s *ops.Scope, seed uint64) *ops.Scope {
 // first values of variables have another one.
 func WithRand(s *ops.Scope, f func(r *rand.Rand)) {
 	withRand(s, func(g *seeded) *rand.Rand { return g.noise }, f)
+}
+
+// DrawSeed returns a seed as tf_keras draws those of random layers without one: from the
+// generator of first values, a number from 1 to 1e9.
+func DrawSeed(s *ops.Scope) (seed int) {
+	withRand(s, func(g *seeded) *rand.Rand { return g.first }, func(r *rand.Rand) { seed = initializers.DrawSeed(r) })
+	return seed
 }
 
 func withRand(s *ops.Scope, of func(g *seeded) *rand.Rand, f func(r *rand.Rand)) {

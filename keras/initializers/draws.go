@@ -12,19 +12,24 @@ import (
 const seeds = 1_000_000_000
 
 // generator returns the generator of the stateless ops by which tf_keras's initializers
-// draw: of the seed, or of one that is drawn from r as tf_keras draws it from Python's
-// random.Random. nil for r stands for a random state.
+// draw: of the seed, or of one that is drawn from r.
 func generator(r *rand.Rand, seed *int) philox.Generator {
-	if seed != nil {
-		return philox.FromSeed(uint64(int64(*seed)), 0)
+	if seed == nil {
+		seed = new(DrawSeed(r))
 	}
+	return philox.FromSeed(uint64(int64(*seed)), 0)
+}
+
+// DrawSeed returns a seed from 1 to 1e9, drawn from r as tf_keras draws it from Python's
+// random.Random. nil for r stands for a random state.
+func DrawSeed(r *rand.Rand) int {
 	next := rand.Uint64
 	if r != nil {
 		next = r.Uint64
 	}
 	for {
 		if x := uint32(next()>>32) >> 2; x < seeds {
-			return philox.FromSeed(uint64(x)+1, 0)
+			return int(x) + 1
 		}
 	}
 }

@@ -100,6 +100,19 @@ func Classes() []config.Class {
 		config.Of[*SpectralNormalization](module, "SpectralNormalization"),
 		config.Of[*UnitNormalization](module, "UnitNormalization"),
 
+		// Images.
+		config.Of[*CenterCrop](module, "CenterCrop"),
+		config.Of[*RandomBrightness](module, "RandomBrightness"),
+		config.Of[*RandomContrast](module, "RandomContrast"),
+		config.Of[*RandomCrop](module, "RandomCrop"),
+		config.Of[*RandomFlip](module, "RandomFlip"),
+		config.Of[*RandomHeight](module, "RandomHeight"),
+		config.Of[*RandomRotation](module, "RandomRotation"),
+		config.Of[*RandomTranslation](module, "RandomTranslation"),
+		config.Of[*RandomWidth](module, "RandomWidth"),
+		config.Of[*RandomZoom](module, "RandomZoom"),
+		config.Of[*Resizing](module, "Resizing"),
+
 		// Recurrent layers.
 		config.Of[*Bidirectional](module, "Bidirectional"),
 		config.Of[*ConvLSTM1D](module, "ConvLSTM1D"),
