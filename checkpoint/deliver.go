@@ -116,7 +116,7 @@ func (p *pending) Initial(edge string, v *trackable.Variable, d tensor.DType, s 
 	if !ok {
 		return nil, nil // the delivery says so, if it matters
 	}
-	if e.DType != d || !e.Shape.Equal(s) {
+	if e.DType != d || !s.Accepts(e.Shape) {
 		return nil, fmt.Errorf("checkpoint: %s (of a %T) doesn't fit its value %q in %s: %w", path, p.parent, key, l.src.path,
 			&trackable.ShapeError{WantDType: d, WantShape: s, GotDType: e.DType, GotShape: e.Shape})
 	}

@@ -31,6 +31,10 @@ type (
 	Weight = base.Weight
 	// Shapes are the shapes of a layer's inputs: see [base.Shapes].
 	Shapes = base.Shapes
+	// Sparse is a sparse tensor between layers: see [base.Sparse].
+	Sparse = base.Sparse
+	// Ragged is a ragged tensor between layers: see [base.Ragged].
+	Ragged = base.Ragged
 )
 
 // Trainable lists the variables below obj that an optimizer may change: see
@@ -47,6 +51,15 @@ func ResetStates(obj trackable.Trackable) error { return base.ResetStates(obj) }
 // WithSeed returns a scope on which layers draw their first values from a generator with
 // this seed: see [base.WithSeed].
 func WithSeed(s *ops.Scope, seed uint64) *ops.Scope { return base.WithSeed(s, seed) }
+
+// SparseOf returns the sparse tensor that a value stands for: see [base.SparseOf].
+func SparseOf(v *ops.Value) (Sparse, bool) { return base.SparseOf(v) }
+
+// RaggedOf returns the ragged tensor that a value stands for: see [base.RaggedOf].
+func RaggedOf(v *ops.Value) (Ragged, bool) { return base.RaggedOf(v) }
+
+// ToDense returns all elements of a sparse or ragged tensor: see [base.ToDense].
+func ToDense(s *ops.Scope, v *ops.Value) *ops.Value { return base.ToDense(s, v) }
 
 // Build makes the variables of a layer for inputs of the given shapes: see [base.Build].
 func Build(s *ops.Scope, layer base.LayerLike, in ...tensor.Shape) error {

@@ -175,6 +175,9 @@ type VariableSpec struct {
 	DType tensor.DType
 	// Shape is the shape, all sizes known. Default: a scalar's.
 	Shape tensor.Shape
+	// Open is the shape with -1 for sizes that later values may change, as in
+	// [Variable.SetShape]. Default: none may.
+	Open tensor.Shape
 	// Init makes the first value, of that type and shape. It isn't called where a
 	// restored checkpoint has the value. Default: zeros.
 	Init func() (*tensor.Tensor, error)

@@ -111,6 +111,9 @@ func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error
 		}
 	}
 	v.Init(t)
+	if spec.Open != nil {
+		v.SetShape(spec.Open)
+	}
 	v.node.SetStamp(order) // so that the delivery needn't read again
 	return n.Add(v, func() (string, error) {
 		if err := n.put(edge, v, false); err != nil {
@@ -129,10 +132,14 @@ func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error
 // and the order of its restore. Without one, a strict restore is the error.
 func (n *Node) initial(edge string, v *Variable, spec VariableSpec) (*tensor.Tensor, uint64, error) {
 	list := n.restores()
+	shape := spec.Shape
+	if spec.Open != nil {
+		shape = spec.Open
+	}
 	for _, p := range list {
 		var t *tensor.Tensor
 		var err error
-		callers.Outside(func() { t, err = p.Initial(edge, v, spec.DType, spec.Shape) })
+		callers.Outside(func() { t, err = p.Initial(edge, v, spec.DType, shape) })
 		if t != nil || err != nil {
 			return t, p.Order(), err
 		}

@@ -82,7 +82,7 @@ func WithMask(s *ops.Scope, v, mask *ops.Value) *ops.Value {
 	if v == nil || s.Err() != nil || MaskOf(v) == mask {
 		return v
 	}
-	masked := activations.WithLogits(ops.Identity(s, v), activations.LogitsOf(v))
+	masked := sameNotes(activations.WithLogits(ops.Identity(s, v), activations.LogitsOf(v)), v)
 	masked.SetNote(maskKey{}, mask)
 	return masked
 }
@@ -110,22 +110,25 @@ func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) [
 	case []*ops.Value:
 		c.Inputs = make([]*ops.Value, len(list))
 		for i, v := range list {
-			c.Inputs[i] = ops.Const(s, v)
+			c.Inputs[i] = inScope(s, v)
 		}
 		c.takeMasks(func(i int) ops.Input { return list[i] })
 	case []ops.Input:
 		c.Inputs = make([]*ops.Value, len(list))
 		for i, v := range list {
-			c.Inputs[i] = ops.Const(s, v)
+			c.Inputs[i] = inScope(s, v)
 		}
 		c.takeMasks(func(i int) ops.Input { return list[i] })
 	default:
-		c.Inputs = []*ops.Value{ops.Const(s, x)}
+		c.Inputs = []*ops.Value{inScope(s, x)}
 		c.takeMasks(func(int) ops.Input { return x })
 	}
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
 	if s.Err() != nil {
 		return []*ops.Value{c.Inputs[0]}
+	}
+	if err := checkForms(self, c.Inputs); err != nil {
+		return fail(err)
 	}
 	if !l.built.Load() {
 		if err := l.buildOnce(s, self, c.Inputs); err != nil {
@@ -253,7 +256,7 @@ func (l *Layer) cast(s *ops.Scope, self any, inputs []*ops.Value) {
 	}
 	for i, v := range inputs {
 		if t := v.DType(); t != d && t.IsFloating() {
-			inputs[i] = ops.Cast(s, v, d)
+			inputs[i] = withElements(s, v, ops.Cast(s, v, d))
 		}
 	}
 }
@@ -285,7 +288,7 @@ func (l *Layer) mask(s *ops.Scope, self any, c *Invocation, out []*ops.Value) {
 		}
 		for _, in := range c.Inputs {
 			if in == out[i] {
-				out[i] = ops.Identity(s, in)
+				out[i] = sameNotes(ops.Identity(s, in), in)
 				break
 			}
 		}

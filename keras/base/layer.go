@@ -14,6 +14,7 @@
 package base
 
 import (
+	"iter"
 	"sync"
 	"sync/atomic"
 
@@ -138,6 +139,12 @@ func (m *Model) AcceptsChild(string) bool { return false }
 
 // TracksFields reports that a model gets its layers in fields.
 func (m *Model) TracksFields() bool { return true }
+
+// Adapter is implemented by layers that learn a state from data before the training. Adapt
+// forgets the earlier state, and builds the layer for the first batch.
+type Adapter interface {
+	Adapt(s *ops.Scope, batches iter.Seq[*ops.Value])
+}
 
 // components are the classes that the defaults of layers refer to.
 var components = config.Must(config.New(activations.Classes(), initializers.Classes()))

@@ -53,6 +53,8 @@ type Weight struct {
 	Name string
 	// Shape is the variable's shape, -1 for sizes that aren't known. Default: a scalar's.
 	Shape tensor.Shape
+	// Open is the shape with -1 for sizes that later values may change. Default: none may.
+	Open tensor.Shape
 	// DType is the type of its elements. Default: the type of the layer's policy.
 	DType tensor.DType
 	// Init makes the first value, unless a checkpoint has one. Default:
@@ -91,7 +93,7 @@ func (l *Layer) AddWeight(s *ops.Scope, dst **trackable.Variable, edge string, w
 		w.Init = initializers.GlorotUniform{}
 	}
 	return l.AddVariable(dst, edge, trackable.VariableSpec{
-		DType: w.DType, Shape: w.Shape, NotTrainable: w.NotTrainable, Name: w.Name,
+		DType: w.DType, Shape: w.Shape, Open: w.Open, NotTrainable: w.NotTrainable, Name: w.Name,
 		Init: func() (t *tensor.Tensor, err error) {
 			withRand(s, func(g *seeded) *rand.Rand { return g.first }, func(r *rand.Rand) { t, err = w.Init.Init(r, w.DType, w.Shape) })
 			return t, err
@@ -173,6 +175,9 @@ func (l *Layer) DeclareVariablesOf(self trackable.Trackable, inFile func(edge st
 			continue
 		}
 		out := trackable.Declared{Edge: w.Edge, Name: w.Name, DType: w.DType, Shape: w.Shape}
+		if w.Open != nil {
+			out.Shape = w.Open
+		}
 		if out.DType == tensor.Invalid {
 			out.DType = l.DType.Variables()
 		}

@@ -100,6 +100,12 @@ func Classes() []config.Class {
 		config.Of[*SpectralNormalization](module, "SpectralNormalization"),
 		config.Of[*UnitNormalization](module, "UnitNormalization"),
 
+		// Categories.
+		config.Of[*CategoryEncoding](module, "CategoryEncoding"),
+		config.Of[*Discretization](module, "Discretization"),
+		config.Of[*HashedCrossing](module, "HashedCrossing"),
+		config.Of[*Hashing](module, "Hashing"),
+
 		// Images.
 		config.Of[*CenterCrop](module, "CenterCrop"),
 		config.Of[*RandomBrightness](module, "RandomBrightness"),

@@ -39,6 +39,8 @@ type fixtureCase struct {
 	Training              []bool
 	Weights               []string
 	Trainable             []bool
+	Forms, OutForms       []string
+	Adapt                 bool
 }
 
 // caller is implemented by every layer.
@@ -174,6 +176,11 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 		args[key] = lists[key][0]
 	}
 	for i := range inputs {
+		if len(c.Forms) > i && c.Forms[i] != "" {
+			inputs[i] = composite(s, c.Forms[i], arrays, fmt.Sprintf("%s/input%d", c.Name, i))
+			shapes[i] = nil
+			continue
+		}
 		x := arrays[fmt.Sprintf("%s/input%d", c.Name, i)]
 		inputs[i], shapes[i] = ops.ValueOf(x), x.Shape()
 		if m := arrays[fmt.Sprintf("%s/mask%d", c.Name, i)]; m != nil {
@@ -184,6 +191,15 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 		if slices.Contains(c.Single, key) { // further inputs of attention
 			shapes = append(shapes, lists[key][0].Shape())
 		}
+	}
+	if c.Adapt {
+		var batches []*ops.Value
+		data := ops.ValueOf(arrays[c.Name+"/adapt"])
+		for i := range arrays[c.Name+"/adapt"].Shape()[0] {
+			batches = append(batches, ops.Gather(s, data, int32(i)))
+		}
+		layer.(base.Adapter).Adapt(s, slices.Values(batches))
+		must(t, s.Err())
 	}
 	must(t, keras.Build(s, layer, shapes...))
 	vars := keras.Variables(layer)
@@ -221,7 +237,7 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 	s, losses := base.WithLosses(s)
 	rec, tape := grad.Record(s, &grad.Options{Persistent: true})
 	for _, x := range inputs {
-		if x.DType().IsFloating() {
+		if x.DType().IsFloating() && c.Forms == nil {
 			tape.Watch(x)
 		}
 	}
@@ -238,6 +254,14 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 	}
 	outputs := layer.AsLayer().RunAll(rec, layer, in, opts)
 	must(t, s.Err())
+	if c.Adapt {
+		got, err := keras.Config(layer, &keras.ConfigOptions{Classes: testClasses})
+		must(t, err)
+		if d := cmp.Diff(flat(t, c.Built), flat(t, got)); d != "" {
+			t.Errorf("config of the adapted layer (-tf_keras +ours):\n%s", d)
+		}
+	}
+	outputs = elementsOf(t, outputs, c.OutForms)
 	count := 0
 	var loss *ops.Value
 	for i, o := range outputs {
@@ -303,6 +327,43 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 	}
 }
 
+// composite returns a sparse or a ragged tensor of a fixture.
+func composite(s *ops.Scope, form string, arrays map[string]*tensor.Tensor, name string) *ops.Value {
+	var parts []*ops.Value
+	for i := 0; arrays[fmt.Sprintf("%s/part%d", name, i)] != nil; i++ {
+		parts = append(parts, ops.ValueOf(arrays[fmt.Sprintf("%s/part%d", name, i)]))
+	}
+	if form == "sparse" {
+		return base.Sparse{Indices: parts[0], Values: parts[1], Shape: parts[2]}.Value(s)
+	}
+	return base.Ragged{Values: parts[0], Splits: parts[1:]}.Value(s)
+}
+
+// elementsOf returns what sparse and ragged tensors consist of.
+func elementsOf(t *testing.T, outputs []*ops.Value, forms []string) (parts []*ops.Value) {
+	for i, o := range outputs {
+		sparse, isSparse := base.SparseOf(o)
+		ragged, isRagged := base.RaggedOf(o)
+		got := ""
+		switch {
+		case isSparse:
+			got, parts = "sparse", append(parts, sparse.Indices, sparse.Values, sparse.Shape)
+		case isRagged:
+			got, parts = "ragged", append(append(parts, ragged.Values), ragged.Splits...)
+		default:
+			parts = append(parts, o)
+		}
+		want := ""
+		if i < len(forms) {
+			want = forms[i]
+		}
+		if got != want {
+			t.Errorf("output %d is %q, tf_keras's is %q", i, got, want)
+		}
+	}
+	return parts
+}
+
 // stateful is implemented by recurrent layers.
 type stateful interface {
 	ResetStates(states ...*tensor.Tensor) error
@@ -339,7 +400,7 @@ func checkGradients(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tens
 	var sources []*ops.Value
 	var keys []string
 	for i, x := range inputs {
-		if x.DType().IsFloating() {
+		if x.DType().IsFloating() && c.Forms == nil {
 			sources, keys = append(sources, x), append(keys, fmt.Sprintf("%s/gradient_input%d", mode, i))
 		}
 	}
@@ -400,6 +461,12 @@ func near(t *testing.T, what string, got, want *tensor.Tensor, tol float64) {
 	}
 	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
 		t.Errorf("%s is %v %v, tf_keras's is %v %v", what, got.DType(), got.Shape(), want.DType(), want.Shape())
+		return
+	}
+	if want.DType() == tensor.String {
+		if d := cmp.Diff(want.Strings(), got.Strings()); d != "" {
+			t.Errorf("%s (-tf_keras +ours):\n%s", what, d)
+		}
 		return
 	}
 	if !want.DType().IsFloating() {

@@ -9,7 +9,9 @@ Each family of layers is a file cases/<family>.py with a list CASES, and gets
 
     name      unique in the family
     layer     a function of no argument that makes the layer
-    inputs    a list of shapes, or of numpy arrays; floats in [-1, 1) are made for shapes
+    inputs    a list of shapes, of numpy arrays, or of functions that make a sparse or a ragged
+              tensor; floats in [-1, 1) are made for shapes
+    adapt     an array whose elements are the batches that the layer adapts to first; optional
     mask      a list with a bool array or None for each input; optional
     kwargs    further call arguments that JSON can hold; optional
     args      further call arguments that are lists of shapes or arrays, such as initial_state; optional
@@ -42,12 +44,24 @@ here = pathlib.Path(__file__).parent
 
 
 def plain(t):
-    """Returns an array that npz files can hold: bfloat16 as float32."""
+    """Returns an array that npz files can hold: bfloat16 as float32, strings of fixed length."""
+    if t.dtype == tf.string:
+        return np.array(t.numpy(), np.bytes_)
     return (tf.cast(t, tf.float32) if t.dtype == tf.bfloat16 else t).numpy()
 
 
 def array(rng, x):
+    if callable(x):
+        return x()
     return x if isinstance(x, np.ndarray) else rng.uniform(-1, 1, x).astype("float32")
+
+
+def form(x):
+    return {tf.SparseTensor: "sparse", tf.RaggedTensor: "ragged"}.get(type(x), "")
+
+
+def parts(x):
+    return tf.nest.flatten(x, expand_composites=True)
 
 
 def run(case, arrays):
@@ -73,13 +87,20 @@ def run(case, arrays):
     states = case.get("states", [])
     for i, v in enumerate(tf.nest.flatten(states)):
         arrays[f"{name}/state{i}"] = v
+    forms = [form(x) for x in inputs]
     for i, x in enumerate(inputs):
-        arrays[f"{name}/input{i}"] = x
+        for j, part in enumerate(parts(x)):
+            key = f"{name}/input{i}/part{j}" if forms[i] else f"{name}/input{i}"
+            arrays[key] = plain(tf.constant(part))
     if masks:
         for i, m in enumerate(masks):
             if m is not None:
                 arrays[f"{name}/mask{i}"] = m
-    tensors = [tf.constant(x) for x in inputs]
+    tensors = [x if f else tf.constant(x) for x, f in zip(inputs, forms)]
+    adapt = case.get("adapt")
+    if adapt is not None:
+        arrays[f"{name}/adapt"] = plain(tf.constant(adapt))
+        layer.adapt(tf.data.Dataset.from_tensor_slices(adapt))
 
     def call(training):
         args = {**kwargs, **lists, **{key: lists[key][0] for key in single}}
@@ -94,7 +115,7 @@ def run(case, arrays):
 
     call(False)
     for w in layer.weights:
-        if w.dtype.is_floating:  # zeros and ones would hide faults
+        if w.dtype.is_floating and adapt is None and w.shape.is_fully_defined():  # zeros and ones would hide faults
             w.assign(rng.uniform(-1, 1, w.shape) if "variance" not in w.name else rng.uniform(0.5, 1.5, w.shape))
     prefix = layer.name + "/"
     names = [w.name.split(":")[0].removeprefix(prefix) for w in layer.weights]
@@ -109,16 +130,17 @@ def run(case, arrays):
         if states:
             recurrent.reset_states(states)
         mode = "train" if training else "infer"
-        floating = [t for t in tensors if t.dtype.is_floating]
+        floating = [t for t, f in zip(tensors, forms) if t.dtype.is_floating and not f]
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(floating)
             tape.watch([t for values in lists.values() for t in values if t.dtype.is_floating])
             out = call(training)
-            flat = tf.nest.flatten(out)
+            outforms = [form(o) for o in tf.nest.flatten(out)]
+            flat = parts(out)
             loss = 0.0
             for i, o in enumerate(flat):
                 arrays[f"{name}/{mode}/output{i}"] = plain(o)
-                if o.dtype.is_floating:
+                if o.dtype.is_floating and not any(outforms):
                     up = tf.cast(np.random.RandomState(11 + i).uniform(-1, 1, o.shape), o.dtype)
                     arrays[f"{name}/upstream{i}"] = plain(up)
                     loss += tf.cast(tf.reduce_sum(o * up), tf.float32)
@@ -136,7 +158,7 @@ def run(case, arrays):
                     n = w.name.split(":")[0].removeprefix(prefix)
                     arrays[f"{name}/{mode}/gradient/{n}"] = plain(tf.convert_to_tensor(g))
             for i, t in enumerate(tensors):
-                if t.dtype.is_floating:
+                if t.dtype.is_floating and not forms[i]:
                     g = tape.gradient(loss, t)
                     if g is not None:
                         arrays[f"{name}/{mode}/gradient_input{i}"] = plain(tf.convert_to_tensor(g))
@@ -160,6 +182,9 @@ def run(case, arrays):
         "legacy": legacy.serialize_keras_object(layer),
         "inputs": len(inputs),
         "outputs": [o.dtype.name for o in flat],
+        **({"forms": forms} if any(forms) else {}),
+        **({"outforms": outforms} if any(outforms) else {}),
+        **({"adapt": True} if adapt is not None else {}),
         "kwargs": kwargs,
         **({"args": {key: len(values) for key, values in lists.items()}} if lists else {}),
         **({"single": single} if single else {}),
