@@ -11,6 +11,7 @@ require (
 	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
 	github.com/klauspost/compress v1.20.3
+	github.com/maruel/natural v1.3.0
 	github.com/minio/highwayhash v1.0.3
 	github.com/rivo/uniseg v0.4.7
 	github.com/spf13/cobra v1.10.2

@@ -151,7 +151,7 @@ func nameGraph(s *tensorfile.File, values map[string]string) *render.Graph {
 	g := &render.Graph{Nodes: make([]render.Node, 1, 1+s.Entries().Len()), Edges: make([]render.Edge, 0, s.Entries().Len())}
 	g.Nodes[0].Title = title(s, nil)
 	at := map[string]int{"": 0}
-	for e := range s.Entries().All() {
+	for e := range s.Entries().Natural().All() {
 		parent, path := 0, ""
 		parts := strings.SplitN(tensorfile.Short(e.Name), "/", maxNameParts)
 		for i, p := range parts {

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/maruel/natural"
 )
 
 // Entries are a store's entries, or some of them, sorted by name. Those of a bundle
@@ -79,4 +81,36 @@ func (l listed) find(name string) (Entry, bool) {
 		return Entry{}, false
 	}
 	return l[i], true
+}
+
+// maxNatural is the number of entries up to which [Entries.Natural] sorts: sorting
+// needs all names in memory.
+const maxNatural = 100_000
+
+// Natural returns the same entries in natural order: numbers in names are compared by
+// their values, so layer_2 precedes layer_10. More than 100,000 entries keep the order
+// of their bytes.
+func (l Entries) Natural() Entries {
+	n := l.Len()
+	if n > maxNatural {
+		return l
+	}
+	type named struct {
+		name string
+		at   int32
+	}
+	list := make([]named, 0, n)
+	for e := range l.All() {
+		at := int32(len(list))
+		if l.some {
+			at = l.kept[at]
+		}
+		list = append(list, named{Short(e.Name), at})
+	}
+	slices.SortStableFunc(list, func(a, b named) int { return natural.Compare(a.name, b.name) })
+	out := Entries{b: l.b, some: true, kept: make([]int32, n)}
+	for i, x := range list {
+		out.kept[i] = x.at
+	}
+	return out
 }

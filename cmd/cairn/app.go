@@ -46,6 +46,9 @@ func (a *app) source() *tensorfile.Options { return &a.open }
 
 func newApp(in *os.File, out, errOut *os.File) *app {
 	a := &app{in: in, out: out, err: errOut, width: 80}
+	if closedAtStart(out) {
+		a.out = closedWriter{}
+	}
 	a.outTTY = term.IsTerminal(int(out.Fd()))
 	dumb := os.Getenv("TERM") == "dumb"
 	a.errTTY = term.IsTerminal(int(errOut.Fd())) && !dumb

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"io"
+
 	"github.com/spf13/cobra"
 )
 
@@ -24,7 +29,7 @@ powershell.`,
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(a.out, true)
+				return writeBash(a.out, root)
 			case "zsh":
 				return root.GenZshCompletion(a.out)
 			case "fish":
@@ -35,4 +40,30 @@ powershell.`,
 			return usagef("there is no completion for %q, but for bash, zsh, fish and powershell", args[0])
 		},
 	}
+}
+
+// bashWords is a shell function that parts the line into words where the bash-completion
+// package, whose function it stands for, isn't installed.
+//
+//go:embed completion_words.bash
+var bashWords []byte
+
+// packageCall is the call in cobra's script that needs the bash-completion package.
+var packageCall = []byte("    _get_comp_words_by_ref \"$@\" cur prev words cword\n")
+
+// writeBash writes a script for bash that needs nothing else to be installed.
+func writeBash(w io.Writer, root *cobra.Command) error {
+	var script bytes.Buffer
+	if err := root.GenBashCompletionV2(&script, true); err != nil {
+		return err
+	}
+	own := bytes.Replace(script.Bytes(), packageCall, []byte("    __cairn_words\n"), 1)
+	if bytes.Equal(own, script.Bytes()) {
+		return fmt.Errorf("completion bash: the generated script has another form than expected; report this as a bug")
+	}
+	if _, err := w.Write(bashWords); err != nil {
+		return err
+	}
+	_, err := w.Write(own)
+	return err
 }

@@ -16,11 +16,14 @@ import (
 )
 
 func newLs(a *app) *cobra.Command {
-	var long bool
+	var long, all bool
 	c := &cobra.Command{
 		Use:   "ls PATH [NAME…]",
 		Short: "List the tensors: names, types, shapes, bytes",
-		Long: `List the tensors of PATH: names, types, shapes, bytes, sorted by name.
+		Long: `List the tensors of PATH: names, types, shapes, bytes, sorted by name, numbers
+by their values. On a terminal a list of more than 40 tensors is folded: tensors
+of one type and shape whose names differ in numbers alone share a line, such as
+layers/{0…95}/kernel. --all lists each, as does a pipe.
 
 NAMEs keep those that contain one of them, or that match it where it holds a *
 or ?. The ending /.ATTRIBUTES/VARIABLE_VALUE, which TensorFlow gives to all
@@ -44,6 +47,7 @@ what an optimizer keeps.`,
 			if err != nil {
 				return err
 			}
+			list = list.Natural()
 			if a.json {
 				names := s.VariableNames(cmd.Context())
 				return a.printJSONList(list.Len(), func(i int) (any, error) {
@@ -52,11 +56,12 @@ what an optimizer keeps.`,
 				})
 			}
 			a.sayFound(s)
-			printList(a, list, long, numbered(list, s.VariableNames(cmd.Context())))
+			printList(a, list, long, all, numbered(list, s.VariableNames(cmd.Context())))
 			fmt.Fprintln(a.out, inspect.CountOf(cmd.Context(), s, list))
 			return nil
 		},
 	}
+	c.Flags().BoolVarP(&all, "all", "a", false, "list each tensor on a terminal too")
 	c.Flags().BoolVarP(&long, "long", "l", false, "full names, and where in the files the tensors lie")
 	return c
 }
@@ -121,7 +126,14 @@ func (t *table) withVariables(names map[string]string) {
 	}
 }
 
-func printList(a *app, list tensorfile.Entries, long bool, variables map[string]string) {
+// minFolded is the length from which a list is folded on a terminal.
+const minFolded = 41
+
+func printList(a *app, list tensorfile.Entries, long, all bool, variables map[string]string) {
+	if a.outTTY && !long && !all && list.Len() >= minFolded {
+		printFolded(a, list, variables)
+		return
+	}
 	t := &table{head: []string{"NAME", "DTYPE", "SHAPE", "BYTES"}, right: []bool{false, false, false, true}}
 	t.withVariables(variables)
 	if long {

@@ -48,6 +48,7 @@ Exit codes: 0 fine, 1 found (differs, corrupt, flagged), 2 could not.`,
 		return cmd.Help()
 	}
 	root.Args = cobra.ArbitraryArgs
+	root.PersistentPreRunE = refuseStdin
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/maruel/natural"
 	"github.com/spf13/cobra"
 
 	"github.com/cairnml/cairn/cmd/cairn/internal/plot"
@@ -18,6 +18,9 @@ import (
 
 // maxPlots is how many histograms fit one picture that people can read.
 const maxPlots = 60
+
+// maxSorted is how many tensors are put in natural order, as in lists.
+const maxSorted = 100_000
 
 func newStat(a *app) *cobra.Command {
 	var picture string
@@ -83,6 +86,9 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 				drawn = append(drawn, e)
 				return false
 			})
+			slices.SortStableFunc(drawn, func(a, b tensorfile.Entry) int {
+				return natural.Compare(tensorfile.Short(a.Name), tensorfile.Short(b.Name))
+			})
 			for _, e := range drawn {
 				if err := cmd.Context().Err(); err != nil {
 					return err
@@ -107,8 +113,10 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 			if err != nil {
 				return err
 			}
-			if len(drawn) > 0 {
-				slices.SortStableFunc(all, func(a, b inspect.Stats) int { return strings.Compare(a.Name, b.Name) })
+			if len(all) <= maxSorted {
+				slices.SortStableFunc(all, func(a, b inspect.Stats) int {
+					return natural.Compare(tensorfile.Short(a.Name), tensorfile.Short(b.Name))
+				})
 			}
 			bar.done()
 			if picture != "" {
