@@ -22,6 +22,10 @@ var machineMemory = sync.OnceValue(func() int64 {
 	return int64(most)
 })
 
+// MachineMemory returns how many bytes of memory the process can have: those of the machine
+// or of its control group, whichever are fewer.
+func MachineMemory() int64 { return machineMemory() }
+
 const (
 	maxBytes = int(^uint(0)>>1) - 64
 	// unasked is how many bytes need no question for the machine's memory.

@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/keras/losses"
@@ -106,6 +107,28 @@ func (l *Scale) Call(s *ops.Scope, x ops.Input) *ops.Value {
 		return v
 	}
 	return ops.Mul(s, v, l.Weight)
+}
+
+func ExampleNewModel() {
+	s := keras.Symbolic(context.Background())
+	age := keras.Input(s, tensor.Shape{1}, &keras.InputOptions{Name: "age"})
+	words := keras.Input(s, tensor.Shape{8}, &keras.InputOptions{Name: "words"})
+	text := (&layers.Dense{Units: 4, Activation: activations.Relu}).Call(s, words)
+	all := (&layers.Concatenate{}).Call(s, []*ops.Value{ops.Mul(s, age, 0.01), text})
+	model, err := keras.NewModel([]*ops.Value{age, words}, (&layers.Dense{Units: 1}).Call(s, all), nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, l := range model.Layers() {
+		fmt.Println(l.(base.LayerLike).AsLayer().Name)
+	}
+	// Output:
+	// age
+	// words
+	// tf.math.multiply
+	// dense
+	// concatenate
+	// dense_1
 }
 
 func ExampleLayer() {

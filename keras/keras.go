@@ -76,7 +76,14 @@ func Named[T interface{ SetName(string) }](name string, layer T) T {
 
 var classes = config.Must(config.New(activations.Classes(), initializers.Classes(), regularizers.Classes(),
 	constraints.Classes(), layers.Classes(), losses.Classes(), metrics.Classes(),
-	optimizers.Classes(), schedules.Classes()))
+	optimizers.Classes(), schedules.Classes(), modelClasses()))
+
+// modelClasses lists the models.
+func modelClasses() []config.Class {
+	functional := config.Of[*Functional]("tf_keras.src.engine.functional", "Functional", "Model")
+	functional.Private = true
+	return []config.Class{functional, config.Of[*Sequential]("keras", "Sequential")}
+}
 
 // Classes returns the built-in classes. A program adds its own by With:
 //

@@ -229,16 +229,3 @@ func TestManyLayersAreListedOnce(t *testing.T) {
 		seen[v] = true
 	}
 }
-
-func TestFunctionalRunsItsFunction(t *testing.T) {
-	a, b := &layers.Dense{Units: 1, KernelInitializer: initializers.Ones{}}, &layers.Dense{Units: 1, KernelInitializer: initializers.Constant{Value: 2}}
-	m := &Functional{Layers: []Callable{&layers.InputLayer{}, a, b}}
-	m.Run = func(s *ops.Scope, x ops.Input) *ops.Value { return ops.Add(s, a.Call(s, x), b.Call(s, x)) }
-	if got := tensor.Values[float32](data(t, m.Call(scope(t), mat(1, 1, 5)))); got[0] != 15 {
-		t.Errorf("1*5 + 2*5 gives %v", got)
-	}
-	m.SetName("head")
-	if m.ScopeName() != "head" || NewSequential().ScopeName() != "/" {
-		t.Errorf("scopes %q and %q", m.ScopeName(), NewSequential().ScopeName())
-	}
-}

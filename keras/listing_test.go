@@ -216,7 +216,14 @@ var makeModels = map[string]func() Callable{
 		return NewSequential(&layers.Flatten{}, &layers.Dense{Units: 4, Activation: activations.Relu}, &layers.Dropout{Rate: 0.5}, dense(3))
 	},
 	"functional": func() Callable {
-		return &Functional{Layers: []Callable{&layers.InputLayer{}, &layers.Flatten{}, &layers.Dense{Units: 4, Activation: activations.Relu}, &layers.Dropout{Rate: 0.5}, dense(3)}}
+		s := Symbolic(context.Background())
+		x := Input(s, tensor.Shape{4}, nil)
+		h := (&layers.Dense{Units: 4, Activation: activations.Relu}).Call(s, (&layers.Flatten{}).Call(s, x))
+		m, err := NewModel(x, dense(3).Call(s, (&layers.Dropout{Rate: 0.5}).Call(s, h)), nil)
+		if err != nil {
+			panic(err)
+		}
+		return m
 	},
 	"deep": func() Callable {
 		return &Deep{

@@ -1,21 +1,29 @@
 package keras
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
 // Sequential calls its layers one after another. Its edges are Keras':
 // "layer-0", "layer-1", …, and before the layers that have variables, in their
 // order, "layer_with_weights-0", ….
+//
+// The shape of the input is that of a [layers.InputLayer] at the front, of the first
+// layer's BatchInputShape, or of the first call.
 type Sequential struct {
 	Model
-	Layers []Callable `cairn:"-"` // listed by TrackableChildren
+	Layers []Callable `cairn:"-" keras:"-"` // listed by TrackableChildren
 }
 
 // NewSequential makes a model of layers.
@@ -25,16 +33,106 @@ func NewSequential(layers ...Callable) *Sequential { return &Sequential{Layers: 
 // holds for them is delivered; the error is that of reading it.
 func (m *Sequential) Add(layers ...Callable) error {
 	for _, l := range layers {
-		if l == nil {
-			m.Layers = append(m.Layers, l) // Call says so
+		if l == nil || isInput(l) {
+			m.Layers = append(m.Layers, l) // Call says what is wrong
 			continue
 		}
 		err := m.TrackableNode().Add(l, func() (string, error) {
 			m.Layers = append(m.Layers, l)
-			return "layer-" + strconv.Itoa(len(m.Layers)-1), nil
+			return "layer-" + strconv.Itoa(len(m.computed())-1), nil
 		})
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// Pop removes the last layer and returns it. A model without layers is an error.
+func (m *Sequential) Pop() (Callable, error) {
+	n := len(m.computed())
+	if n == 0 {
+		return nil, errors.New("keras: Sequential.Pop: the model has no layers")
+	}
+	last := m.Layers[len(m.Layers)-1]
+	m.Layers = m.Layers[:len(m.Layers)-1]
+	return last, nil
+}
+
+func isInput(l Callable) bool {
+	_, ok := l.(*layers.InputLayer)
+	return ok
+}
+
+// computed returns the layers without the input's.
+func (m *Sequential) computed() []Callable {
+	if len(m.Layers) > 0 && isInput(m.Layers[0]) {
+		return m.Layers[1:]
+	}
+	return m.Layers
+}
+
+// input returns the layer of the input as tf_keras would have it, nil if its shape isn't
+// known. names are those of the computed layers.
+func (m *Sequential) input(names []string) *layers.InputLayer {
+	if len(m.Layers) == 0 {
+		return nil
+	}
+	if in, ok := m.Layers[0].(*layers.InputLayer); ok {
+		return in
+	}
+	in := new(layers.InputLayer)
+	in.Name = names[0] + "_input"
+	first, ok := m.Layers[0].(base.LayerLike)
+	switch shapes := m.BuiltShapes(); {
+	case ok && first.AsLayer().BatchInputShape != nil:
+		in.BatchInputShape = first.AsLayer().BatchInputShape
+	case len(shapes) == 1 && shapes[0] != nil:
+		in.BatchInputShape = base.Shape(shapes[0])
+	default:
+		return nil
+	}
+	in.DType = base.Policy(m.inputType().String())
+	return in
+}
+
+// inputType returns the type of the input's elements: that of the layer of the input, or
+// that in which the first layer computes.
+func (m *Sequential) inputType() tensor.DType {
+	if first, ok := m.Layers[0].(base.LayerLike); ok {
+		if d := first.AsLayer().DType.Compute(); d != tensor.Invalid {
+			return d
+		}
+	}
+	return tensor.Float32
+}
+
+// hasInput reports whether the shape of the input is known.
+func (m *Sequential) hasInput() bool { return m.input(m.layerNames()) != nil }
+
+// layerNames returns the names of the computed layers, automatic ones for those without.
+func (m *Sequential) layerNames() []string {
+	var auto base.Names
+	list := m.computed()
+	for _, l := range list {
+		if name := nameOf(l); name != "" {
+			auto.Reserve(name)
+		}
+	}
+	names := make([]string, len(list))
+	for i, l := range list {
+		if names[i] = nameOf(l); names[i] == "" {
+			names[i] = auto.Next(l)
+		}
+	}
+	return names
+}
+
+// Layer returns the layer of that name, nil if there is none.
+func (m *Sequential) Layer(name string) Callable {
+	for i, n := range m.layerNames() {
+		if n == name {
+			return m.computed()[i]
 		}
 	}
 	return nil
@@ -45,56 +143,195 @@ func (m *Sequential) Add(layers ...Callable) error {
 func (m *Sequential) ScopeName() string { return rootScope(m.Model.ScopeName()) }
 
 // TrackableChildren lists the layers as Keras does.
-func (m *Sequential) TrackableChildren() []trackable.Edge { return layerEdges(m.Layers) }
+func (m *Sequential) TrackableChildren() []trackable.Edge { return layerEdges(m.computed()) }
 
 // AcceptsChild reports whether edge is that of a layer that may still be added.
-func (m *Sequential) AcceptsChild(edge string) bool { return acceptsLayer(edge, len(m.Layers)) }
+func (m *Sequential) AcceptsChild(edge string) bool { return acceptsLayer(edge, len(m.computed())) }
 
 // TracksFields reports false: the layers aren't in fields.
 func (m *Sequential) TracksFields() bool { return false }
 
+// KeepsInputTypes marks a layer that casts no inputs.
+func (m *Sequential) KeepsInputTypes() {}
+
 // Call returns the last layer's output.
-func (m *Sequential) Call(s *ops.Scope, x ops.Input) *ops.Value {
-	v := ops.Const(s, x)
+func (m *Sequential) Call(s *ops.Scope, x ops.Input) *ops.Value { return m.Run(s, m, x, nil) }
+
+// ComputeAll calls the layers.
+func (m *Sequential) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
+	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail("Sequential", err)} }
+	if err := c.CheckArgs(); err != nil {
+		return fail(err)
+	}
+	if len(c.Inputs) != 1 {
+		return fail(fmt.Errorf("got %d inputs, want 1", len(c.Inputs)))
+	}
+	v := base.WithMask(s, c.Inputs[0], c.Masks[0])
 	for i, l := range m.Layers {
 		if l == nil {
-			return s.Fail("Sequential", fmt.Errorf("layer %d is nil", i))
+			return fail(fmt.Errorf("layer %d is nil", i))
 		}
-		v = l.Call(s, v)
+		if isInput(l) && i > 0 {
+			return fail(fmt.Errorf("layer %d is an InputLayer, which can only be the first", i))
+		}
+		out := base.CallAll(s, l, []*ops.Value{v}, nil)
+		if len(out) != 1 && s.Err() == nil {
+			return fail(fmt.Errorf("layer %d has %d outputs, want 1", i, len(out)))
+		}
+		v = out[0]
 	}
-	return v
+	return []*ops.Value{v}
 }
 
-// Functional is a model whose layers are connected by a function. In the object
-// graph it looks as a functional Keras model (keras.Model(inputs, outputs))
-// does: the layers by their depth, each [InputLayer] among them.
-type Functional struct {
-	Model
-	// Layers are listed in the order of Keras' model.layers.
-	Layers []Callable `cairn:"-"`
-	// Run connects them. Default: one after another.
-	Run func(s *ops.Scope, x ops.Input) *ops.Value
+// ComputeMask returns the mask that the last layer gave the output.
+func (m *Sequential) ComputeMask(_ *ops.Scope, _ *base.Invocation, out []*ops.Value) []*ops.Value {
+	return masksOf(out)
 }
 
-// ScopeName returns the name set with SetName; by default a functional model
-// adds nothing to its variables' full names.
-func (m *Functional) ScopeName() string { return rootScope(m.Model.ScopeName()) }
-
-// TrackableChildren lists the layers as Keras does.
-func (m *Functional) TrackableChildren() []trackable.Edge { return layerEdges(m.Layers) }
-
-// AcceptsChild reports whether edge is that of a layer that may still be added.
-func (m *Functional) AcceptsChild(edge string) bool { return acceptsLayer(edge, len(m.Layers)) }
-
-// TracksFields reports false: the layers aren't in fields.
-func (m *Functional) TracksFields() bool { return false }
-
-// Call runs the model.
-func (m *Functional) Call(s *ops.Scope, x ops.Input) *ops.Value {
-	if m.Run != nil {
-		return m.Run(s, x)
+// BuildLayer makes the variables of all layers if [Build] asks for it; the first call makes
+// them otherwise.
+func (m *Sequential) BuildLayer(s *ops.Scope, in base.Shapes) error {
+	if !base.OnlyBuilds(s) {
+		return nil
 	}
-	return (&Sequential{Layers: m.Layers}).Call(s, x)
+	_, err := m.shapesFor(s, in)
+	return err
+}
+
+// shapesFor connects the layers on a symbolic input, which builds them, and returns the
+// shapes of their outputs.
+func (m *Sequential) shapesFor(s *ops.Scope, in base.Shapes) ([]tensor.Shape, error) {
+	if len(in) != 1 {
+		return nil, fmt.Errorf("got %d shapes, want 1", len(in))
+	}
+	inner, v, err := base.Dry(s, m.inputType(), in[0])
+	if err != nil {
+		return nil, err
+	}
+	var shapes []tensor.Shape
+	for _, l := range m.computed() {
+		if l == nil {
+			return nil, errors.New("a layer is nil")
+		}
+		v = base.CallAll(inner, l, []*ops.Value{v}, nil)[0]
+		if err := inner.Err(); err != nil {
+			return nil, err
+		}
+		shapes = append(shapes, v.Shape())
+	}
+	return shapes, nil
+}
+
+// EncodeConfig returns tf_keras's config of a sequential model.
+func (m *Sequential) EncodeConfig(e *config.Encoder) (config.Fields, error) {
+	name := m.Name
+	if name == "" {
+		name = base.AutomaticName(m)
+	}
+	names := m.layerNames()
+	var list []any
+	if in := m.input(names); in != nil {
+		obj, err := e.Object(in)
+		if err != nil {
+			return nil, err
+		}
+		if in.Name == "" {
+			rename(obj, base.AutomaticName(in))
+		}
+		list = append(list, obj)
+	}
+	for i, l := range m.computed() {
+		if l == nil {
+			return nil, fmt.Errorf("layer %d is nil", i)
+		}
+		obj, err := e.Object(l)
+		if base.IsModel(l) && e.Short() { // whose own layers have the long form
+			obj, err = e.Whole(l)
+			obj = shortened(obj)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if nameOf(l) == "" {
+			rename(obj, names[i])
+		}
+		if m.NotTrainable {
+			freeze(obj)
+		}
+		list = append(list, obj)
+	}
+	return config.Fields{{Name: "name", Value: name}, {Name: "layers", Value: list}}, nil
+}
+
+// shortened returns the class and the config of an object.
+func shortened(obj config.Fields) config.Fields {
+	var short config.Fields
+	for _, p := range obj {
+		if p.Name == "class_name" || p.Name == "config" {
+			short = append(short, p)
+		}
+	}
+	return short
+}
+
+// rename sets the name in the JSON of a layer.
+func rename(obj config.Fields, name string) {
+	for _, p := range obj {
+		if fields, ok := p.Value.(config.Fields); ok && p.Name == "config" {
+			for i := range fields {
+				if fields[i].Name == "name" {
+					fields[i].Value = name
+				}
+			}
+		}
+	}
+}
+
+// DecodeConfig makes the layers that a config of tf_keras describes. They are built if the
+// config has the shape of the input.
+func (m *Sequential) DecodeConfig(d *config.Decoder, fields map[string]any) error {
+	var shape base.Shape
+	for key, v := range fields {
+		var ok bool
+		switch key {
+		case "name":
+			m.Name, ok = v.(string)
+		case "trainable":
+			var on bool
+			on, ok = v.(bool)
+			m.NotTrainable = !on
+		case "dtype":
+			ok = d.Value(v, &m.DType) == nil
+		case "build_input_shape":
+			ok = v == nil || d.Value(v, &shape) == nil
+		case "layers":
+			var list []any
+			list, ok = v.([]any)
+			for i, item := range list {
+				obj, err := d.Object(item)
+				if err != nil {
+					return fmt.Errorf("layers[%d]: %w", i, err)
+				}
+				l, is := obj.(Callable)
+				if !is {
+					return fmt.Errorf("layers[%d]: %T is no layer", i, obj)
+				}
+				m.Layers = append(m.Layers, l)
+			}
+		default:
+			return &config.UnknownError{Kind: "field", Of: "Sequential", Name: key}
+		}
+		if !ok {
+			return fmt.Errorf("%s: got %v, want a config of a sequential model", key, v)
+		}
+	}
+	if in := m.input(m.layerNames()); in != nil {
+		shape = in.BatchInputShape
+	}
+	if shape == nil || len(m.computed()) == 0 {
+		return nil
+	}
+	return base.Build(base.WithWeightLimit(Symbolic(context.Background()), 0), m, tensor.Shape(shape))
 }
 
 func rootScope(name string) string {
@@ -104,7 +341,7 @@ func rootScope(name string) string {
 	return name
 }
 
-// acceptsLayer reports whether edge is "layer-N" for a layer behind the last one.
+// acceptsLayer reports whether edge is "layer-N" for a layer after the last one.
 func acceptsLayer(edge string, layers int) bool {
 	rest, ok := strings.CutPrefix(edge, "layer-")
 	i, err := strconv.Atoi(rest)

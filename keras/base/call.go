@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras/activations"
-	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -106,6 +106,11 @@ func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) [
 			s = s.WithTraining(*t)
 		}
 	}
+	if g := RecordingGraph(s); g != nil && s.Err() == nil {
+		if inputs, _ := inputsOf(x); g.involves(inputs, c.Args, c.Masks) {
+			return g.record(s, l, self, x, opts)
+		}
+	}
 	switch list := x.(type) {
 	case []*ops.Value:
 		c.Inputs = make([]*ops.Value, len(list))
@@ -193,9 +198,29 @@ func (l *Layer) buildOnce(s *ops.Scope, self any, inputs []*ops.Value) error {
 	return nil
 }
 
+type onlyBuildsKey struct{}
+
+// OnlyBuilds reports whether a BuildLayer was asked for by [Build], after which no call
+// follows that would build inner layers.
+func OnlyBuilds(s *ops.Scope) bool { return s.Value(onlyBuildsKey{}) != nil }
+
+// Dry returns a scope on which ops compute nothing, with the values of s such as seeds, and
+// an input of it.
+func Dry(s *ops.Scope, d tensor.DType, shape tensor.Shape) (*ops.Scope, *ops.Value, error) {
+	inner, trace := s.NewBranch("build")
+	fact := graph.Fact{DType: d}
+	if shape != nil {
+		fact.Shape = graph.ShapeOf(shape...)
+	}
+	v, err := trace.Arg("", fact)
+	inner, _ = WithLosses(inner.With(graphKey{}, nil))
+	return inner, v, err
+}
+
 // Build makes the variables of a layer, for inputs of the given shapes. A call does it
 // by itself.
 func Build(s *ops.Scope, layer LayerLike, in ...tensor.Shape) error {
+	s = s.With(onlyBuildsKey{}, true)
 	l := layer.AsLayer()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -333,6 +358,3 @@ func CallAll(s *ops.Scope, layer Callable, inputs []*ops.Value, opts *CallOption
 	}
 	return []*ops.Value{layer.Call(s, x)}
 }
-
-// AutomaticName returns the name that a layer of the class of obj has by default.
-func AutomaticName(obj any) string { return config.SnakeCase(className(obj)) }

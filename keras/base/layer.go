@@ -15,6 +15,7 @@ package base
 
 import (
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -95,6 +96,13 @@ func (l *Layer) Built() bool { return l.built.Load() }
 
 // AsLayer returns the layer itself; it makes what embeds a Layer known as one.
 func (l *Layer) AsLayer() *Layer { return l }
+
+// BuiltShapes returns the shapes for which the layer was built, nil before that.
+func (l *Layer) BuiltShapes() Shapes {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.shapes)
+}
 
 // BuildConfig returns the shape for which the layer was built, nil before that.
 func (l *Layer) BuildConfig() config.Fields {

@@ -129,6 +129,9 @@ func (l *Layer) build(s *ops.Scope, self any, in Shapes) error {
 				}
 			}
 		}
+		if err := afford(s, l, list); err != nil {
+			return err
+		}
 		l.weights = l.weights[:0]
 		for _, w := range list {
 			if !l.has(&w) { // else a build that failed later made it

@@ -56,7 +56,26 @@ func parse(data []byte) (v any, err error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("there is more after the JSON value")
 	}
-	return v, nil
+	return asLists(v), nil
+}
+
+// asLists replaces the objects that stand for tuples and shapes in the JSON of SavedModels
+// by lists.
+func asLists(v any) any {
+	switch x := v.(type) {
+	case []any:
+		for i := range x {
+			x[i] = asLists(x[i])
+		}
+	case map[string]any:
+		if items, ok := x["items"].([]any); ok && len(x) == 2 && (x["class_name"] == "__tuple__" || x["class_name"] == "TensorShape") {
+			return asLists(items)
+		}
+		for key := range x {
+			x[key] = asLists(x[key])
+		}
+	}
+	return v
 }
 
 var typeAny = reflect.TypeFor[any]()

@@ -70,6 +70,17 @@ func (c *Classes) Encode(obj any, opts *EncodeOptions) (json.RawMessage, error) 
 	return e.out.Bytes(), nil
 }
 
+// Short reports whether Object writes the legacy form now.
+func (e *Encoder) Short() bool { return e.opts.Legacy && e.depth <= 1 }
+
+// Whole returns what Object does, in the form with module and registered_name.
+func (e *Encoder) Whole(obj any) (Fields, error) {
+	legacy := e.opts.Legacy
+	e.opts.Legacy = false
+	defer func() { e.opts.Legacy = legacy }()
+	return e.Object(obj)
+}
+
 // Object returns the JSON keys of an object: its class and config.
 func (e *Encoder) Object(obj any) (Fields, error) {
 	k := e.classes.byType[reflect.TypeOf(obj)]
@@ -80,7 +91,7 @@ func (e *Encoder) Object(obj any) (Fields, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.Name, err)
 	}
-	short := e.opts.Legacy && e.depth <= 1
+	short := e.Short()
 	if c, ok := obj.(Classed); ok {
 		own := c.ConfigClass(*k, short)
 		k = &own

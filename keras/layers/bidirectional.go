@@ -172,6 +172,11 @@ func (b *Bidirectional) ComputeMask(_ *ops.Scope, c *base.Invocation, _ []*ops.V
 	return c.Masks[:1]
 }
 
+// FoldCall moves initial states from the arguments to the inputs, as tf_keras does.
+func (b *Bidirectional) FoldCall(inputs []ops.Input, args map[string]any) ([]ops.Input, map[string]any) {
+	return foldStates(inputs, args)
+}
+
 // ComputeAll returns the joined output, or of MergeNone the two outputs, and with
 // ReturnState the states of the forward and the backward layer. Further inputs are as of
 // the inner layer, the initial states first of the forward layer.

@@ -134,5 +134,15 @@ func Classes() []config.Class {
 		config.Of[*StackedRNNCells](module, "StackedRNNCells"),
 		config.Of[*TimeDistributed](module, "TimeDistributed"),
 		config.Of[*Wrapper](module, "Wrapper"),
+
+		// Functions of TensorFlow.
+		private(config.Of[*TFOpLambda]("tf_keras.src.layers.core.tf_op_layer", "TFOpLambda")),
+		private(config.Of[*SlicingOpLambda]("tf_keras.src.layers.core.tf_op_layer", "SlicingOpLambda")),
 	}
+}
+
+// private marks a class outside of tf_keras's public modules.
+func private(c config.Class) config.Class {
+	c.Private = true
+	return c
 }

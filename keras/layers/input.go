@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/ops"
 )
 
@@ -16,6 +17,12 @@ type InputLayer struct {
 	// Optional marks an input that a call may leave out.
 	Optional bool
 }
+
+// BuildConfig returns nil: the shape is in the config.
+func (i *InputLayer) BuildConfig() config.Fields { return nil }
+
+// AutomaticName numbers inputs from 1.
+func (i *InputLayer) AutomaticName() (stem string, first int) { return "input", 1 }
 
 // KeepsInputTypes marks a layer that casts no inputs.
 func (i *InputLayer) KeepsInputTypes() {}

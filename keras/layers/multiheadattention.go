@@ -205,6 +205,20 @@ func (m *MultiHeadAttention) equations(rank int) error {
 // Call returns the attention of the inputs xs, a []*ops.Value.
 func (m *MultiHeadAttention) Call(s *ops.Scope, xs ops.Input) *ops.Value { return m.Run(s, m, xs, nil) }
 
+// FoldCall moves the value and the key from the inputs to the arguments, as tf_keras does.
+func (m *MultiHeadAttention) FoldCall(inputs []ops.Input, args map[string]any) ([]ops.Input, map[string]any) {
+	if len(inputs) < 2 || len(inputs) > 3 {
+		return inputs, args
+	}
+	if args == nil {
+		args = map[string]any{}
+	}
+	for i, name := range []string{"value", "key"}[:len(inputs)-1] {
+		args[name] = inputs[i+1]
+	}
+	return inputs[:1], args
+}
+
 // ComputeAll returns the attention, and the weights if the argument
 // "return_attention_scores" is true.
 func (m *MultiHeadAttention) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {

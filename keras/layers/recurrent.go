@@ -127,6 +127,32 @@ func (r *recurrent) ComputeMask(_ *ops.Scope, c *base.Invocation, _ []*ops.Value
 	return c.Masks[:1]
 }
 
+// FoldCall moves initial states from the arguments to the inputs, as tf_keras does.
+func (r *recurrent) FoldCall(inputs []ops.Input, args map[string]any) ([]ops.Input, map[string]any) {
+	return foldStates(inputs, args)
+}
+
+// foldStates moves the argument initial_state to the inputs, unless there are constants.
+func foldStates(inputs []ops.Input, args map[string]any) ([]ops.Input, map[string]any) {
+	if args["constants"] != nil || len(inputs) != 1 {
+		return inputs, args
+	}
+	switch states := args["initial_state"].(type) {
+	case *ops.Value:
+		inputs = append(inputs, states)
+	case []*ops.Value:
+		for _, v := range states {
+			inputs = append(inputs, v)
+		}
+	case []ops.Input:
+		inputs = append(inputs, states...)
+	default:
+		return inputs, args
+	}
+	delete(args, "initial_state")
+	return inputs, args
+}
+
 // ComputeAll goes over the time steps. The first input is [batch, time, …]; further ones
 // are the initial states and then the constants, which can also be the call arguments
 // initial_state and constants. The results are the outputs or the last output, and the

@@ -1,0 +1,713 @@
+package keras
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/ops"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// EncodeConfig returns tf_keras's config of a functional model: the layers, each with the
+// nodes of its calls in the model.
+func (m *Functional) EncodeConfig(e *config.Encoder) (config.Fields, error) {
+	if m.graph == nil {
+		return nil, errors.New("the model has no layers; make it with keras.NewModel")
+	}
+	name := m.Name
+	if name == "" {
+		name = base.AutomaticName(m)
+	}
+	f := config.Fields{{Name: "name", Value: name}, {Name: "trainable", Value: !m.NotTrainable}}
+	m.network.notTrainable = m.NotTrainable
+	return m.network.encode(e, f)
+}
+
+// freeze sets trainable to false in the JSON of a layer and of the layers in it, as
+// tf_keras does for a model that isn't trainable.
+func freeze(obj config.Fields) {
+	for _, p := range obj {
+		fields, ok := p.Value.(config.Fields)
+		if !ok || p.Name != "config" {
+			continue
+		}
+		for i := range fields {
+			switch v := fields[i].Value.(type) {
+			case []any:
+				for _, layer := range v {
+					if inner, ok := layer.(config.Fields); ok && fields[i].Name == "layers" {
+						freeze(inner)
+					}
+				}
+			default:
+				if fields[i].Name == "trainable" {
+					fields[i].Value = false
+				}
+			}
+		}
+	}
+}
+
+// encode adds the network to the fields of a config.
+func (n *network) encode(e *config.Encoder, f config.Fields) (config.Fields, error) {
+	w := nodeWriter{network: n, index: map[*base.Node]int{}}
+	byLayer := map[Callable][]*base.Node{}
+	for _, node := range n.nodes {
+		byLayer[node.Layer] = append(byLayer[node.Layer], node)
+	}
+	for layer, nodes := range byLayer {
+		slices.SortFunc(nodes, func(a, b *base.Node) int { return a.Index - b.Index })
+		first := 0
+		if skipsFirstNode(layer) {
+			first = 1
+		}
+		for i, node := range nodes {
+			w.index[node] = first + i
+		}
+	}
+	var list []any
+	for _, layer := range n.layers {
+		obj, err := e.Object(layer)
+		if err != nil {
+			return nil, err
+		}
+		nodes := []any{}
+		for _, node := range byLayer[layer] {
+			if isInputNode(node) {
+				continue
+			}
+			data, err := w.node(node)
+			if err != nil {
+				return nil, fmt.Errorf("layer %q: %w", nameOf(layer), err)
+			}
+			nodes = append(nodes, data)
+		}
+		if n.notTrainable {
+			freeze(obj)
+		}
+		list = append(list, append(obj, config.Pair{Name: "name", Value: nameOf(layer)}, config.Pair{Name: "inbound_nodes", Value: nodes}))
+	}
+	return append(f, config.Pair{Name: "layers", Value: list},
+		config.Pair{Name: "input_layers", Value: w.structure(&n.inputs)},
+		config.Pair{Name: "output_layers", Value: w.structure(&n.outputs)}), nil
+}
+
+// skipsFirstNode reports whether tf_keras doesn't count the first node of a layer: that of
+// a model with inputs of its own.
+func skipsFirstNode(layer Callable) bool {
+	switch m := layer.(type) {
+	case *Functional:
+		return true
+	case *Sequential:
+		return m.hasInput()
+	}
+	return false
+}
+
+// nodeWriter writes the calls of layers.
+type nodeWriter struct {
+	*network
+	index map[*base.Node]int // as the config counts the nodes of a layer
+}
+
+// place returns the JSON of an output of a layer.
+func (w *nodeWriter) place(v *ops.Value) []any {
+	p, _ := w.graph.PlaceOf(v)
+	return []any{nameOf(p.Node.Layer), w.index[p.Node], p.Index}
+}
+
+// structure returns the JSON of the inputs or outputs of the model.
+func (w *nodeWriter) structure(s *structure) any {
+	if s.kind == mapOfTensors {
+		f := config.Fields{}
+		for i, key := range s.keys {
+			f = append(f, config.Pair{Name: key, Value: w.place(s.values[i])})
+		}
+		return f
+	}
+	list := []any{}
+	for _, v := range s.values {
+		list = append(list, w.place(v))
+	}
+	return list
+}
+
+// node returns the JSON of a call.
+func (w *nodeWriter) node(n *base.Node) (any, error) {
+	kwargs, err := w.arguments(n)
+	if err != nil {
+		return nil, err
+	}
+	f, isFunction := n.Layer.(firstArgument)
+	if !isFunction {
+		list := make([]any, len(n.Inputs))
+		for i, x := range n.Inputs {
+			if list[i], err = w.input(x, kwargs); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	}
+	name, isList, _ := f.FirstArgument()
+	if len(n.Inputs) == 0 {
+		if list, ok := n.Args[name].([]any); ok && isList {
+			out := make([]any, len(list))
+			for i, x := range list {
+				if out[i], err = w.input(x, kwargs); err != nil {
+					return nil, err
+				}
+			}
+			return out, nil
+		}
+		return w.input(n.Args[name], kwargs)
+	}
+	if !isList {
+		return w.input(n.Inputs[0], kwargs)
+	}
+	list := make([]any, len(n.Inputs))
+	for i, x := range n.Inputs {
+		if list[i], err = w.input(x, kwargs); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// constantValue marks a constant among the inputs of a call.
+const constantValue = "_CONSTANT_VALUE"
+
+// input returns the JSON of an input of a call, with the call's arguments.
+func (w *nodeWriter) input(x any, kwargs config.Fields) (any, error) {
+	if v, ok := x.(*ops.Value); ok && v.IsSymbolic() && !constant(v.Output()) {
+		return append(w.place(v), kwargs), nil
+	}
+	v, err := jsonOf(x)
+	return []any{constantValue, -1, v, kwargs}, err
+}
+
+// arguments returns the JSON of the arguments of a call.
+func (w *nodeWriter) arguments(n *base.Node) (config.Fields, error) {
+	kwargs := config.Fields{}
+	first := ""
+	if f, ok := n.Layer.(firstArgument); ok {
+		first, _, _ = f.FirstArgument()
+	}
+	for _, name := range argumentOrder(n) {
+		if name == first && first != "" {
+			continue
+		}
+		v, err := w.argument(n.Args[name])
+		if err != nil {
+			return nil, fmt.Errorf("argument %q: %w", name, err)
+		}
+		kwargs = append(kwargs, config.Pair{Name: name, Value: v})
+	}
+	if n.Training != nil {
+		kwargs = append(kwargs, config.Pair{Name: "training", Value: *n.Training})
+	}
+	if n.Masks != nil {
+		masks := make([]any, len(n.Masks))
+		for i, m := range n.Masks {
+			if m == nil {
+				continue
+			}
+			v, err := w.argument(m)
+			if err != nil {
+				return nil, fmt.Errorf("mask %d: %w", i, err)
+			}
+			masks[i] = v
+		}
+		var v any = masks
+		if !n.Nested && len(masks) == 1 {
+			v = masks[0]
+		}
+		kwargs = append(kwargs, config.Pair{Name: "mask", Value: v})
+	}
+	return kwargs, nil
+}
+
+// argumentOrder returns the names of a call's arguments, that of the op's name last.
+func argumentOrder(n *base.Node) []string {
+	names := sortedKeys(n.Args)
+	if i := slices.Index(names, "name"); i >= 0 {
+		names = append(slices.Delete(names, i, i+1), "name")
+	}
+	return names
+}
+
+// argument returns the JSON of an argument of a call.
+func (w *nodeWriter) argument(x any) (any, error) {
+	switch x := x.(type) {
+	case *ops.Value:
+		if x.IsSymbolic() && !constant(x.Output()) {
+			return w.place(x), nil
+		}
+	case []*ops.Value:
+		list := make([]any, len(x))
+		for i, v := range x {
+			var err error
+			if list[i], err = w.argument(v); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case []ops.Input:
+		list := make([]any, len(x))
+		for i, v := range x {
+			var err error
+			if list[i], err = w.argument(v); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case []any:
+		list := make([]any, len(x))
+		for i, v := range x {
+			var err error
+			if list[i], err = w.argument(v); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case map[string]any:
+		if _, slice := x["step"]; slice { // in Python's order
+			return config.Fields{{Name: "start", Value: x["start"]}, {Name: "stop", Value: x["stop"]}, {Name: "step", Value: x["step"]}}, nil
+		}
+		f := config.Fields{}
+		for _, key := range sortedKeys(x) {
+			v, err := w.argument(x[key])
+			if err != nil {
+				return nil, err
+			}
+			f = append(f, config.Pair{Name: key, Value: v})
+		}
+		return f, nil
+	}
+	return jsonOf(x)
+}
+
+// jsonOf returns a constant of a call as JSON has it.
+func jsonOf(x any) (any, error) {
+	switch x := x.(type) {
+	case *ops.Value:
+		if x.IsSymbolic() {
+			return pythonList(x.Output().Node.Attrs.Tensor("value"))
+		}
+		t, err := x.Tensor()
+		if err != nil {
+			return nil, err
+		}
+		return pythonList(t)
+	case nil, bool, string, int, float64, json.Number, []any, map[string]any, []int, []float64, []string:
+		return x, nil
+	}
+	t, err := ops.Const(ops.NewScope(context.Background()), x).Tensor()
+	if err != nil {
+		return nil, err
+	}
+	return pythonList(t)
+}
+
+// DecodeConfig connects the layers that a config of tf_keras describes.
+func (m *Functional) DecodeConfig(d *config.Decoder, fields map[string]any) error {
+	r, err := readNetwork(d, m, fields)
+	if err != nil {
+		return err
+	}
+	return r.connect(m)
+}
+
+// networkReader calls the layers of a config on symbolic tensors.
+type networkReader struct {
+	scope   *ops.Scope
+	layers  map[string]Callable
+	nodes   map[string][]*base.Node // by layer, in the config's order
+	first   map[string]int          // the config's number of the first node
+	inputs  any
+	outputs any
+}
+
+// readNetwork makes and connects the layers.
+func readNetwork(d *config.Decoder, self *Functional, fields map[string]any) (*networkReader, error) {
+	r := &networkReader{layers: map[string]Callable{}, nodes: map[string][]*base.Node{}, first: map[string]int{}}
+	var list []any
+	for key, v := range fields {
+		var ok bool
+		switch key {
+		case "name":
+			self.Name, ok = v.(string)
+		case "trainable":
+			var on bool
+			on, ok = v.(bool)
+			self.NotTrainable = !on
+		case "layers":
+			list, ok = v.([]any)
+		case "input_layers":
+			r.inputs, ok = v, true
+		case "output_layers":
+			r.outputs, ok = v, true
+		default:
+			return nil, &config.UnknownError{Kind: "field", Of: "Functional", Name: key}
+		}
+		if !ok {
+			return nil, fmt.Errorf("%s: got %T, want a config of a functional model", key, v)
+		}
+	}
+	if r.inputs == nil || r.outputs == nil {
+		return nil, errors.New("there are no input_layers or output_layers")
+	}
+	r.scope = base.WithWeightLimit(Symbolic(context.Background()), 0)
+	var calls []layerCalls
+	total := 0
+	for i, item := range list {
+		c, err := r.layer(d, item)
+		if err != nil {
+			return nil, fmt.Errorf("layers[%d]: %w", i, err)
+		}
+		if total += len(c.calls); total > maxNodes {
+			return nil, fmt.Errorf("there are more than %d calls of layers", maxNodes)
+		}
+		calls = append(calls, c)
+	}
+	return r, r.callAll(calls)
+}
+
+// layerCalls are the calls of a layer that aren't made yet.
+type layerCalls struct {
+	name  string
+	layer Callable
+	calls []any
+}
+
+// layer makes a layer of the config.
+func (r *networkReader) layer(d *config.Decoder, item any) (c layerCalls, err error) {
+	obj, _ := item.(map[string]any)
+	made, err := d.Object(item)
+	if err != nil {
+		return c, err
+	}
+	layer, ok := made.(Callable)
+	if !ok {
+		return c, fmt.Errorf("%T is no layer", made)
+	}
+	c.layer = layer
+	c.name, _ = obj["name"].(string)
+	if c.name == "" {
+		c.name = nameOf(layer)
+	}
+	if c.name == "" || r.layers[c.name] != nil {
+		return c, fmt.Errorf("the name %q is missing or given twice", c.name)
+	}
+	r.layers[c.name] = layer
+	if l, ok := layer.(base.LayerLike); ok && l.AsLayer().Name == "" {
+		l.AsLayer().Name = c.name
+	}
+	if in, ok := layer.(*layers.InputLayer); ok {
+		v := inputOf(r.scope, in)
+		if err := r.scope.Err(); err != nil {
+			return c, err
+		}
+		p, _ := base.GraphOf(v).PlaceOf(v)
+		r.nodes[c.name] = []*base.Node{p.Node}
+	}
+	if skipsFirstNode(layer) {
+		r.first[c.name] = 1
+	}
+	c.calls, _ = obj["inbound_nodes"].([]any)
+	return c, nil
+}
+
+// errLater reports a tensor whose node isn't made yet.
+var errLater = errors.New("a call needs the result of a later one")
+
+// callAll makes all calls. Those that need a result of another wait for it; the calls of one
+// layer stay in order.
+func (r *networkReader) callAll(calls []layerCalls) error {
+	for len(calls) > 0 {
+		progress := false
+		rest := calls[:0]
+		for _, c := range calls {
+			for len(c.calls) > 0 {
+				err := r.call(&c, c.calls[0])
+				if errors.Is(err, errLater) {
+					break
+				}
+				if err != nil {
+					return fmt.Errorf("layer %q: %w", c.name, err)
+				}
+				c.calls, progress = c.calls[1:], true
+			}
+			if len(c.calls) > 0 {
+				rest = append(rest, c)
+			}
+		}
+		if calls = rest; len(calls) > 0 && !progress {
+			return fmt.Errorf("layer %q: its call depends on itself, or on a call that there isn't", calls[0].name)
+		}
+	}
+	return nil
+}
+
+// call makes one call.
+func (r *networkReader) call(c *layerCalls, data any) error {
+	inputs, single, kwargs, err := r.inputsOf(data)
+	if err != nil {
+		return err
+	}
+	var out []*ops.Value
+	if _, ok := c.layer.(firstArgument); ok {
+		var first any = inputs
+		if single {
+			first = inputs[0]
+		}
+		out = callFunction(r.scope, c.layer, first, kwargs)
+	} else {
+		opts := &base.CallOptions{Args: kwargs}
+		if on, ok := kwargs["training"].(bool); ok {
+			opts.Training = &on
+		}
+		delete(kwargs, "training")
+		if mask, ok := kwargs["mask"]; ok {
+			if _, isSoftmax := c.layer.(*layers.Softmax); !isSoftmax {
+				delete(kwargs, "mask")
+				if opts.Masks, err = masksFrom(mask, len(inputs)); err != nil {
+					return err
+				}
+			}
+		}
+		values := make([]*ops.Value, len(inputs))
+		for i, x := range inputs {
+			values[i] = ops.Const(r.scope, x)
+		}
+		out = base.CallAll(r.scope, c.layer, values, opts)
+	}
+	if err := r.scope.Err(); err != nil {
+		return err
+	}
+	if len(out) == 0 || base.GraphOf(out[0]) == nil {
+		return errors.New("the call is on no symbolic tensor")
+	}
+	p, ok := base.GraphOf(out[0]).PlaceOf(out[0])
+	if !ok {
+		return errors.New("the call left no node; a layer's Call returns Run's result")
+	}
+	r.nodes[c.name] = append(r.nodes[c.name], p.Node)
+	return nil
+}
+
+// masksFrom returns the argument mask of a call as a list of n.
+func masksFrom(mask any, n int) ([]*ops.Value, error) {
+	list, ok := mask.([]any)
+	if !ok {
+		list = []any{mask}
+	}
+	if len(list) != n {
+		return nil, fmt.Errorf("got %d masks for %d inputs", len(list), n)
+	}
+	masks := make([]*ops.Value, n)
+	for i, m := range list {
+		if m == nil {
+			continue
+		}
+		if masks[i], ok = m.(*ops.Value); !ok {
+			return nil, fmt.Errorf("a mask is %v, want a tensor", m)
+		}
+	}
+	return masks, nil
+}
+
+// inputsOf reads the inputs of a call, and the arguments that stand beside them.
+func (r *networkReader) inputsOf(data any) (inputs []any, single bool, kwargs map[string]any, err error) {
+	list, ok := data.([]any)
+	if !ok {
+		return nil, false, nil, fmt.Errorf("a node is %T, want a list", data)
+	}
+	if isPlace(list) {
+		list, single = []any{list}, true
+	}
+	kwargs = map[string]any{}
+	for _, item := range list {
+		data, ok := item.([]any)
+		if !ok || !isPlace(data) {
+			return nil, false, nil, fmt.Errorf("an input is %v, want [layer, node, tensor, arguments]", item)
+		}
+		if len(data) == 4 {
+			args, _ := data[3].(map[string]any)
+			for key, v := range args {
+				if kwargs[key], err = r.argument(v, 0); err != nil {
+					return nil, false, nil, err
+				}
+			}
+		}
+		if data[0] == constantValue {
+			inputs = append(inputs, constantOf(data[2]))
+			continue
+		}
+		v, err := r.tensor(data)
+		if err != nil {
+			return nil, false, nil, err
+		}
+		inputs = append(inputs, v)
+	}
+	if len(inputs) == 0 {
+		return nil, false, nil, errors.New("a node has no input")
+	}
+	return inputs, single, kwargs, nil
+}
+
+// constantOf returns a constant of a config as an input of ops, if it is one number.
+func constantOf(v any) any {
+	if n, ok := v.(json.Number); ok {
+		if i, err := n.Int64(); err == nil && !strings.ContainsAny(n.String(), ".eE") {
+			return int(i)
+		}
+		if f, err := n.Float64(); err == nil {
+			return f
+		}
+	}
+	return v
+}
+
+// isPlace reports whether a list is [layer, node, tensor] with or without arguments.
+func isPlace(list []any) bool {
+	if len(list) != 3 && len(list) != 4 {
+		return false
+	}
+	if _, ok := list[0].(string); !ok {
+		return false
+	}
+	n, ok := list[1].(json.Number)
+	if _, err := n.Int64(); !ok || err != nil {
+		return false
+	}
+	return true
+}
+
+// argument reads an argument of a call, in which tensors are [layer, node, tensor].
+func (r *networkReader) argument(v any, depth int) (any, error) {
+	if depth > 16 {
+		return nil, errors.New("arguments nest deeper than 16")
+	}
+	switch v := v.(type) {
+	case []any:
+		if len(v) == 3 && isPlace(v) {
+			if _, ok := r.layers[v[0].(string)]; ok {
+				return r.tensor(v)
+			}
+		}
+		list := make([]any, len(v))
+		for i, x := range v {
+			var err error
+			if list[i], err = r.argument(x, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		if allValues(list) {
+			values := make([]*ops.Value, len(list))
+			for i, x := range list {
+				values[i] = x.(*ops.Value)
+			}
+			return values, nil
+		}
+		return list, nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, x := range v {
+			var err error
+			if out[key], err = r.argument(x, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return constantOf(v), nil
+}
+
+// tensor returns the symbolic tensor of [layer, node, tensor].
+func (r *networkReader) tensor(data []any) (*ops.Value, error) {
+	name := data[0].(string)
+	if r.layers[name] == nil {
+		return nil, fmt.Errorf("there is no layer %q", name)
+	}
+	node, err := data[1].(json.Number).Int64()
+	if err != nil {
+		return nil, err
+	}
+	n, ok := data[2].(json.Number)
+	index, err := n.Int64()
+	if !ok || err != nil || node < 0 || index < 0 {
+		return nil, fmt.Errorf("the place %v is no [layer, node, tensor]", data[:3])
+	}
+	node -= int64(r.first[name])
+	if node < 0 { // of a model's own inputs
+		node = 0
+	}
+	if node >= int64(len(r.nodes[name])) {
+		return nil, errLater
+	}
+	out := r.nodes[name][node].Outputs
+	if index >= int64(len(out)) {
+		return nil, fmt.Errorf("the layer %q has no output %d", name, index)
+	}
+	return out[index], nil
+}
+
+// structure reads the inputs or outputs of the model.
+func (r *networkReader) structure(v any) (any, error) {
+	one := func(v any) (*ops.Value, error) {
+		list, ok := v.([]any)
+		if !ok || !isPlace(list) {
+			return nil, fmt.Errorf("got %v, want [layer, node, tensor]", v)
+		}
+		return r.tensor(list)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]*ops.Value{}
+		for key, x := range v {
+			var err error
+			if out[key], err = one(x); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case []any:
+		if isPlace(v) {
+			return r.tensor(v)
+		}
+		out := make([]*ops.Value, len(v))
+		for i, x := range v {
+			var err error
+			if out[i], err = one(x); err != nil {
+				return nil, err
+			}
+		}
+		if len(out) == 1 {
+			return out[0], nil
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("got %T, want lists or an object", v)
+}
+
+// connect makes self the model between the config's inputs and outputs.
+func (r *networkReader) connect(self *Functional) error {
+	in, err := r.structure(r.inputs)
+	if err != nil {
+		return fmt.Errorf("input_layers: %w", err)
+	}
+	out, err := r.structure(r.outputs)
+	if err != nil {
+		return fmt.Errorf("output_layers: %w", err)
+	}
+	return self.network.connect(self, in, out)
+}

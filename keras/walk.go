@@ -1,0 +1,267 @@
+package keras
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/ops"
+)
+
+// walk finds the nodes between inputs and outputs, and the order of the layers that
+// tf_keras's _map_graph_network makes.
+type walk struct {
+	*network
+	in         *structure
+	starts     map[graph.Output]bool // inputs that are outputs of layers
+	layerIndex map[Callable]int      // when a layer was first met
+	state      map[*base.Node]visit
+	parents    map[*base.Node][]*ops.Value
+}
+
+type visit uint8
+
+const (
+	unseen visit = iota
+	open
+	closed
+)
+
+// maxNodes is the largest number of calls of layers in a model.
+const maxNodes = 1 << 20
+
+func (w *walk) run(in, out *structure) error {
+	w.slot, w.parents, w.starts = map[graph.Output]int{}, map[*base.Node][]*ops.Value{}, map[graph.Output]bool{}
+	for i, v := range in.values {
+		if _, ok := w.graph.PlaceOf(v); !ok {
+			return fmt.Errorf("input %d is no output of a layer or of keras.Input", i)
+		}
+		if w.starts[v.Output()] {
+			return fmt.Errorf("input %d is given twice", i)
+		}
+		w.starts[v.Output()] = true
+	}
+	for i, v := range out.values {
+		v, err := w.resolve(v)
+		if err != nil {
+			return fmt.Errorf("output %d: %w", i, err)
+		}
+		out.values[i] = v
+		if err := w.visit(v); err != nil {
+			return fmt.Errorf("output %d: %w", i, err)
+		}
+	}
+	if slices.ContainsFunc(in.values, func(v *ops.Value) bool { return !w.isInput(v) }) {
+		return w.replay(in, out)
+	}
+	w.sort(in)
+	return w.uniqueNames()
+}
+
+// isInput reports whether v is an output of an input layer.
+func (w *walk) isInput(v *ops.Value) bool {
+	p, ok := w.graph.PlaceOf(v)
+	return ok && isInputNode(p.Node)
+}
+
+func isInputNode(n *base.Node) bool { return len(n.Inputs) == 0 && len(n.Args) == 0 }
+
+// replay makes new inputs in place of those that are outputs of layers, and calls the
+// layers after them again.
+func (w *walk) replay(in, out *structure) error {
+	s := w.graph.Scope()
+	again := map[graph.Output]*ops.Value{}
+	for i, v := range in.values {
+		if w.isInput(v) {
+			continue
+		}
+		layer := &layers.InputLayer{}
+		layer.DType, layer.BatchInputShape = base.Policy(v.DType().String()), base.Shape(v.Shape())
+		in.values[i] = inputOf(s, layer)
+		again[v.Output()] = in.values[i]
+	}
+	at := func(v *ops.Value) *ops.Value {
+		if v != nil && v.IsSymbolic() && again[v.Output()] != nil {
+			return again[v.Output()]
+		}
+		return v
+	}
+	for _, n := range w.nodes {
+		if isInputNode(n) {
+			continue
+		}
+		results := callNode(s, n, at)
+		if err := s.Err(); err != nil {
+			return err
+		}
+		for i, v := range n.Outputs {
+			again[v.Output()] = results[i]
+		}
+	}
+	for i, v := range out.values {
+		out.values[i] = at(v)
+	}
+	next := walk{network: w.network, in: in, layerIndex: map[Callable]int{}, state: map[*base.Node]visit{}}
+	w.nodes = nil
+	return next.run(in, out)
+}
+
+// resolve returns v as an output of a layer: ops between layers become layers.
+func (w *walk) resolve(v *ops.Value) (*ops.Value, error) {
+	if p, ok := w.graph.PlaceOf(v); ok {
+		return p.Node.Outputs[p.Index], nil
+	}
+	if !v.IsSymbolic() {
+		return nil, fmt.Errorf("it is a constant, and depends on no input")
+	}
+	o := opLayers{graph: w.graph}
+	return o.value(v.Output())
+}
+
+// parentsOf returns the symbolic tensors that a node depends on. Ops between layers become
+// layers.
+func (w *walk) parentsOf(n *base.Node) ([]*ops.Value, error) {
+	if list, ok := w.parents[n]; ok {
+		return list, nil
+	}
+	list := []*ops.Value{}
+	var failed error
+	look := func(v *ops.Value) *ops.Value {
+		if v == nil || !v.IsSymbolic() || failed != nil {
+			return v
+		}
+		if constant(v.Output()) {
+			return v
+		}
+		r, err := w.resolve(v)
+		if err != nil {
+			failed = fmt.Errorf("an input of the layer %q: %w", nameOf(n.Layer), err)
+			return v
+		}
+		list = append(list, r)
+		return r
+	}
+	for i, x := range n.Inputs {
+		n.Inputs[i] = base.MapValues(x, look)
+	}
+	if n.Args != nil {
+		for _, key := range sortedKeys(n.Args) {
+			n.Args[key] = base.MapValues(n.Args[key], look)
+		}
+	}
+	for i, m := range n.Masks {
+		n.Masks[i] = look(m)
+	}
+	w.parents[n] = list
+	return list, failed
+}
+
+// frame is a node whose inputs are being visited.
+type frame struct {
+	node *base.Node
+	next int
+}
+
+// visit adds the nodes that v depends on, and then its own.
+func (w *walk) visit(v *ops.Value) error {
+	var stack []frame
+	push := func(v *ops.Value) error {
+		p, _ := w.graph.PlaceOf(v)
+		if w.starts[v.Output()] && !isInputNode(p.Node) {
+			return nil
+		}
+		switch w.state[p.Node] {
+		case closed:
+			return nil
+		case open:
+			return fmt.Errorf("the layer %q is part of a cycle", nameOf(p.Node.Layer))
+		}
+		if len(w.state) > maxNodes {
+			return fmt.Errorf("there are more than %d calls of layers", maxNodes)
+		}
+		if _, ok := w.layerIndex[p.Node.Layer]; !ok {
+			w.layerIndex[p.Node.Layer] = len(w.layerIndex)
+		}
+		if _, err := w.parentsOf(p.Node); err != nil {
+			return err
+		}
+		if isInputNode(p.Node) && !w.starts[p.Node.Outputs[0].Output()] {
+			return fmt.Errorf("it depends on the input %q, which is no input of the model", nameOf(p.Node.Layer))
+		}
+		w.state[p.Node] = open
+		stack = append(stack, frame{node: p.Node})
+		return nil
+	}
+	if err := push(v); err != nil {
+		return err
+	}
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if list := w.parents[top.node]; top.next < len(list) {
+			top.next++
+			if err := push(list[top.next-1]); err != nil {
+				return err
+			}
+			continue
+		}
+		w.state[top.node] = closed
+		w.nodes = append(w.nodes, top.node)
+		stack = stack[:len(stack)-1]
+	}
+	return nil
+}
+
+// sort orders nodes and layers by their depth, and gives each output a slot.
+func (w *walk) sort(in *structure) {
+	nodeDepth, layerDepth := map[*base.Node]int{}, map[Callable]int{}
+	for _, n := range slices.Backward(w.nodes) {
+		depth := max(nodeDepth[n], layerDepth[n.Layer])
+		nodeDepth[n], layerDepth[n.Layer] = depth, depth
+		for _, v := range w.parents[n] {
+			p, _ := w.graph.PlaceOf(v)
+			nodeDepth[p.Node] = max(nodeDepth[p.Node], depth+1)
+		}
+	}
+	// Inputs that no output depends on.
+	for _, v := range in.values {
+		p, _ := w.graph.PlaceOf(v)
+		if _, ok := w.layerIndex[p.Node.Layer]; !ok {
+			layerDepth[p.Node.Layer] = 0
+			w.layerIndex[p.Node.Layer] = -1
+			w.nodes = append(w.nodes, p.Node)
+		}
+	}
+	for l := range layerDepth {
+		w.layers = append(w.layers, l)
+	}
+	slices.SortFunc(w.layers, func(a, b Callable) int {
+		return cmp.Or(cmp.Compare(layerDepth[b], layerDepth[a]), cmp.Compare(w.layerIndex[a], w.layerIndex[b]))
+	})
+	slices.SortStableFunc(w.nodes, func(a, b *base.Node) int { return cmp.Compare(nodeDepth[b], nodeDepth[a]) })
+	w.depth = nodeDepth
+	for _, n := range w.nodes {
+		for _, v := range n.Outputs {
+			w.slot[v.Output()] = w.slots
+			w.slots++
+		}
+	}
+}
+
+// uniqueNames returns an error if two layers have one name.
+func (w *walk) uniqueNames() error {
+	seen := map[string]bool{}
+	for _, l := range w.layers {
+		name := nameOf(l)
+		if seen[name] && name != "" {
+			return fmt.Errorf("two layers are called %q; the names of a model's layers are unique", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// constant reports whether an output is a constant of the trace.
+func constant(o graph.Output) bool { return o.Node.Op == "Const" }
