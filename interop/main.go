@@ -51,6 +51,7 @@ var suites = []suite{
 	{name: "types", run: typeCases, judged: true},
 	{name: "kerasfiles", run: kerasFileCases, judged: true},
 	{name: "recurrent", run: recurrentCases, judged: true},
+	{name: "architectures", run: architectureCases, judged: true},
 	{name: hostile, run: hostileCases},
 }
 
