@@ -79,7 +79,7 @@ func (i KeyValueTensorInitializer) prepare() (*filling, error) {
 
 // Places of a key or a value in a line of a text file; 0 and more are columns.
 const (
-	WholeLine  = -2 // the line, a string
+	WholeLine  = -2 // the line, a string or an integer
 	LineNumber = -1 // the line's number, an int64 from 0
 )
 
@@ -96,6 +96,8 @@ type TextFileInitializer struct {
 	VocabSize int
 	// Delimiter separates columns. Default: a tab.
 	Delimiter string
+	// Offset is the number of the first line. Default: 0.
+	Offset int
 }
 
 func (i TextFileInitializer) prepare() (*filling, error) {
@@ -117,6 +119,7 @@ func (i TextFileInitializer) prepare() (*filling, error) {
 	if i.VocabSize > 0 {
 		o.VocabSize = raw.Set(int64(i.VocabSize))
 	}
+	o.Offset = int64(i.Offset)
 	if i.Delimiter != "" {
 		o.Delimiter = raw.Set(i.Delimiter)
 	}
@@ -130,6 +133,9 @@ func (i TextFileInitializer) prepare() (*filling, error) {
 		},
 		digest: func(h hash.Hash) {
 			fmt.Fprintf(h, "%d %d %d %q ", i.KeyIndex, i.ValueIndex, i.VocabSize, i.Delimiter)
+			if i.Offset != 0 {
+				fmt.Fprintf(h, "%d ", i.Offset)
+			}
 			h.Write(contents)
 		}}, nil
 }
@@ -137,12 +143,14 @@ func (i TextFileInitializer) prepare() (*filling, error) {
 // placeDType returns the type of what stands at a place of a line.
 func placeDType(what string, index int, d tensor.DType) (tensor.DType, error) {
 	switch {
-	case index == WholeLine && (d == tensor.Invalid || d == tensor.String):
+	case index == WholeLine && d == tensor.Invalid:
 		return tensor.String, nil
+	case index == WholeLine && (d == tensor.String || d == tensor.Int32 || d == tensor.Int64):
+		return d, nil
 	case index == LineNumber && (d == tensor.Invalid || d == tensor.Int64):
 		return tensor.Int64, nil
 	case index == WholeLine:
-		return d, fmt.Errorf("the %s is the whole line, a string (got %v)", what, d)
+		return d, fmt.Errorf("the %s is the whole line, a string or an integer (got %v)", what, d)
 	case index == LineNumber:
 		return d, fmt.Errorf("the %s is the line's number, an int64 (got %v)", what, d)
 	case index < 0:

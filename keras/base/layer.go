@@ -162,6 +162,10 @@ var components = config.Must(config.New(activations.Classes(), initializers.Clas
 // layer's children are listed for a restore and before it is built.
 type Completer interface{ CompleteLayer() error }
 
+// Complete sets the defaults of the config of a layer and makes its inner layers, as the
+// first call does.
+func Complete(layer LayerLike) error { return layer.AsLayer().complete(layer) }
+
 // complete sets the defaults of the config of self, once.
 func (l *Layer) complete(self any) error {
 	l.completed.Do(func() {

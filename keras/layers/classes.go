@@ -105,6 +105,8 @@ func Classes() []config.Class {
 		config.Of[*Discretization](module, "Discretization"),
 		config.Of[*HashedCrossing](module, "HashedCrossing"),
 		config.Of[*Hashing](module, "Hashing"),
+		config.Of[*IntegerLookup](module, "IntegerLookup"),
+		config.Of[*StringLookup](module, "StringLookup"),
 
 		// Images.
 		config.Of[*CenterCrop](module, "CenterCrop"),

@@ -208,12 +208,18 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 	names := map[*trackable.Variable]string{}
 	for id := range g.Nodes {
 		if v := g.Nodes[id].Variable(); v != nil {
-			_, names[v], _ = strings.Cut(g.Nodes[id].FullName, "/")
+			scope, name, ok := strings.Cut(g.Nodes[id].FullName, "/")
+			if !ok {
+				name = scope
+			}
+			names[v] = name
 		}
 	}
 	got := make([]string, len(vars))
 	for i, v := range vars {
-		got[i] = names[v]
+		if got[i] = names[v]; slices.Contains(got[:i], got[i]) {
+			got[i] += fmt.Sprintf("#%d", i)
+		}
 	}
 	if d := cmp.Diff(c.Weights, got); d != "" && len(c.Weights)+len(got) > 0 {
 		t.Fatalf("weights (-tf_keras +ours):\n%s", d)

@@ -124,8 +124,8 @@ type field struct {
 
 func newField(index int64, d tensor.DType, offset int64) (*field, error) {
 	switch {
-	case index == wholeLine && d != tensor.String, index == lineNumber && d != tensor.Int64:
-		return nil, fmt.Errorf("whole lines are strings and line numbers int64, not %v", d)
+	case index == wholeLine && d != tensor.String && d != tensor.Int32 && d != tensor.Int64, index == lineNumber && d != tensor.Int64:
+		return nil, fmt.Errorf("whole lines are strings or integers and line numbers int64, not %v", d)
 	}
 	switch d {
 	case tensor.String, tensor.Int32, tensor.Int64, tensor.Float32, tensor.Float64:
@@ -136,14 +136,14 @@ func newField(index int64, d tensor.DType, offset int64) (*field, error) {
 
 func (f *field) add(line string, columns []string, row int64) (err error) {
 	switch {
-	case f.index == wholeLine:
-		f.strs = append(f.strs, line)
-		return nil
 	case f.index == lineNumber:
 		f.ints = append(f.ints, row+f.offset)
 		return nil
 	}
-	text := columns[f.index]
+	text := line
+	if f.index != wholeLine {
+		text = columns[f.index]
+	}
 	switch f.dtype {
 	case tensor.String:
 		f.strs = append(f.strs, text)

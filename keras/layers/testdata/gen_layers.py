@@ -56,6 +56,11 @@ def array(rng, x):
     return x if isinstance(x, np.ndarray) else rng.uniform(-1, 1, x).astype("float32")
 
 
+def variables(layer):
+    """Returns the weights of the layer that are variables; vocabularies are others."""
+    return [w for w in layer.weights if isinstance(w, tf.Variable)]
+
+
 def form(x):
     return {tf.SparseTensor: "sparse", tf.RaggedTensor: "ragged"}.get(type(x), "")
 
@@ -114,16 +119,19 @@ def run(case, arrays):
         return layer(tensors[0] if len(tensors) == 1 else tensors, **args)
 
     call(False)
-    for w in layer.weights:
+    for w in variables(layer):
         if w.dtype.is_floating and adapt is None and w.shape.is_fully_defined():  # zeros and ones would hide faults
             w.assign(rng.uniform(-1, 1, w.shape) if "variance" not in w.name else rng.uniform(0.5, 1.5, w.shape))
     prefix = layer.name + "/"
-    names = [w.name.split(":")[0].removeprefix(prefix) for w in layer.weights]
-    start = [w.numpy() for w in layer.weights]
+    names = []
+    for w in variables(layer):
+        n = w.name.split(":")[0].removeprefix(prefix)
+        names.append(n if n not in names else f"{n}#{len(names)}")
+    start = [w.numpy() for w in variables(layer)]
     for n, w in zip(names, start):
         arrays[f"{name}/weight/{n}"] = w
     for training in case.get("training", [False, True]):
-        for w, value in zip(layer.weights, start):
+        for w, value in zip(variables(layer), start):
             w.assign(value)
         if hasattr(layer, "finalize_state"):  # takes the weights over
             layer.finalize_state()
@@ -172,7 +180,7 @@ def run(case, arrays):
             held = recurrent.forward_layer.states + recurrent.backward_layer.states if both else recurrent.states
             for i, v in enumerate(held):
                 arrays[f"{name}/{mode}/state{i}"] = v.numpy()
-        for n, w in zip(names, layer.weights):
+        for n, w in zip(names, variables(layer)):
             if not np.array_equal(w.numpy(), arrays[f"{name}/weight/{n}"]):
                 arrays[f"{name}/{mode}/after/{n}"] = w.numpy()
     return {
@@ -191,7 +199,7 @@ def run(case, arrays):
         **({"states": len(tf.nest.flatten(states))} if states else {}),
         "training": case.get("training", [False, True]),
         "weights": names,
-        "trainable": [any(w is t for t in layer.trainable_weights) for w in layer.weights],
+        "trainable": [any(w is t for t in layer.trainable_weights) for w in variables(layer)],
     }
 
 
