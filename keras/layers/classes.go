@@ -107,6 +107,7 @@ func Classes() []config.Class {
 		config.Of[*Hashing](module, "Hashing"),
 		config.Of[*IntegerLookup](module, "IntegerLookup"),
 		config.Of[*StringLookup](module, "StringLookup"),
+		config.Of[*TextVectorization](module, "TextVectorization"),
 
 		// Images.
 		config.Of[*CenterCrop](module, "CenterCrop"),
