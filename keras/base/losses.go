@@ -2,6 +2,7 @@ package base
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/cairnml/cairn/keras/regularizers"
 	"github.com/cairnml/cairn/ops"
@@ -78,11 +79,18 @@ func RegularizationLosses(s *ops.Scope, obj trackable.Trackable) []*ops.Value {
 	return losses
 }
 
-// Constrain projects all constrained weights below obj. A training step does it after
-// the optimizer's.
+// Constrain projects the constrained weights below obj that can be trained. A training
+// step does it after the optimizer's.
 func Constrain(s *ops.Scope, obj trackable.Trackable) {
+	var trained []*trackable.Variable // if there is a constraint
 	eachWeight(obj, func(w *Weight, v *trackable.Variable) {
-		if w.Constraint != nil {
+		if w.Constraint == nil {
+			return
+		}
+		if trained == nil {
+			trained = Trainable(obj)
+		}
+		if slices.Contains(trained, v) {
 			ops.Assign(s, v, w.Constraint.Project(s, v))
 		}
 	})

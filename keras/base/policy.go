@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // Policy names the types of a layer's variables and of its computations: a type such
@@ -32,6 +33,17 @@ func (p Policy) Compute() tensor.DType {
 		return tensor.Invalid
 	}
 	return d
+}
+
+// HasPolicy reports whether obj or a layer below it has a policy.
+func HasPolicy(obj trackable.Trackable, p Policy) bool {
+	found := false
+	eachObject(obj, func(obj trackable.Trackable) {
+		if l, ok := obj.(LayerLike); ok && l.AsLayer().DType == p {
+			found = true
+		}
+	})
+	return found
 }
 
 // MarshalConfig returns a name, or an object for a mixed policy.

@@ -1,0 +1,159 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/metrics"
+	"github.com/cairnml/cairn/keras/optimizers"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// CompileOptions are the options of [Compile].
+type CompileOptions struct {
+	// Optimizer changes the variables: an optimizers.Optimizer, or what optimizers.Get
+	// takes. An optimizer of a model with a layer of the policy mixed_float16 is wrapped in
+	// an optimizers.LossScaleOptimizer. Default: "rmsprop".
+	Optimizer any
+	// Loss is the loss that is minimized: what losses.Get takes, or a function
+	// func(s *ops.Scope, truth, predicted ops.Input) *ops.Value. A model with several
+	// outputs takes a list or a map of them; a single loss is that of each output. The sum
+	// is minimized. Default: only the losses that layers add.
+	Loss any
+	// LossWeights multiply the losses of outputs: a []float64 or a map[string]float64.
+	// Default: ones.
+	LossWeights any
+	// Metrics are evaluated besides the loss, without sample weights: what metrics.Get
+	// takes, or a list of it. "accuracy" and "crossentropy" mean the kind for the output's
+	// shape. A model with several outputs also takes a list with a list for each output, or
+	// a map of them; a single list is that of each output. Default: none.
+	Metrics any
+	// WeightedMetrics are metrics that sample weights and class weights apply to. Default:
+	// none.
+	WeightedMetrics any
+	// StepsPerExecution is the number of batches between two calls of the callbacks' batch
+	// methods. Default: 1.
+	StepsPerExecution int
+	// RunEagerly calls the model's Go code in each step, instead of tracing it once.
+	// Default: false.
+	RunEagerly bool
+	// Seed is the seed of tf_keras.utils.set_random_seed: of the model's first values, if
+	// it is not built yet, and of the order of examples. Default: none, each run differs.
+	Seed *uint64
+}
+
+// Trainer trains, evaluates and runs a model. It must not be used by several goroutines at
+// once, and its model must not be trained by something else meanwhile.
+type Trainer struct {
+	model     base.Callable
+	optimizer optimizers.Optimizer
+	opts      CompileOptions
+
+	losses  lossSet
+	metrics metricSet
+
+	train, test *function.Func[stepInput, []*ops.Value]
+	predict     *function.Func[stepInput, []*ops.Value]
+
+	arrangements map[string]*arrangement
+	steps        *trackable.Scalar[int64]
+}
+
+// Compile returns a Trainer of a model. Losses and metrics that are not known are errors
+// here; those that don't fit the outputs are errors of the first step.
+func Compile(model base.Callable, opts *CompileOptions) (*Trainer, error) {
+	t := &Trainer{model: model, arrangements: map[string]*arrangement{}, steps: trackable.NewScalar[int64](0)}
+	if opts != nil {
+		t.opts = *opts
+	}
+	if err := t.compile(); err != nil {
+		return nil, fmt.Errorf("training: Compile: %w", err)
+	}
+	return t, nil
+}
+
+func (t *Trainer) compile() error {
+	if t.model == nil {
+		return errors.New("the model is nil")
+	}
+	if t.opts.StepsPerExecution < 0 {
+		return fmt.Errorf("StepsPerExecution is %d, want 1 or more", t.opts.StepsPerExecution)
+	}
+	t.opts.StepsPerExecution = max(t.opts.StepsPerExecution, 1)
+	if t.opts.Optimizer == nil {
+		t.opts.Optimizer = "rmsprop"
+	}
+	var err error
+	if t.optimizer, err = optimizers.Get(t.opts.Optimizer); err != nil {
+		return err
+	}
+	if _, scaled := t.optimizer.(*optimizers.LossScaleOptimizer); !scaled && base.HasPolicy(t.model, "mixed_float16") {
+		inner, ok := t.optimizer.(optimizers.Based)
+		if !ok {
+			return fmt.Errorf("the optimizer is a %T, whose losses can't be scaled for mixed_float16; embed optimizers.Base", t.optimizer)
+		}
+		t.optimizer = optimizers.NewLossScaleOptimizer(inner, nil)
+	}
+	if err := t.losses.check(t.opts.Loss); err != nil {
+		return err
+	}
+	for _, list := range []any{t.opts.Metrics, t.opts.WeightedMetrics} {
+		if err := checkMetrics(list); err != nil {
+			return err
+		}
+	}
+	mode := function.Traced
+	if t.opts.RunEagerly {
+		mode = function.Eagerly
+	}
+	options := &function.Options{Mode: mode}
+	t.train = function.New(t.trainStep, options)
+	t.test = function.New(t.testStep, options)
+	t.predict = function.New(t.predictStep, options)
+	return nil
+}
+
+// Model returns the model.
+func (t *Trainer) Model() base.Callable { return t.model }
+
+// Optimizer returns the optimizer, with the loss scaling that [Compile] put around it.
+func (t *Trainer) Optimizer() optimizers.Optimizer { return t.optimizer }
+
+// Metrics returns the metrics in the order of tf_keras's model.metrics: the loss, those of
+// outputs, then those that were compiled. Before the first step there are none.
+func (t *Trainer) Metrics() []metrics.Accumulator {
+	return append(t.losses.metrics(), t.metrics.all...)
+}
+
+// MetricsNames returns the names of the metrics, which are those in logs.
+func (t *Trainer) MetricsNames() []string {
+	all := t.Metrics()
+	names := make([]string, len(all))
+	for i, m := range all {
+		names[i] = metrics.NameOf(m)
+	}
+	return names
+}
+
+// ResetMetrics forgets what the metrics were given, as each epoch and evaluation does.
+func (t *Trainer) ResetMetrics(ctx context.Context) error {
+	s := function.Eager(ctx)
+	for _, m := range t.Metrics() {
+		m.Reset(s)
+	}
+	return s.Err()
+}
+
+// arrangement returns the shared arrangement equal to a.
+func (t *Trainer) arrangement(a arrangement) *arrangement {
+	key := fmt.Sprint(a.x.key(), a.y.key(), a.weights.key(), a.weighsClasses)
+	if have := t.arrangements[key]; have != nil {
+		return have
+	}
+	t.arrangements[key] = &a
+	return &a
+}

@@ -1,0 +1,238 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// layout is the form of a structure of tensors.
+type layout struct {
+	kind layoutKind
+	keys []string // of a map, sorted
+	has  []bool   // which elements there are; the others are nil
+}
+
+type layoutKind uint8
+
+const (
+	noValue layoutKind = iota
+	oneValue
+	listOfValues
+	mapOfValues
+)
+
+// key returns a text that is equal for equal layouts only.
+func (l *layout) key() string {
+	return fmt.Sprintf("%d%q%v", l.kind, l.keys, l.has)
+}
+
+// arrangement is the form of a batch. Batches of one form share one arrangement, which is a
+// static argument of the steps.
+type arrangement struct {
+	x, y, weights layout
+	weighsClasses bool // the class weights are the last argument
+}
+
+// leavesOf returns the elements of a structure and its layout.
+func leavesOf(x any) (leaves []any, l layout, err error) {
+	add := func(leaf any) {
+		there := leaf != nil
+		if v := reflect.ValueOf(leaf); there && v.Kind() == reflect.Pointer {
+			there = !v.IsNil()
+		}
+		if l.has = append(l.has, there); there {
+			leaves = append(leaves, leaf)
+		}
+	}
+	v := reflect.ValueOf(x)
+	switch {
+	case x == nil || v.Kind() == reflect.Pointer && v.IsNil():
+		return nil, l, nil
+	case isList(v):
+		l.kind = listOfValues
+		for i := range v.Len() {
+			add(v.Index(i).Interface())
+		}
+	case v.Kind() == reflect.Struct:
+		l.kind = listOfValues
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				add(v.Field(i).Interface())
+			}
+		}
+	case v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String:
+		l.kind = mapOfValues
+		for _, k := range v.MapKeys() {
+			l.keys = append(l.keys, k.String())
+		}
+		slices.Sort(l.keys)
+		for _, k := range l.keys {
+			add(v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key())).Interface())
+		}
+	default:
+		l.kind = oneValue
+		add(x)
+	}
+	for _, leaf := range leaves {
+		if v := reflect.ValueOf(leaf); isList(v) || v.Kind() == reflect.Map {
+			return nil, l, fmt.Errorf("got a %T within a %T, want tensors; structures of more than one level are not supported", leaf, x)
+		}
+	}
+	return leaves, l, nil
+}
+
+// isList reports whether v is a slice of tensors or of objects, not one of numbers.
+func isList(v reflect.Value) bool {
+	if v.Kind() != reflect.Slice && v.Kind() != reflect.Array {
+		return false
+	}
+	e := v.Type().Elem().Kind()
+	return e == reflect.Pointer || e == reflect.Interface
+}
+
+// tensorsOf returns the tensors of a structure.
+func tensorsOf(ctx context.Context, x any) ([]*tensor.Tensor, layout, error) {
+	leaves, l, err := leavesOf(x)
+	if err != nil {
+		return nil, l, err
+	}
+	out := make([]*tensor.Tensor, len(leaves))
+	for i, leaf := range leaves {
+		if out[i], err = tensorOf(ctx, leaf); err != nil {
+			return nil, l, err
+		}
+	}
+	return out, l, nil
+}
+
+func tensorOf(ctx context.Context, leaf any) (*tensor.Tensor, error) {
+	switch x := leaf.(type) {
+	case *tensor.Tensor:
+		return x, nil
+	case *ops.Value:
+		return x.Tensor()
+	}
+	s := function.Eager(ctx)
+	v := ops.Const(s, leaf)
+	if s.Err() != nil {
+		return nil, fmt.Errorf("got a %T, want a tensor, a slice of numbers, or a list or map of them", leaf)
+	}
+	return v.Tensor()
+}
+
+// valuesOf returns the values of a structure.
+func valuesOf(ctx context.Context, x any) ([]*ops.Value, layout, error) {
+	leaves, l, err := leavesOf(x)
+	if err != nil {
+		return nil, l, err
+	}
+	out := make([]*ops.Value, len(leaves))
+	for i, leaf := range leaves {
+		if v, ok := leaf.(*ops.Value); ok {
+			out[i] = v
+			continue
+		}
+		t, err := tensorOf(ctx, leaf)
+		if err != nil {
+			return nil, l, err
+		}
+		out[i] = ops.ValueOf(t)
+	}
+	return out, l, nil
+}
+
+// spread returns the elements of a layout with nil for those that are not there.
+func spread[T any](l *layout, values []*T) []*T {
+	out := make([]*T, len(l.has))
+	n := 0
+	for i, there := range l.has {
+		if there {
+			out[i] = values[n]
+			n++
+		}
+	}
+	return out
+}
+
+// outputs are the outputs of a model, in the order of their names.
+type outputs struct {
+	names  []string
+	values []*ops.Value
+	kind   layoutKind // oneValue, listOfValues, or mapOfValues with the names as keys
+}
+
+// conform returns what a structure has for each output: a single object is that of all
+// outputs, and a map has it by name.
+func (o *outputs) conform(what string, l *layout, values []*ops.Value) ([]*ops.Value, error) {
+	all := spread(l, values)
+	n := len(o.names)
+	switch l.kind {
+	case noValue:
+		return make([]*ops.Value, n), nil
+	case oneValue:
+		out := make([]*ops.Value, n)
+		for i := range out {
+			out[i] = all[0]
+		}
+		return out, nil
+	case mapOfValues:
+		out := make([]*ops.Value, n)
+		for i, key := range l.keys {
+			at := slices.Index(o.names, key)
+			if at < 0 {
+				return nil, unknownOutput(what, key, o.names)
+			}
+			out[at] = all[i]
+		}
+		return out, nil
+	}
+	if len(all) != n {
+		return nil, fmt.Errorf("got %d %s, want %d, one for each output (%s)", len(all), what, n, strings.Join(o.names, ", "))
+	}
+	return all, nil
+}
+
+func unknownOutput(what, key string, names []string) error {
+	return fmt.Errorf("the %s have the key %q, which is no output of the model (the outputs are %s)", what, key, strings.Join(names, ", "))
+}
+
+// perOutput returns what a program gave for each output: losses, their weights, or metrics.
+func perOutput(what string, given any, names []string, broadcast func(v reflect.Value) bool) ([]any, error) {
+	out := make([]any, len(names))
+	v := reflect.ValueOf(given)
+	switch {
+	case given == nil:
+	case v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String:
+		for _, k := range v.MapKeys() {
+			at := slices.Index(names, k.String())
+			if at < 0 {
+				return nil, unknownOutput(what, k.String(), names)
+			}
+			out[at] = v.MapIndex(k).Interface()
+		}
+	case v.Kind() == reflect.Slice && !isBytes(v) && !broadcast(v):
+		if v.Len() != len(names) {
+			return nil, fmt.Errorf("got %d %s, want %d, one for each output (%s)", v.Len(), what, len(names), strings.Join(names, ", "))
+		}
+		for i := range out {
+			out[i] = v.Index(i).Interface()
+		}
+	default:
+		for i := range out {
+			out[i] = given
+		}
+	}
+	return out, nil
+}
+
+// isBytes reports whether v is a []byte or json.RawMessage, a config.
+func isBytes(v reflect.Value) bool {
+	return v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8
+}
