@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cairnml/cairn/cmd/cairn/internal/plot"
 	"github.com/cairnml/cairn/inspect"
 	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/savedmodel/describe"
@@ -28,7 +29,8 @@ type showFlags struct {
 	force        bool
 	output       string
 	depth        int
-	format, file string // what was made of the above: "svg", "dot", "json", "tree"
+	objects      bool   // draw a model's objects, not what it computes
+	format, file string // what was made of the above: "svg", "png", "dot", "json", "tree"
 }
 
 func newShow(a *app) *cobra.Command {
@@ -49,11 +51,17 @@ objects, the functions with what they take and give, assets, and the ops with
 those that have no kernel here. Nothing of it is run. --go prints a Go package
 that calls its signatures, --sizes how much each object takes.
 
+A picture of a SavedModel, or of a GraphDef, is that of its network: the layers
+and the tensors between them, from the inputs to the outputs of a signature.
+Variables, and what saves and restores them, are left out. --objects draws the
+graph of objects.
+
 Of a GraphDef, a .pb or .pbtxt file such as a frozen graph, it shows the feeds,
 the fetches and the ops.`,
 		Example: `  cairn show model/ckpt-10
   cairn show model/ckpt-10 --svg graph.svg
-  cairn show model/ckpt-10 -o graph.svg                  or .dot, .json, .txt
+  cairn show model/ckpt-10 -o graph.svg                  or .png, .dot, .json
+  cairn show saved_model -o network.png                  layers and shapes
   cairn show model/ckpt-10 --dot | dot -Tpdf > graph.pdf
   cairn show saved_model --signature serving_default
   cairn show saved_model --go -o model.go`,
@@ -67,7 +75,7 @@ the fetches and the ops.`,
 			if dir, ok := a.modelDir(path); ok {
 				return f.showModel(cmd.Context(), a, dir)
 			}
-			if tensorfile.IsGraphDef(nil, path) && f.format != "dot" && f.format != "svg" {
+			if tensorfile.IsGraphDef(nil, path) {
 				return f.showGraphDef(cmd.Context(), a, path)
 			}
 			if err := f.onlyForModels(); err != nil {
@@ -94,6 +102,7 @@ the fetches and the ops.`,
 		},
 	}
 	c.Flags().StringVar(&f.dot, "dot", "", "write Graphviz's language, to `FILE` or stdout")
+	c.Flags().BoolVar(&f.objects, "objects", false, "draw a SavedModel's objects, not its network")
 	c.Flags().StringVar(&f.svg, "svg", "", "write an SVG picture, to `FILE` or stdout")
 	c.Flags().Lookup("dot").NoOptDefVal = "-"
 	c.Flags().Lookup("svg").NoOptDefVal = "-"
@@ -102,7 +111,7 @@ the fetches and the ops.`,
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, as its suffix says")
 	c.Flags().BoolVarP(&f.force, "force", "f", false, "replace FILE, if there is one")
 	c.Flags().IntVar(&f.depth, "depth", 64, "levels of the tree; 0 is the root alone")
-	c.Flags().BoolVar(&f.all, "all", false, "show all functions of a SavedModel")
+	c.Flags().BoolVar(&f.all, "all", false, "show what is folded, and all functions of a SavedModel")
 	c.Flags().BoolVar(&f.sizes, "sizes", false, "list how much of a SavedModel each object takes")
 	c.Flags().BoolVar(&f.goTypes, "go", false, "print the Go package that calls a SavedModel")
 	c.Flags().StringVar(&f.pkg, "package", "", "call the Go package `NAME`, not model")
@@ -118,6 +127,9 @@ const maxDepth = 1000
 // resolve finds out what is to be written where, and gives the PATH. A FILE may
 // follow --svg as it follows -o, before PATH or after it.
 func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
+	if f.objects && f.dot == "" && f.svg == "" && suffix(f.output) == "" {
+		return "", usagef("--objects is for pictures: --svg, --dot or -o FILE.png")
+	}
 	if f.depth < 0 || f.depth > maxDepth {
 		return "", usagef("--depth is a number from 0 to %d", maxDepth)
 	}
@@ -167,13 +179,13 @@ func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 		return "", usagef("two files to draw to, %s and %s; give one", f.file, f.output)
 	}
 	f.file = f.output
-	format := map[string]string{".svg": "svg", ".dot": "dot", ".gv": "dot", ".json": "json", ".go": "go", ".txt": "tree", "": "tree"}[suffix(f.output)]
+	format := map[string]string{".svg": "svg", ".png": "png", ".dot": "dot", ".gv": "dot", ".json": "json", ".go": "go", ".txt": "tree", "": "tree"}[suffix(f.output)]
 	switch {
 	case asked == 1 && format != "" && format != "tree" && format != f.format:
 		return "", usagef("-o %s: that name asks for %s, --%s for another", f.output, format, f.format)
 	case asked == 1:
 	case format == "":
-		return "", usagef("-o %s: graphs are drawn as .svg and .dot and written as .json, .go and .txt", f.output)
+		return "", usagef("-o %s: graphs are drawn as .svg, .png and .dot and written as .json, .go and .txt", f.output)
 	default:
 		f.format = format
 	}
@@ -181,6 +193,35 @@ func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 }
 
 func suffix(path string) string { return strings.ToLower(filepath.Ext(path)) }
+
+// surface returns what a picture is drawn on.
+func (f *showFlags) surface(w io.Writer) render.Surface {
+	if f.format == "png" {
+		return plot.PNGSurface(w)
+	}
+	return render.SVGSurface(w)
+}
+
+// drawNetwork draws what the one MetaGraph of a model computes.
+func (f *showFlags) drawNetwork(w io.Writer, title string, d *describe.Description) error {
+	if len(d.MetaGraphs) > 1 {
+		return usagef("there are %d MetaGraphs: --tags chooses one, '' the one that is loaded without tags", len(d.MetaGraphs))
+	}
+	n, err := d.MetaGraphs[0].Network(f.signature)
+	if err != nil {
+		return fmt.Errorf("draw %s: %w", title, err)
+	}
+	n.Title = render.Printable(title)
+	if f.format == "dot" {
+		return n.DOT(w)
+	}
+	return n.Draw(f.surface(w))
+}
+
+// picture reports whether show draws.
+func (f *showFlags) picture() bool {
+	return f.format == "dot" || f.format == "svg" || f.format == "png"
+}
 
 // draw writes the graph to w.
 func (f *showFlags) draw(a *app, w io.Writer, s *tensorfile.File, v *inspect.View) error {
@@ -193,15 +234,15 @@ func (f *showFlags) draw(a *app, w io.Writer, s *tensorfile.File, v *inspect.Vie
 		return err
 	case "dot":
 		return v.DOT(w)
-	case "svg":
-		return v.SVG(w)
+	case "svg", "png":
+		return v.Draw(f.surface(w))
 	}
 	a.sayFound(s)
 	depth := f.depth
 	if depth == 0 {
 		depth = -1
 	}
-	err := v.Text(w, &render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == ""})
+	err := v.Text(w, &render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == "", Fold: a.outTTY && f.file == "" && !f.all})
 	if err != nil {
 		return err
 	}

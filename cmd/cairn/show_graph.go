@@ -16,7 +16,7 @@ import (
 
 // showGraphDef shows the file of a GraphDef: what it can be run by, and its ops.
 func (f *showFlags) showGraphDef(ctx context.Context, a *app, path string) error {
-	if f.all || f.tags != nil || f.signature != "" || f.format == "go" {
+	if f.all || f.tags != nil || f.signature != "" || f.format == "go" || f.objects {
 		return usagef("%s is a graph alone: it has no signatures, tags or functions of objects to choose", path)
 	}
 	fsys := os.DirFS(filepath.Dir(path))
@@ -29,6 +29,9 @@ func (f *showFlags) showGraphDef(ctx context.Context, a *app, path string) error
 		return err
 	}
 	draw := func(w io.Writer) error {
+		if f.picture() {
+			return f.drawNetwork(w, path, d)
+		}
 		if f.format == "json" {
 			text, err := compactJSON(struct {
 				Path string `json:"path"`

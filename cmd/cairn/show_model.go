@@ -33,7 +33,7 @@ func (f *showFlags) onlyForModels() error {
 	for _, x := range []struct {
 		flag  string
 		given bool
-	}{{"--go", f.format == "go"}, {"--all", f.all}, {"--sizes", f.sizes}, {"--tags", f.tags != nil}, {"--signature", f.signature != ""}} {
+	}{{"--go", f.format == "go"}, {"--sizes", f.sizes}, {"--tags", f.tags != nil}, {"--signature", f.signature != ""}, {"--objects", f.objects}} {
 		if x.given {
 			return usagef("%s is for the directory of a SavedModel", x.flag)
 		}
@@ -174,7 +174,8 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 	case a.withoutValues(ctx, err) != nil:
 		return nil, err
 	}
-	if g := about.MetaGraphs[0].Objects(true); len(g.Edges) > 0 || v.Graph == nil {
+	// Pictures leave out what the text does: functions, and Keras's second lists.
+	if g := about.MetaGraphs[0].Objects(!f.picture() || f.all); len(g.Edges) > 0 || v.Graph == nil {
 		v.Graph, v.Objects = g, true
 	}
 	return &shownModel{path, about, v}, nil
@@ -209,10 +210,14 @@ func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
 			_, err = fmt.Fprintf(w, "%s\n", text)
 		}
 		return err
-	case "dot":
-		return m.view.DOT(w)
-	case "svg":
-		return m.view.SVG(w)
+	case "dot", "svg", "png":
+		if !f.objects {
+			return f.drawNetwork(w, m.path, m.about)
+		}
+		if f.format == "dot" {
+			return m.view.DOT(w)
+		}
+		return m.view.Draw(f.surface(w))
 	case "go":
 		if len(m.about.MetaGraphs) > 1 {
 			return usagef("there are %d MetaGraphs: --tags chooses one, '' the one that is loaded without tags", len(m.about.MetaGraphs))
@@ -229,7 +234,7 @@ func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
 	}
 	o := &describe.TextOptions{
 		Title: fmt.Sprintf("%s  (SavedModel, %v)", m.path, m.view.Count), All: f.all,
-		Tree: render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == ""},
+		Tree: render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == "", Fold: a.outTTY && f.file == "" && !f.all},
 	}
 	if !m.view.Objects {
 		o.Names = m.view.Graph

@@ -52,6 +52,7 @@ type folder struct {
 	below  []int    // the number of objects below each
 	values []int    // and how many of them are variables
 	folded int      // objects that the picture leaves out
+	exact  bool     // nodes of other values look different
 }
 
 // fold makes blocks of the graph: an object's variables are rows in it, siblings
@@ -136,6 +137,9 @@ func (f *folder) measure() {
 		h.SetSeed(seed)
 		o := f.g.Nodes[i]
 		fmt.Fprintf(&h, "%d %q %q %d", o.Kind, o.Info, f.slots[i], len(f.links[i]))
+		if f.exact {
+			fmt.Fprintf(&h, " %q", o.Value)
+		}
 		for _, k := range f.kids[i] {
 			f.below[i] += 1 + f.below[k.To]
 			f.values[i] += f.values[k.To]

@@ -1,12 +1,20 @@
 package render
 
 import (
-	"bufio"
 	"fmt"
-	"html"
 	"io"
+	"math"
 	"strings"
 )
+
+const (
+	inkColor   = "#202124"
+	wordColor  = "#5f6368"
+	edgeColor  = "#9aa0a6"
+	frameColor = "#dadce0"
+)
+
+func hypot(x, y float64) float64 { return math.Hypot(x, y) }
 
 // Sizes of the picture, in pixels.
 const (
@@ -29,40 +37,45 @@ const (
 // hold their slot variables; more would cover everything else.
 const maxSlotLinks = 12
 
-// SVG draws the graph from left to right: each object a dot with its name, in
+// SVG writes the graph as an SVG picture. [Graph.Draw] describes it.
+func (g *Graph) SVG(w io.Writer) error { return g.Draw(SVGSurface(w)) }
+
+// Draw draws the graph from left to right: each object a dot with its name, in
 // red the optimizer, all others black; its variables are rows in it with blue
 // dots, and slot variables orange ones beside these. Their edges are dashed,
 // since they are saved only where variable and optimizer both are. What makes a
 // picture too large is folded: objects of one form are drawn once, and what has
 // no space is counted.
-func (g *Graph) SVG(w io.Writer) error {
-	b := bufio.NewWriter(w)
+func (g *Graph) Draw(s Surface) error {
 	if len(g.Nodes) == 0 {
-		b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>` + "\n")
-		return b.Flush()
+		c, err := s(1, 1)
+		if err != nil {
+			return err
+		}
+		return c.Flush()
 	}
 	root, folded := g.fold()
 	width, height := root.layOut()
 	width = max(width, marginX*2+widthOf(g.Nodes[0].Title, letterSize+2), 560)
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="Helvetica, Arial, sans-serif" font-size="12">`+"\n",
-		width, height, width, height)
-	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	words(b, marginX, marginTop+14, `font-size="14" fill="#202124"`, g.Nodes[0].Title)
+	c, err := s(width, height)
+	if err != nil {
+		return err
+	}
+	c.Text(marginX, marginTop+14, g.Nodes[0].Title, TextStyle{Size: 14, Color: inkColor})
 	// Edges first, so that blocks lie above them.
 	if folded == 0 {
-		g.slotLinks(b, root)
+		g.slotLinks(c, root)
 	}
 	columns := map[int]float64{} // where a column's blocks end
 	root.each(func(k *block) { columns[k.depth] = max(columns[k.depth], k.x+k.w) })
 	root.each(func(p *block) {
 		for _, k := range p.kids {
-			edge(b, p, k, columns[p.depth])
+			edge(c, p, k, columns[p.depth])
 		}
 	})
-	root.each(func(k *block) { g.draw(b, k) })
-	legend(b, height, folded, g.Outside)
-	b.WriteString("</svg>\n")
-	return b.Flush()
+	root.each(func(k *block) { g.draw(c, k) })
+	legend(c, height, folded, g.Outside)
+	return c.Flush()
 }
 
 // size returns how much of the picture a block takes.
@@ -106,73 +119,63 @@ func (r row) width() float64 {
 const slotLead = 18.0
 
 // draw draws a block.
-func (g *Graph) draw(b *bufio.Writer, k *block) {
+func (g *Graph) draw(c Canvas, k *block) {
 	head := k.y + headHeight/2
 	x := k.x
 	if len(k.rows) > 0 {
-		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6" fill="#ffffff" stroke="#dadce0"/>`+"\n", k.x, k.y, k.w, k.h)
+		c.Rect(k.x, k.y, k.w, k.h, 6, "#ffffff", frameColor)
 		x += pad
 	}
 	if k.node < 0 { // words about objects that aren't drawn
-		words(b, x, head+4, `fill="#5f6368" font-style="italic"`, k.words())
+		c.Text(x, head+4, k.words(), TextStyle{Size: letterSize, Color: wordColor, Italic: true})
 		return
 	}
-	dot(b, x+dotRadius, head, dotRadius, k.kind, g.Path(k.node))
-	words(b, x+2*dotRadius+6, head+4, `font-weight="bold" fill="#202124"`, k.words())
+	c.Circle(x+dotRadius, head, dotRadius, colors[k.kind], g.Path(k.node))
+	c.Text(x+2*dotRadius+6, head+4, k.words(), TextStyle{Size: letterSize, Color: inkColor, Bold: true})
 	for i, r := range k.rows {
 		y := k.y + headHeight + (float64(i)+0.5)*lineHeight
 		at := x + 2*rowDot + 6
 		if r.node >= 0 {
-			dot(b, x+rowDot+2, y, rowDot, r.kind, g.Path(r.node))
+			c.Circle(x+rowDot+2, y, rowDot, colors[r.kind], g.Path(r.node))
 		}
 		if r.name != "" {
-			words(b, at, y+4, `fill="#202124"`, cut(r.name, maxLabel))
+			c.Text(at, y+4, cut(r.name, maxLabel), TextStyle{Size: letterSize, Color: inkColor})
 			at += widthOf(cut(r.name, maxLabel), letterSize) + 10
 		}
-		words(b, at, y+4, `fill="#5f6368" font-size="11"`, cut(r.info, maxLabel))
+		c.Text(at, y+4, cut(r.info, maxLabel), smallText)
 		at += widthOf(cut(r.info, maxLabel), letterSize-1)
 		for _, s := range r.slots {
-			fmt.Fprintf(b, `<path d="M%.1f %.1f H%.1f" stroke="#9aa0a6"%s/>`+"\n", at+3, y, at+slotLead, dashes)
+			c.Path(MoveTo(at+3, y).LineTo(at+slotLead, y), Stroke{Color: edgeColor, Width: 1, Dashed: true})
 			at += slotLead
-			dot(b, at+rowDot, y, rowDot, Slot, "slot "+s)
-			words(b, at+2*rowDot+3, y+4, `fill="#5f6368" font-size="11"`, cut(s, maxLabel))
+			c.Circle(at+rowDot, y, rowDot, colors[Slot], "slot "+s)
+			c.Text(at+2*rowDot+3, y+4, cut(s, maxLabel), smallText)
 			at += 2*rowDot + 3 + widthOf(cut(s, maxLabel), letterSize-1)
 		}
 	}
 }
 
-const dashes = ` stroke-dasharray="4 3"`
-
-func dot(b *bufio.Writer, x, y, r float64, kind NodeKind, title string) {
-	fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.0f" fill="%s"><title>%s</title></circle>`+"\n", x, y, r, colors[kind], text(title))
-}
-
-func words(b *bufio.Writer, x, y float64, style, s string) {
-	if s != "" {
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" %s>%s</text>`+"\n", x, y, style, text(s))
-	}
-}
+var smallText = TextStyle{Size: 11, Color: wordColor}
 
 // maxCurves is how many edges leave a block in curves; more share a trunk.
 const maxCurves = 8
 
+var edgeStroke = Stroke{Color: edgeColor, Width: 1.2}
+
 // edge leads from a block to one below it: straight to where its column ends,
 // so that it crosses no other block, then in a curve.
-func edge(b *bufio.Writer, from, to *block, turn float64) {
+func edge(c Canvas, from, to *block, turn float64) {
 	y1, y2 := from.y+headHeight/2, to.y+headHeight/2
 	mid := (turn + to.x) / 2
 	if len(from.kids) > maxCurves {
-		fmt.Fprintf(b, `<path d="M%.1f %.1f H%.1f V%.1f H%.1f" fill="none" stroke="#9aa0a6" stroke-width="1.2"/>`+"\n",
-			from.x+from.w, y1, mid, y2, to.x-3)
+		c.Path(MoveTo(from.x+from.w, y1).LineTo(mid, y1).LineTo(mid, y2).LineTo(to.x-3, y2), edgeStroke)
 		return
 	}
-	fmt.Fprintf(b, `<path d="M%.1f %.1f H%.1f C%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="#9aa0a6" stroke-width="1.2"/>`+"\n",
-		from.x+from.w, y1, turn, mid, y1, mid, y2, to.x-3, y2)
+	c.Path(MoveTo(from.x+from.w, y1).LineTo(turn, y1).CurveTo(mid, y1, mid, y2, to.x-3, y2), edgeStroke)
 }
 
 // slotLinks draws pale dashed edges from each optimizer to the blocks that hold
 // its slot variables, where these are few.
-func (g *Graph) slotLinks(b *bufio.Writer, root *block) {
+func (g *Graph) slotLinks(c Canvas, root *block) {
 	home := map[int]*block{} // of each variable that is drawn
 	owner := map[int]*block{}
 	root.each(func(k *block) {
@@ -214,19 +217,18 @@ func (g *Graph) slotLinks(b *bufio.Writer, root *block) {
 		if p.from.y < p.to.y {
 			y2 = p.to.y
 		}
-		fmt.Fprintf(b, `<path d="M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="#f4b6b0" stroke-width="1.2"%s/>`+"\n",
-			x1, y1, x1, (y1+y2)/2, x2, (y1+y2)/2, x2, y2, dashes)
+		c.Path(MoveTo(x1, y1).CurveTo(x1, (y1+y2)/2, x2, (y1+y2)/2, x2, y2), Stroke{Color: "#f4b6b0", Width: 1.2, Dashed: true})
 	}
 }
 
-func legend(b *bufio.Writer, height float64, folded, outside int) {
+func legend(c Canvas, height float64, folded, outside int) {
 	x, y := marginX, height-18
 	for _, l := range []struct {
 		kind NodeKind
 		name string
 	}{{Plain, "object"}, {Optimizer, "optimizer"}, {Variable, "variable"}, {Slot, "slot variable"}} {
-		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="5" fill="%s"/>`+"\n", x, y, colors[l.kind])
-		words(b, x+10, y+4, `fill="#5f6368" font-size="11"`, l.name)
+		c.Circle(x, y, 5, colors[l.kind], "")
+		c.Text(x+10, y+4, l.name, smallText)
 		x += 34 + widthOf(l.name, 11)
 	}
 	var notes []string
@@ -236,16 +238,5 @@ func legend(b *bufio.Writer, height float64, folded, outside int) {
 	if outside > 0 {
 		notes = append(notes, fmt.Sprintf("%d tensors lie outside the graph", outside))
 	}
-	words(b, x, y+4, `fill="#5f6368" font-size="11" font-style="italic"`, strings.Join(notes, ", "))
-}
-
-// text escapes words for XML, which has no place for control characters.
-func text(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0xfffe || r == 0xffff {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-	return html.EscapeString(s)
+	c.Text(x, y+4, strings.Join(notes, ", "), TextStyle{Size: 11, Color: wordColor, Italic: true})
 }

@@ -32,6 +32,9 @@ type TextOptions struct {
 	// Slots gives every slot variable a line of its own, instead of a word on its
 	// variable's. Default false.
 	Slots bool
+	// Fold shows siblings that look alike, with all below them, once, if the graph has more
+	// than 40 nodes: a line says how many follow. Default false.
+	Fold bool
 	// MaxDepth is how deep the tree goes; what is deeper is counted. Default 64;
 	// less than 0 shows the root alone.
 	MaxDepth int
@@ -65,6 +68,12 @@ func (g *Graph) Text(w io.Writer, opts *TextOptions) error {
 		o.Width = 80
 	}
 	t := &textTree{w: bufio.NewWriter(w), g: g, o: o, b: b, out: g.out()}
+	if o.Fold && len(g.Nodes) > minFolded {
+		f := &folder{g: g, exact: true}
+		f.sort()
+		f.measure()
+		t.form = f.form
+	}
 	if len(g.Nodes) > 0 {
 		t.line("", "", g.Nodes[0].Title, g.Nodes[0], "", 0)
 		t.children(0, "", 1)
@@ -78,6 +87,38 @@ type textTree struct {
 	o   TextOptions
 	b   branches
 	out [][]Edge
+	// form has equal numbers for nodes that look alike with all below them; nil if nothing
+	// is folded.
+	form []uint64
+}
+
+// minFolded is the number of nodes from which a tree is folded.
+const minFolded = 40
+
+// withoutNumbers returns a name without its digits.
+func withoutNumbers(name string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// alike returns how many of edges look as the first one, which they follow, and have its
+// name but for numbers.
+func (t *textTree) alike(edges []Edge) int {
+	if t.form == nil || !edges[0].Tree || edges[0].Slot || t.form[edges[0].To] == 0 {
+		return 1
+	}
+	n, name := 1, withoutNumbers(edges[0].Label)
+	for n < len(edges) && edges[n].Tree && !edges[n].Slot && t.form[edges[n].To] == t.form[edges[0].To] && withoutNumbers(edges[n].Label) == name {
+		n++
+	}
+	if n < minAlike {
+		return 1
+	}
+	return n
 }
 
 // Printable makes s fit to be printed on a line of a terminal, whatever bytes a file
@@ -186,6 +227,9 @@ func (t *textTree) children(id int, indent string, depth int) {
 		fmt.Fprintf(t.w, "%s%s… %d more below\n", indent, t.b.last, len(edges))
 		return
 	}
+	if t.form != nil {
+		edges = joinTwins(edges)
+	}
 	edges, empty := t.foldEmpty(edges)
 	names := make([]string, len(edges))
 	column := 0
@@ -203,7 +247,8 @@ func (t *textTree) children(id int, indent string, depth int) {
 	}
 	prefix := Width(indent) + Width(t.b.tee)
 	column = min(column, max(24, t.o.Width/2-prefix)) + prefix + 2
-	for i, e := range edges {
+	for i := 0; i < len(edges); i++ {
+		e := edges[i]
 		branch, below := t.b.tee, t.b.bar
 		if i == len(edges)-1 && len(empty) == 0 {
 			branch, below = t.b.last, t.b.gap
@@ -219,10 +264,58 @@ func (t *textTree) children(id int, indent string, depth int) {
 		}
 		t.line(indent+branch, indent+below, names[i], n, t.slots(e.To), column)
 		t.children(e.To, indent+below, depth+1)
+		if n := t.alike(edges[i:]); n > 1 {
+			words := fmt.Sprintf("%s … %s: %d more like %s", names[i+1], names[i+n-1], n-1, names[i])
+			i += n - 1
+			if i == len(edges)-1 && len(empty) == 0 {
+				branch = t.b.last
+			} else {
+				branch = t.b.tee
+			}
+			for k, l := range t.broken(words, Width(indent+branch)) {
+				if k > 0 {
+					l = "\n" + indent + t.b.gap + "  " + t.paint(l, "2")
+				} else {
+					l = indent + branch + t.paint(l, "2")
+				}
+				t.w.WriteString(l)
+			}
+			t.w.WriteByte('\n')
+		}
 	}
 	if len(empty) > 0 {
 		t.w.WriteString(indent + t.b.last + t.paint(emptyWords(empty, t.o.Width-prefix), "2") + "\n")
 	}
+}
+
+// joinTwins puts the names of siblings that are one object on one line: Keras has a
+// layer as layer-1 and as layer_with_weights-0.
+func joinTwins(edges []Edge) []Edge {
+	at := map[int]int{} // where in out an object stands
+	out := make([]Edge, 0, len(edges))
+	for _, e := range edges {
+		if e.Tree && !e.Slot {
+			at[e.To] = len(out)
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 {
+		return edges
+	}
+	names := make([]string, len(out))
+	for _, e := range edges {
+		if i, ok := at[e.To]; ok && !e.Tree && !e.Slot && len(names[i]) < 80 {
+			names[i] += ", " + e.Label
+		}
+	}
+	for i := range out {
+		out[i].Label += names[i]
+	}
+	rest := slices.DeleteFunc(slices.Clone(edges), func(e Edge) bool {
+		_, twin := at[e.To]
+		return twin && !e.Slot
+	})
+	return append(out, rest...)
 }
 
 // minEmpty is how many objects that hold nothing are shown as one line.

@@ -26,11 +26,20 @@ func (x *MetaGraph) Objects(all bool) *render.Graph {
 	}
 	slots := slotsOf(g)
 	paths := g.Paths()
+	named := map[string]Layer{}
+	for _, l := range x.Layers {
+		named[l.Path] = l
+	}
 	at := map[*savedmodel.Object]int{g.Objects[0]: 0}
 	add := func(o *savedmodel.Object) int {
 		id := len(out.Nodes)
 		at[o] = id
-		out.Nodes = append(out.Nodes, objectNode(x, o, stored[paths[o.ID]]))
+		n := objectNode(x, o, stored[paths[o.ID]])
+		if l, ok := named[paths[o.ID]]; ok {
+			// Keras's class and name say more than the kind of object.
+			n.Info = strings.TrimSpace(l.Class + " " + l.Name)
+		}
+		out.Nodes = append(out.Nodes, n)
 		return id
 	}
 	out.Nodes[0] = objectNode(x, g.Objects[0], Variable{})
