@@ -52,6 +52,10 @@ func ResetStates(obj trackable.Trackable) error { return base.ResetStates(obj) }
 // this seed: see [base.WithSeed].
 func WithSeed(s *ops.Scope, seed uint64) *ops.Scope { return base.WithSeed(s, seed) }
 
+// SetTrainable says whether optimizers change the variables below obj: see
+// [base.SetTrainable].
+func SetTrainable(obj trackable.Trackable, on bool) error { return base.SetTrainable(obj, on) }
+
 // SparseOf returns the sparse tensor that a value stands for: see [base.SparseOf].
 func SparseOf(v *ops.Value) (Sparse, bool) { return base.SparseOf(v) }
 

@@ -57,7 +57,8 @@ type Layer struct {
 	// Name is the layer's name, which the full names of its variables contain.
 	// Default: the class's in snake case, numbered within a model: dense, dense_1.
 	Name string
-	// NotTrainable keeps optimizers off the variables below the layer.
+	// NotTrainable keeps optimizers off the variables below the layer. Layers within this one
+	// have a NotTrainable of their own; [SetTrainable] sets all.
 	NotTrainable bool `keras:"trainable,not"`
 	// DType is the policy for the types of variables and computations. Default:
 	// "float32".

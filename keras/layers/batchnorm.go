@@ -101,7 +101,11 @@ func (b *BatchNormalization) plain(s *ops.Scope, x, mask *ops.Value, training bo
 	if !training {
 		return b.finish(s, ops.Cast(s, normalize(s, x, wide(b.MovingMean), wide(b.MovingVariance), gamma, beta, *b.Epsilon), given), shape, virtual)
 	}
-	mean, variance := moments(s, x, mask, keep, reduced)
+	momentsOf := moments
+	if b.Synchronized {
+		momentsOf = sumsMoments
+	}
+	mean, variance := momentsOf(s, x, mask, keep, reduced)
 	newMean, newVariance := mean, variance
 	if virtual {
 		newMean, newVariance = ops.MeanKeep(s, mean, 1), ops.MeanKeep(s, variance, 1)
@@ -184,6 +188,24 @@ func moments(s *ops.Scope, x, mask *ops.Value, keep bool, axes []int) (mean, var
 		return ops.MomentsKeep(s, x, axes...)
 	}
 	return ops.Moments(s, x, axes...)
+}
+
+// sumsMoments returns the moments as moments does, from the sums that devices exchange: the
+// mean of the squares minus the square of the mean.
+func sumsMoments(s *ops.Scope, x, mask *ops.Value, keep bool, axes []int) (mean, variance *ops.Value) {
+	count := ops.OnesLike(s, x)
+	if mask != nil {
+		weights := ops.ExpandDims(s, ops.Cast(s, mask, x.DType()), -1)
+		x, count = ops.Mul(s, x, weights), ops.BroadcastToShape(s, weights, ops.Shape(s, x))
+	}
+	count = ops.SumKeep(s, count, axes...)
+	part := func(v *ops.Value) *ops.Value { return s.Emit1("DivNoNan", nil, ops.SumKeep(s, v, axes...), count) }
+	mean = part(x)
+	variance = ops.Maximum(s, ops.Sub(s, part(ops.Square(s, x)), ops.Square(s, mean)), ops.ConstOf(s, x.DType(), 0))
+	if !keep {
+		mean, variance = ops.Squeeze(s, mean, axes...), ops.Squeeze(s, variance, axes...)
+	}
+	return mean, variance
 }
 
 // weightedMoments returns the mean and the variance of x over axes, which stay with size 1.

@@ -98,6 +98,7 @@ func Classes() []config.Class {
 		config.Of[*GroupNormalization](module, "GroupNormalization"),
 		config.Of[*LayerNormalization](module, "LayerNormalization"),
 		config.Of[*SpectralNormalization](module, "SpectralNormalization"),
+		config.Of[*SyncBatchNormalization](module+".experimental", "SyncBatchNormalization"),
 		config.Of[*UnitNormalization](module, "UnitNormalization"),
 
 		// Categories.

@@ -35,7 +35,17 @@ class Centered(layers.Layer):
 
 
 Bi, TD = layers.Bidirectional, layers.TimeDistributed
+
+
+def frozen(layer):
+    layer.trainable = False
+    return layer
+
+
 CASES = [
+    dict(name="time_batch", layer=lambda: layers.TimeDistributed(layers.BatchNormalization(momentum=0.5)), inputs=[(3, 4, 2)]),
+    dict(name="time_batch_constructed_frozen", layer=lambda: layers.TimeDistributed(layers.BatchNormalization(momentum=0.5), trainable=False), inputs=[(3, 4, 2)]),
+    dict(name="time_batch_frozen", layer=lambda: frozen(layers.TimeDistributed(layers.BatchNormalization(momentum=0.5))), inputs=[(3, 4, 2)]),
     dict(name="wrapper", layer=lambda: layers.Wrapper(layers.Dense(3)), inputs=[(2, 3)]),
     dict(name="time_dense", layer=lambda: TD(layers.Dense(5, activation="tanh")), inputs=[seq]),
     dict(name="time_dense_masked", layer=lambda: TD(layers.Dense(5), name="t"), inputs=[seq], mask=[mask]),
