@@ -29,7 +29,8 @@ func main() {
 	rounds := flag.Int("rounds", 5, "rounds; each contender does each work once a round")
 	only := flag.String("only", "", "the part to run: files, steps, infer or start. Default: all")
 	match := flag.String("match", "", "a regular expression: the rows to measure. Default: all")
-	readme := flag.String("readme", "", "put the table into this file, between its bench markers")
+	readme := flag.String("readme", "", "put the rows that README shows into this file, between its bench markers")
+	doc := flag.String("doc", "", "put the whole table into this file, between its bench markers")
 	flag.Parse()
 	ctx := context.Background()
 	if *peer != "" {
@@ -42,12 +43,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := run(ctx, &bench{python: *python, dir: *dir, rounds: *rounds, match: rows}, *only, *readme); err != nil {
+	if err := run(ctx, &bench{python: *python, dir: *dir, rounds: *rounds, match: rows}, *only, *readme, *doc); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, b *bench, only, readme string) error {
+func run(ctx context.Context, b *bench, only, readme, doc string) error {
 	if b.dir == "" {
 		temp, err := os.MkdirTemp("", "cairn-bench")
 		if err != nil {
@@ -73,10 +74,37 @@ func run(ctx context.Context, b *bench, only, readme string) error {
 	}
 	table := b.table()
 	fmt.Print(table)
+	if doc != "" {
+		if err := insert(doc, table); err != nil {
+			return err
+		}
+	}
 	if readme != "" {
-		return insert(readme, table)
+		return insert(readme, shortTable(table))
 	}
 	return nil
+}
+
+// inReadme are the rows that README shows.
+var inReadme = []string{
+	"save 1 GiB in 100 tensors", "restore 1 GiB in 100 tensors", "save 10,000 variables of 1 KiB", "restore 10,000 variables of 1 KiB",
+	"train step of an MLP 784-512-256-10, batch 128, traced", "addition of 4 elements, eager", "ResNet50, batch 1", "MobileNetV2, batch 1",
+	"transformer of 4 layers, 128 tokens, batch 1", "start of the process",
+}
+
+// shortTable returns the head of a table and the rows that README shows.
+func shortTable(table string) string {
+	var out strings.Builder
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		if work := strings.TrimSpace(cells[1]); work == "work" || strings.HasPrefix(work, "---") || slices.Contains(inReadme, work) {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
 }
 
 // bench keeps the peers that run and the rows that are done.

@@ -1,0 +1,4 @@
+FROM scratch
+COPY cairn /cairn
+COPY LICENSE NOTICE /
+ENTRYPOINT ["/cairn"]
