@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -186,11 +188,16 @@ func printModelChange(a *app, c convert.Change) {
 func pattern(flag, s string) (*regexp.Regexp, error) {
 	re, err := regexp.Compile(s)
 	if err != nil || s == "" {
+		why := "it is empty"
+		var fault *syntax.Error
+		if errors.As(err, &fault) {
+			why = fmt.Sprintf("%v at %q", fault.Code, fault.Expr)
+		}
 		hint := ""
 		if strings.HasPrefix(s, "*") {
 			hint = "; patterns here are regular expressions, where .* stands for anything"
 		}
-		return nil, usagef("--%s: %q is no pattern: %v%s", flag, s, err, hint)
+		return nil, usagef("--%s %q: not a regular expression: %s%s", flag, s, why, hint)
 	}
 	return re, nil
 }

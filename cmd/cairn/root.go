@@ -125,6 +125,10 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return invalidValue(invalid)
+	}
 	m := flagName.FindStringSubmatch(err.Error())
 	if m == nil {
 		return &usageError{err.Error()}
@@ -146,6 +150,20 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 		hint = didYouMean([]string{"--" + n})
 	}
 	return usagef("%s has no flag %s%s%s", cmd.Name(), m[1], name, hint)
+}
+
+// valueWords says what the values of flags of a type are.
+var valueWords = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "uint": "a whole number of at least 0", "float64": "a number", "bool": "true or false",
+	"duration": "a duration such as 10s or 1m30s",
+}
+
+// invalidValue returns the error for a flag's value of a wrong form.
+func invalidValue(e *pflag.InvalidValueError) error {
+	if words := valueWords[e.GetFlag().Value.Type()]; words != "" {
+		return usagef("--%s: %q is not %s", e.GetFlag().Name, e.GetValue(), words)
+	}
+	return usagef("--%s %q: %v", e.GetFlag().Name, e.GetValue(), e.Unwrap())
 }
 
 func didYouMean(names []string) string {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +46,11 @@ func (f *runFlags) load(ctx context.Context, a *app, path string, o *modelrun.Lo
 		if found, ok := a.modelDir(path); ok {
 			path = found
 		}
-		m, err = modelrun.Load(ctx, os.DirFS(path), o)
+		if m, err = modelrun.Load(ctx, os.DirFS(path), o); errors.Is(err, fs.ErrNotExist) {
+			if other := a.noModel(ctx, "run", path, err); other != err {
+				return nil, other
+			}
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, denied(err))

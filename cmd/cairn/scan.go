@@ -64,7 +64,7 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 			return cmd.Context().Err()
 		}
 		if err != nil {
-			failed = append(failed, err)
+			failed = append(failed, a.noModel(cmd.Context(), "scan", path, err))
 			continue
 		}
 		reports = append(reports, r)

@@ -36,7 +36,7 @@ func ParseSeverity(word string) (Severity, error) {
 	if i := slices.Index(severityNames[:], word); i >= 0 {
 		return Severity(i), nil
 	}
-	return 0, fmt.Errorf("no severity is called %q; there are %q", word, severityNames)
+	return 0, fmt.Errorf("no severity is called %q; there are %s", word, strings.Join(severityNames[:], ", "))
 }
 
 // Rule is one of the things that are looked for.
