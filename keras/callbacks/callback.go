@@ -58,6 +58,11 @@ type Run struct {
 	Output io.Writer
 	// StopTraining ends the training after the current batch or epoch. Callbacks set it.
 	StopTraining bool
+	// InitialEpoch and InitialStep are where the training begins, counted from 0. A callback
+	// may set them in OnTrainBegin; the examples before are skipped then.
+	InitialEpoch, InitialStep int
+	// TrainCounter counts the steps of the training. It is nil in evaluations.
+	TrainCounter *trackable.Scalar[int64]
 }
 
 // Weights returns the model's variables in the order of Keras's model.weights.
@@ -116,6 +121,10 @@ type Callback interface {
 	OnPredictBatchBegin(ctx context.Context, r *Run, batch int) error
 	OnPredictBatchEnd(ctx context.Context, r *Run, batch int) error
 }
+
+// Aborter is implemented by callbacks that hold something, such as an open file. OnTrainAbort
+// is called instead of OnTrainEnd if the training ends with an error.
+type Aborter interface{ OnTrainAbort() }
 
 // Base is a [Callback] that does nothing. Callbacks embed it.
 type Base struct{}

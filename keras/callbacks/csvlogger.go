@@ -130,3 +130,8 @@ func (l *CSVLogger) OnTrainEnd(context.Context, *Run, Logs) error {
 	l.file, l.out = nil, nil
 	return l.fail(err)
 }
+
+// OnTrainAbort closes the file.
+func (l *CSVLogger) OnTrainAbort() { _ = l.OnTrainEnd(context.Background(), nil, nil) }
+
+var _ Aborter = (*CSVLogger)(nil)

@@ -24,6 +24,15 @@ func (l List) OnTrainEnd(ctx context.Context, r *Run, logs Logs) error {
 	return l.each(func(c Callback) error { return c.OnTrainEnd(ctx, r, logs) })
 }
 
+// OnTrainAbort calls the callbacks that are an [Aborter].
+func (l List) OnTrainAbort() {
+	for _, c := range l {
+		if a, ok := c.(Aborter); ok {
+			a.OnTrainAbort()
+		}
+	}
+}
+
 // OnEpochBegin calls the callbacks.
 func (l List) OnEpochBegin(ctx context.Context, r *Run, epoch int) error {
 	return l.each(func(c Callback) error { return c.OnEpochBegin(ctx, r, epoch) })

@@ -49,6 +49,9 @@ func (p *ProgbarLogger) OnTrainEnd(context.Context, *Run, Logs) error {
 	return nil
 }
 
+// OnTrainAbort lets evaluations be shown again.
+func (p *ProgbarLogger) OnTrainAbort() { p.inFit = false }
+
 // OnEpochBegin begins a bar.
 func (p *ProgbarLogger) OnEpochBegin(_ context.Context, r *Run, epoch int) error {
 	p.begin(r)

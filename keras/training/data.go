@@ -39,9 +39,9 @@ type source interface {
 	batchSize() int
 	// restarts reports whether each epoch begins at the first batch.
 	restarts() bool
-	// open begins at the first batch. next returns io.EOF after the last one; stop ends
-	// the iteration.
-	open(ctx context.Context) (next func() (*element, error), stop func())
+	// open begins at the first batch. pass counts the times if the source restarts. next
+	// returns io.EOF after the last batch; stop ends the iteration.
+	open(ctx context.Context, pass int) (next func() (*element, error), stop func())
 }
 
 // element is a batch.
@@ -161,8 +161,8 @@ func (r *rows) steps() (int, bool) { return (r.n + r.size - 1) / r.size, true }
 func (r *rows) batchSize() int     { return r.size }
 func (r *rows) restarts() bool     { return false }
 
-func (r *rows) open(ctx context.Context) (next func() (*element, error), stop func()) {
-	pass, at := 0, 0
+func (r *rows) open(ctx context.Context, _ int) (next func() (*element, error), stop func()) {
+	turn, at := 0, 0
 	var order *shuffler
 	if r.o.shuffle {
 		order = newShuffler(r.o.seed)
@@ -185,9 +185,9 @@ func (r *rows) open(ctx context.Context) (next func() (*element, error), stop fu
 			return nil, context.Cause(ctx)
 		}
 		if at == r.n {
-			pass, at = pass+1, 0
+			turn, at = turn+1, 0
 		}
-		if pass >= r.o.passes {
+		if turn >= r.o.passes {
 			return nil, io.EOF
 		}
 		if at == 0 && order != nil {
@@ -235,7 +235,7 @@ func gather(t *tensor.Tensor, indices []int) *tensor.Tensor {
 
 // stream is data that comes in batches.
 type stream struct {
-	all  func(ctx context.Context) iter.Seq2[*element, error]
+	all  func(ctx context.Context, pass int) iter.Seq2[*element, error]
 	size int // -1: unknown
 	err  error
 	user int // the number of steps that the caller gave
@@ -257,8 +257,11 @@ func (d *stream) steps() (int, bool) { return max(d.size, 0), d.size >= 0 }
 func (d *stream) batchSize() int     { return 0 }
 func (d *stream) restarts() bool     { return d.user == 0 || d.size >= 0 && d.size == d.user }
 
-func (d *stream) open(ctx context.Context) (next func() (*element, error), stop func()) {
-	pull, stop := iter.Pull2(d.all(ctx))
+func (d *stream) open(ctx context.Context, pass int) (next func() (*element, error), stop func()) {
+	if d.restarts() {
+		pass++ // tf_keras begins an iteration before that of the first epoch
+	}
+	pull, stop := iter.Pull2(d.all(ctx, pass))
 	return func() (*element, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -277,7 +280,8 @@ func (d *stream) open(ctx context.Context) (next func() (*element, error), stop 
 // Batches returns the batches of a dataset as data. An element is an [Examples], a tensor or
 // a structure of tensors with the inputs, or a struct whose exported fields are the inputs,
 // the truths and the sample weights, in this order; the last two may be missing. Each epoch
-// goes over the dataset once, unless the number of steps in an epoch is given.
+// is a pass of its own over the dataset, with the next order of its shuffles, unless the number
+// of steps in an epoch is given.
 //
 //	type Example struct{ X, Y *tensor.Tensor }
 //
@@ -286,8 +290,8 @@ func Batches[T any](d *dataset.Dataset[T]) Data {
 	if d == nil {
 		return &stream{err: errors.New("the dataset is nil")}
 	}
-	out := &stream{size: -1, err: d.Err(), all: func(ctx context.Context) iter.Seq2[*element, error] {
-		return elements(ctx, d.All(ctx))
+	out := &stream{size: -1, err: d.Err(), all: func(ctx context.Context, pass int) iter.Seq2[*element, error] {
+		return elements(ctx, d.Epoch(pass).All(ctx))
 	}}
 	if n, ok := d.Len(); ok && n <= math.MaxInt32 {
 		out.size = int(n)
@@ -308,7 +312,7 @@ func Sequence[T any](seq iter.Seq2[T, error]) Data {
 	if seq == nil {
 		return &stream{err: errors.New("the sequence is nil")}
 	}
-	return &stream{size: -1, all: func(ctx context.Context) iter.Seq2[*element, error] { return elements(ctx, seq) }}
+	return &stream{size: -1, all: func(ctx context.Context, _ int) iter.Seq2[*element, error] { return elements(ctx, seq) }}
 }
 
 // Values returns what [Sequence] does, of an iterator without errors.
@@ -400,6 +404,7 @@ type feed struct {
 	first     int // the step at which the next epoch begins
 	next      func() (*element, error)
 	stop      func()
+	begun     bool // the next epoch's iteration has begun
 	exhausted bool
 }
 
@@ -427,12 +432,13 @@ func newFeed(ctx context.Context, data Data, o *sourceOptions) (*feed, error) {
 	return f, nil
 }
 
-// begin begins an epoch.
-func (f *feed) begin(ctx context.Context) {
-	if f.next == nil || f.src.restarts() {
+// begin begins an epoch. pass is its number in this iteration over the data, from 0.
+func (f *feed) begin(ctx context.Context, pass int) {
+	if f.next == nil || f.src.restarts() && !f.begun {
 		f.close()
-		f.next, f.stop = f.src.open(ctx)
+		f.next, f.stop = f.src.open(ctx, pass)
 	}
+	f.begun = false
 }
 
 func (f *feed) close() {

@@ -56,7 +56,7 @@ func (v *evaluation) run(ctx context.Context) (callbacks.Logs, error) {
 		return nil, err
 	}
 	f.exhausted = false
-	f.begin(ctx)
+	f.begin(ctx, 0)
 	var logs callbacks.Logs
 	err := f.each(v.r, v.t.executions(f, func(step int) error {
 		return v.list.OnTestBatchBegin(ctx, v.r, step)
@@ -144,7 +144,7 @@ func (t *Trainer) predictAll(ctx context.Context, data Data, opts *EvaluateOptio
 	if err := list.OnPredictBegin(ctx, r); err != nil {
 		return nil, err
 	}
-	feed.begin(ctx)
+	feed.begin(ctx, 0)
 	var parts [][]*tensor.Tensor // of each output
 	err = feed.each(r, t.executions(feed, func(step int) error {
 		return list.OnPredictBatchBegin(ctx, r, step)

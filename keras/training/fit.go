@@ -162,7 +162,7 @@ func (f *fitting) prepare(ctx context.Context, data Data) error {
 	f.classes = classVector(o.ClassWeight)
 	verbose := o.Verbose.number(o.Output)
 	f.r = &callbacks.Run{
-		Model: f.t.model, Optimizer: f.t.optimizer, Output: o.Output,
+		Model: f.t.model, Optimizer: f.t.optimizer, Output: o.Output, InitialEpoch: o.InitialEpoch, TrainCounter: f.t.steps,
 		Params: callbacks.Params{BatchSize: f.feed.src.batchSize(), Epochs: o.Epochs, Steps: max(f.feed.perEpoch, 0), Verbose: verbose},
 	}
 	f.list, f.history = withDefaults(o.Callbacks, verbose)
@@ -204,11 +204,24 @@ func (f *fitting) run(ctx context.Context, data Data) error {
 		return err
 	}
 	defer f.feed.close()
+	err := f.train(ctx)
+	if err != nil {
+		f.list.OnTrainAbort()
+	}
+	return err
+}
+
+// train runs the epochs.
+func (f *fitting) train(ctx context.Context) error {
+	f.t.steps.Set(0)
 	if err := f.list.OnTrainBegin(ctx, f.r); err != nil {
 		return err
 	}
+	if err := f.skip(ctx); err != nil {
+		return err
+	}
 	var logs callbacks.Logs
-	for epoch := f.o.InitialEpoch; epoch < f.o.Epochs && !f.feed.exhausted; epoch++ {
+	for epoch := f.r.InitialEpoch; epoch < f.o.Epochs && !f.feed.exhausted; epoch++ {
 		var err error
 		if logs, err = f.epoch(ctx, epoch); err != nil {
 			return err
@@ -223,13 +236,42 @@ func (f *fitting) run(ctx context.Context, data Data) error {
 	return f.list.OnTrainEnd(ctx, f.r, logs)
 }
 
+// skip passes over the batches before the place at which a callback lets the training begin.
+func (f *fitting) skip(ctx context.Context) error {
+	epochs := f.r.InitialEpoch - f.o.InitialEpoch
+	if epochs < 0 || f.r.InitialStep < 0 {
+		return fmt.Errorf("a callback sets the beginning to epoch %d and step %d, want those of this training", f.r.InitialEpoch, f.r.InitialStep)
+	}
+	n := f.r.InitialStep
+	if !f.feed.src.restarts() {
+		if epochs > 0 && f.feed.perEpoch < 0 {
+			return errors.New("the training can't go on in a later epoch: the number of steps in an epoch isn't known; set StepsPerEpoch")
+		}
+		n += epochs * max(f.feed.perEpoch, 0)
+	}
+	if n == 0 {
+		return nil
+	}
+	f.feed.begin(ctx, epochs)
+	for range n {
+		switch _, err := f.feed.next(); {
+		case errors.Is(err, io.EOF):
+			return fmt.Errorf("the data ends before batch %d of the epoch, at which the training goes on; use the data of the earlier training", f.r.InitialStep)
+		case err != nil:
+			return err
+		}
+	}
+	f.feed.first, f.feed.begun = f.r.InitialStep, true
+	return nil
+}
+
 // epoch trains for an epoch and returns its logs.
 func (f *fitting) epoch(ctx context.Context, epoch int) (callbacks.Logs, error) {
 	t := f.t
 	if err := t.ResetMetrics(ctx); err != nil {
 		return nil, err
 	}
-	f.feed.begin(ctx)
+	f.feed.begin(ctx, epoch-f.o.InitialEpoch)
 	if err := f.list.OnEpochBegin(ctx, f.r, epoch); err != nil {
 		return nil, err
 	}
@@ -250,6 +292,7 @@ func (f *fitting) epoch(ctx context.Context, epoch int) (callbacks.Logs, error) 
 	if logs == nil {
 		return nil, errors.New("the data has no batch")
 	}
+	f.r.Params.Steps = max(f.feed.perEpoch, 0)
 	if f.validation != nil && f.validates(epoch+1) {
 		val, err := f.validation.run(ctx)
 		if err != nil {
