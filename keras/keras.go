@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/constraints"
+	"github.com/cairnml/cairn/keras/featurecolumn"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/keras/losses"
@@ -79,7 +80,7 @@ func Named[T interface{ SetName(string) }](name string, layer T) T {
 }
 
 var classes = config.Must(config.New(activations.Classes(), initializers.Classes(), regularizers.Classes(),
-	constraints.Classes(), layers.Classes(), losses.Classes(), metrics.Classes(),
+	constraints.Classes(), layers.Classes(), featurecolumn.Classes(), losses.Classes(), metrics.Classes(),
 	optimizers.Classes(), schedules.Classes(), modelClasses()))
 
 // modelClasses lists the models.

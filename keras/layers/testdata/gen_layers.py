@@ -18,6 +18,7 @@ Each family of layers is a file cases/<family>.py with a list CASES, and gets
     tensors   further call arguments that are shapes or arrays; optional
     tensor_masks  masks of those; optional
     states    arrays that a stateful layer begins each call with, of Bidirectional a list for each direction; optional
+    names     the keys of a dict of the inputs, in order; optional
     gradients False where TensorFlow has none; default True
     training  modes to run, default [False, True]; [False] where training draws numbers
 
@@ -116,6 +117,8 @@ def run(case, arrays):
         if masks:
             for t, m in zip(tensors, masks):
                 t._keras_mask = None if m is None else tf.constant(m)
+        if "names" in case:
+            return layer(dict(zip(case["names"], tensors)), **args)
         return layer(tensors[0] if len(tensors) == 1 else tensors, **args)
 
     call(False)
