@@ -12,7 +12,7 @@ import (
 // twins.
 func functionCalls() map[string]call {
 	all := map[string]call{}
-	for _, part := range []map[string]call{mathCalls(), nnCalls(), reduceCalls(), shapeCalls(), indexCalls(), variableCalls(), imageCalls()} {
+	for _, part := range []map[string]call{mathCalls(), nnCalls(), reduceCalls(), shapeCalls(), indexCalls(), variableCalls(), imageCalls(), stringCalls(), linalgCalls()} {
 		maps.Copy(all, part)
 	}
 	return all

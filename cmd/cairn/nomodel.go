@@ -19,6 +19,9 @@ func (a *app) noModel(ctx context.Context, verb, path string, err error) error {
 	const want = "give a SavedModel's directory or a frozen graph"
 	if s, opened := tensorfile.Open(ctx, path, a.source()); opened == nil {
 		defer s.Close()
+		if s.Kind == tensorfile.SavedModel {
+			return err
+		}
 		return fmt.Errorf("%s %s: it is a %s, not a SavedModel; %s", verb, path, kindNoun(s.Kind), want)
 	}
 	if _, stat := os.Stat(path); errors.Is(stat, fs.ErrNotExist) {

@@ -31,7 +31,7 @@ func TestRunCallsASignature(t *testing.T) {
 		{"module", `of the inputs "x" is missing`},
 		{"module --signature serve", "serving_default"},
 		{"tf1_graphs --tags train", `"serve" "gpu"`},
-		{"nothing", "nothing: there is no such directory"},
+		{"nothing", "nothing: there is no such file or directory"},
 		{"module/variables", "variables: there is none of saved_model.pb"},
 		{".", "holds SavedModels, in assets, counter, datasets, finetune_arrays and"},
 		{"module --inputs run_test.go", "run_test.go: neither a request as JSON, .npz, .npy, PNG, JPEG nor .csv"},

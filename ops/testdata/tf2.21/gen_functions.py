@@ -45,6 +45,20 @@ eighths = np.random.default_rng(8)
 for name, shape in [("image", (1, 6, 7, 2)), ("filter", (3, 2, 2, 4)), ("up", (1, 3, 4, 4)), ("depthwise", (2, 3, 2, 2)), ("volume", (1, 3, 4, 4, 1)),
                     ("volumefilter", (2, 2, 2, 1, 2))]:
     IN[name] = (eighths.integers(-8, 8, shape) / 8).astype(np.float32)
+# Strings, and matrices in double precision.
+more = np.random.default_rng(9)
+wide = lambda *shape: more.normal(0, 1, shape)
+IN.update({
+    "words": np.array(["", "Grün", "日本 X", "Straße"], object).astype(object), "lines": np.array([" one two\n", "foo  boo", "x", ""], object),
+    "numerals": np.array([["1.5", "-3e2"], [" 7 ", "nan"]], object), "table": np.array([["a", "b", "c"], ["d", "", "f"]], object),
+    "broken": np.array([b"a\xffb\x01", b"\xe4\xb8", b"ok"], object),
+    "solvable": wide(2, 3, 3) + 2 * np.eye(3), "right": wide(2, 3, 2), "tall": wide(5, 3), "tallright": wide(5, 2), "stack": wide(2, 3, 4),
+    "diagonals": wide(2, 3, 4) + np.array([[0], [4], [0]]), "diagonalsright": wide(2, 4, 2), "bands": wide(2, 2, 4) + 3,
+})
+half = wide(2, 3, 3)
+IN["definite"] = half @ half.transpose(0, 2, 1) + np.eye(3)
+for name in ["words", "lines", "numerals", "table"]:
+    IN[name] = np.vectorize(lambda t: t.encode(), otypes=[object])(IN[name])
 I = type("In", (), {k: tf.constant(v) for k, v in IN.items()})
 x, z = I.x, I.z
 hot = tf.one_hot(I.labels, 3)
@@ -208,8 +222,74 @@ gen = lambda: tf.random.Generator.from_seed(1234)
 put("RandomUniform", gen().uniform([2, 5])), put("RandomNormal", gen().normal([2, 5])), put("RandomTruncatedNormal", gen().truncated_normal([2, 5]))
 put("RandomInt", gen().uniform([7], 0, 1000, tf.int32)), put("NewRandom", gen().state)
 
+# Strings.
+S = tf.strings
+U = dict(unit="UTF8_CHAR")
+
+
+def rows(name, *ragged):
+    put(name, *[part for r in ragged for part in (r.values, tf.cast(r.row_splits, tf.int64))])
+
+
+put("StringJoin", S.join([I.words, "=", I.words], "-")), put("StringLength", S.length(I.words), S.length(I.words, **U))
+put("Substr", S.substr(tf.constant(IN["words"][1:]), -2, 5), S.substr(tf.constant(IN["words"][1:]), 1, 2, **U))
+put("Lower", S.lower(I.words), S.lower(I.words, "utf-8")), put("Upper", S.upper(I.words), S.upper(I.words, "utf-8")), put("Strip", S.strip(I.lines))
+put("RegexReplace", S.regex_replace(I.lines, r"(\w)o", r"<\1>"), S.regex_replace(I.lines, "o", "0", replace_global=False))
+put("RegexFullMatch", S.regex_full_match(I.lines, ".*o.*")), put("ToNumber", S.to_number(I.numerals), S.to_number(["12", "-7"], tf.int64))
+put("AsString", S.as_string(x), S.as_string(x, precision=2, width=8, fill="0"), S.as_string(x, precision=3, scientific=True), S.as_string(x, shortest=True),
+    S.as_string(I.ints), S.as_string(I.p))
+put("ToHashBucket", S.to_hash_bucket(I.words, 1000)), put("ToHashBucketFast", S.to_hash_bucket_fast(I.words, 1000))
+put("ToHashBucketStrong", S.to_hash_bucket_strong(I.words, 1000, [1, 2]))
+rows("StringSplit", S.split(I.lines), S.split(I.lines, "o", 1), S.split(["a,b,,c"], ","))
+rows("BytesSplit", S.bytes_split(I.words)), rows("RaggedOfRows", tf.RaggedTensor.from_value_rowids([5.0, 6.0, 7.0], [0, 2, 2], 4))
+put("ReduceJoin", S.reduce_join(I.table, separator="+"), S.reduce_join(I.table, 0), S.reduce_join(I.table, [1, 0], separator="/"))
+put("UnsortedSegmentJoin", S.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 3, ":"))
+parts = S.split(I.lines)
+rows("NGrams", S.ngrams(parts, 2), S.ngrams(parts, [1, 3], ",", ("<", ">")), S.ngrams(parts, 4, pad_values=("<", ">"), padding_width=1, preserve_short_sequences=True))
+put("StringFormat", S.format("x is {}, p {}", [x, I.p]), S.format("%", [tf.range(20)], placeholder="%", summarize=-1))
+put("EncodeBase64", tf.io.encode_base64(I.words), tf.io.encode_base64(I.words, pad=True)), put("DecodeBase64", I.words)
+rows("UnicodeDecode", S.unicode_decode(I.broken, "UTF-8"), S.unicode_decode(I.broken, "UTF-8", "ignore"),
+     S.unicode_decode(I.broken, "UTF-8", replacement_char=ord("x"), replace_control_characters=True))
+rows("UnicodeDecodeWithOffsets", *S.unicode_decode_with_offsets(I.words, "UTF-8"))
+put("UnicodeEncode", S.unicode_encode(S.unicode_decode(I.words, "UTF-8"), "UTF-16-BE"))
+put("UnicodeTranscode", S.unicode_transcode(I.words, "UTF-8", "UTF-32-BE"), S.unicode_transcode(I.broken, "UTF-8", "UTF-8"))
+rows("UnicodeSplit", S.unicode_split(I.words, "UTF-8")), put("UnicodeScript", S.unicode_script([ord("a"), ord("я"), ord("字"), 0x10ffff, -1]))
+
+# Complex numbers and arrays of tensors.
+put("Real", tf.math.real(I.complex)), put("Imag", tf.math.imag(I.complex)), put("Angle", tf.math.angle(I.complex)), put("Complex", tf.complex(x, z))
+put("NewTensorArray", [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]], tf.constant(3), tf.zeros([2]))
+sq = I.square
+put("TensorArrayOf", tf.gather(sq, [3, 1]), sq, tf.constant([1, 3], tf.int64), I.vector, sq[:2], tf.tensor_scatter_nd_update(sq, [[1]], [I.vector]))
+OUT["NewTensorArray"] = (tf.constant([[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]),) + OUT["NewTensorArray"][1:]
+
+# Linear algebra.
+L = tf.linalg
+d, A, b = I.definite, I.solvable, I.right
+put("Cholesky", L.cholesky(d)), put("CholeskySolve", L.cholesky_solve(L.cholesky(d), b)), put("Inverse", L.inv(A), L.inv(A, adjoint=True))
+put("Solve", L.solve(A, b), L.solve(A, b, adjoint=True)), put("TriangularSolve", L.triangular_solve(A, b), L.triangular_solve(A, b, lower=False, adjoint=True))
+put("LeastSquares", L.lstsq(I.tall, I.tallright), L.lstsq(I.tall, I.tallright, 0.5), L.lstsq(I.tall, I.tallright, fast=False))
+put("Det", L.det(A)), put("SLogDet", *L.slogdet(A)), put("LogDet", L.logdet(d))
+q, r = L.qr(I.tall)
+put("QR", q @ r, tf.abs(r), tf.shape(L.qr(I.tall, full_matrices=True)[0]), I.tall)
+put("SVD", L.svd(I.tall, compute_uv=False), I.tall, tf.shape(L.svd(I.tall, full_matrices=True)[1])), put("SingularValues", L.svd(I.tall, compute_uv=False))
+put("Eigh", L.eigh(d)[0], d), put("EighValues", L.eigvalsh(d))
+put("Eig", tf.sort(tf.math.real(L.eig(d)[0])), tf.shape(L.eig(d)[1])), put("EigValues", tf.sort(tf.math.real(L.eigvals(d))))
+put("LU", *L.lu(A)), put("Expm", L.expm(A * 0.25)), put("Logm", tf.math.real(L.logm(tf.cast(d, tf.complex128)))), put("Sqrtm", L.sqrtm(d))
+put("Pinv", L.pinv(I.tall), L.pinv(I.tall, 0.5)), put("MatVec", L.matvec(sq, I.vector), L.matvec(sq, I.vector, transpose_a=True))
+put("MatrixTranspose", L.matrix_transpose(I.cube)), put("Adjoint", L.adjoint(I.cube)), put("MatrixTrace", L.trace(I.batch))
+put("SetDiag", L.set_diag(sq, I.vector), L.set_diag(sq, [1.0, 2.0, 3.0], k=-1)), put("OffDiag", L.diag(I.vector, k=1), L.diag(I.vector, k=-2))
+put("OffDiagPart", L.diag_part(I.batch, k=1), L.diag_part(sq, k=-2))
+put("TridiagonalSolve", L.tridiagonal_solve(I.diagonals, I.diagonalsright), L.tridiagonal_solve(I.diagonals, I.diagonalsright, partial_pivoting=False))
+put("TridiagonalMatMul", L.tridiagonal_matmul(I.diagonals, I.diagonalsright))
+put("BandedTriangularSolve", L.banded_triangular_solve(I.bands, I.diagonalsright), L.banded_triangular_solve(I.bands, I.diagonalsright, lower=False))
+put("Cross", L.cross(I.batch, tf.reverse(I.batch, [2])))
+put("NormOf", tf.norm(I.cube, 1, 1), tf.norm(I.cube, np.inf), tf.reduce_sum(tf.abs(I.cube) ** 3, [0, 2]) ** (1 / 3))
+put("MatrixNorm", *[tf.norm(I.stack, o, [-2, -1]) for o in ("fro", 1, 2, np.inf)])
+
 
 def pack(t):
+    if isinstance(t, np.ndarray) and t.dtype == object:
+        t = tf.constant(t)
     a = np.asarray(t.numpy(), dtype=object if t.dtype == tf.string else None) if hasattr(t, "numpy") else np.asarray(t)
     if a.dtype == object:
         return {"dtype": "string", "shape": list(a.shape), "data": [base64.b64encode(s).decode() for s in a.reshape(-1)]}

@@ -1,0 +1,79 @@
+package ops
+
+import (
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// UnicodeErrors is what happens to bytes that are no text in an encoding.
+type UnicodeErrors string
+
+// The ways with bytes that are no text.
+const (
+	ReplaceInvalid UnicodeErrors = "replace" // the replacement character stands for them
+	IgnoreInvalid  UnicodeErrors = "ignore"  // they are left out
+	StrictInvalid  UnicodeErrors = "strict"  // they are an error
+)
+
+// UnicodeOptions are the settings of functions for text in encodings.
+type UnicodeOptions struct {
+	// Errors is what happens to bytes that are no text. Default [ReplaceInvalid].
+	Errors UnicodeErrors
+	// Replacement is the character that stands for them. Default U+FFFD.
+	Replacement rune
+	// ReplaceControl replaces control characters too. Default false.
+	ReplaceControl bool
+}
+
+// attrs returns the attributes; control tells whether the op knows control characters.
+func (o *UnicodeOptions) attrs(control bool, more ...graph.Attr) graph.Attrs {
+	out := graph.Attrs(more)
+	if o.Errors != "" {
+		out = append(out, graph.String("errors", string(o.Errors)))
+	}
+	if o.Replacement != 0 {
+		out = append(out, graph.Int("replacement_char", int64(o.Replacement)))
+	}
+	if control {
+		out = append(out, graph.Bool("replace_control_characters", o.ReplaceControl))
+	}
+	return out
+}
+
+// UnicodeDecode returns the code points of strings, as int32: row i has those of string i. The
+// encoding is "UTF-8", "UTF-16-BE", "UTF-32-BE", or another name of a code page.
+func UnicodeDecode(s *Scope, x Input, encoding string, o ...*UnicodeOptions) Ragged {
+	out := s.EmitN(2, "UnicodeDecode", last(o).attrs(true, graph.String("input_encoding", encoding)), x)
+	return Ragged{out[1], out[0]}
+}
+
+// UnicodeDecodeWithOffsets does what [UnicodeDecode] does, and returns as int64 in which byte of
+// its string each code point begins.
+func UnicodeDecodeWithOffsets(s *Scope, x Input, encoding string, o ...*UnicodeOptions) (points, offsets Ragged) {
+	out := s.EmitN(3, "UnicodeDecodeWithOffsets", last(o).attrs(true, graph.String("input_encoding", encoding)), x)
+	return Ragged{out[1], out[0]}, Ragged{out[2], out[0]}
+}
+
+// UnicodeEncode makes a string of each row of code points. The encoding is "UTF-8", "UTF-16-BE" or
+// "UTF-32-BE".
+func UnicodeEncode(s *Scope, points Ragged, encoding string, o ...*UnicodeOptions) *Value {
+	return s.Emit1("UnicodeEncode", last(o).attrs(false, graph.String("output_encoding", encoding)), points.Values, points.RowSplits)
+}
+
+// UnicodeTranscode writes strings of one encoding in another: "UTF-8", "UTF-16-BE" or
+// "UTF-32-BE".
+func UnicodeTranscode(s *Scope, x Input, from, to string, o ...*UnicodeOptions) *Value {
+	return s.Emit1("UnicodeTranscode", last(o).attrs(true, graph.String("input_encoding", from), graph.String("output_encoding", to)), x)
+}
+
+// UnicodeSplit cuts strings of UTF-8 into their characters: row i has those of string i.
+func UnicodeSplit(s *Scope, x Input, o ...*UnicodeOptions) Ragged {
+	points := UnicodeDecode(s, x, "UTF-8", o...)
+	n := Cast(s, Size(s, points.Values), tensor.Int64)
+	each := Ragged{points.Values, Range(s, ConstOf(s, tensor.Int64, 0), Add(s, n, 1), ConstOf(s, tensor.Int64, 1))}
+	return Ragged{UnicodeEncode(s, each, "UTF-8"), points.RowSplits}
+}
+
+// UnicodeScript returns the numbers of the scripts to which code points belong, as ICU numbers
+// them; -1 for what is no character.
+func UnicodeScript(s *Scope, points Input) *Value { return s.Emit1("UnicodeScript", nil, points) }
