@@ -7,9 +7,11 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/cairnml/cairn/dataset"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/callbacks"
@@ -32,6 +34,9 @@ type fitCase struct {
 	Layers          []json.RawMessage
 	Optimizer       json.RawMessage
 	Loss            json.RawMessage
+	Model           json.RawMessage
+	LossWeights     map[string]float64 `json:"loss_weights"`
+	Dataset         bool
 	Metrics         any
 	WeightedMetrics any `json:"weighted_metrics"`
 	Fit             fitArguments
@@ -125,22 +130,61 @@ func fixture(t *testing.T) (cases []fitCase, arrays func(c string) map[string]*t
 
 func (c *fitCase) trainer(t *testing.T) *training.Trainer {
 	t.Helper()
+	var model base.Callable
+	if c.Model != nil {
+		made, err := keras.FromConfig(c.Model, nil)
+		must(t, err)
+		model = made.(base.Callable)
+	} else {
+		model = c.sequential(t)
+	}
+	var loss any = c.Loss
+	if c.Loss[0] != '{' || bytes.Contains(c.Loss, []byte("value")) {
+		must(t, json.Unmarshal(c.Loss, &loss))
+	}
+	o := &training.CompileOptions{Optimizer: c.Optimizer, Loss: loss, Metrics: c.Metrics, WeightedMetrics: c.WeightedMetrics, Seed: &c.Seed}
+	if c.LossWeights != nil {
+		o.LossWeights = c.LossWeights
+	}
+	trainer, err := training.Compile(model, o)
+	must(t, err)
+	return trainer
+}
+
+func (c *fitCase) sequential(t *testing.T) base.Callable {
 	model := keras.NewSequential()
 	for _, data := range c.Layers {
 		l, err := keras.FromConfig(data, nil)
 		must(t, err)
 		must(t, model.Add(l.(base.Callable)))
 	}
-	var loss any = c.Loss
-	var name string
-	if json.Unmarshal(c.Loss, &name) == nil {
-		loss = name
+	return model
+}
+
+// structure returns the arrays of one argument: one, a list or a map; nil if there are none.
+func structure(arrays map[string]*tensor.Tensor, name string) any {
+	if x := arrays[name]; x != nil {
+		return x
 	}
-	trainer, err := training.Compile(model, &training.CompileOptions{
-		Optimizer: c.Optimizer, Loss: loss, Metrics: c.Metrics, WeightedMetrics: c.WeightedMetrics, Seed: &c.Seed,
-	})
-	must(t, err)
-	return trainer
+	byKey := map[string]*tensor.Tensor{}
+	var list []*tensor.Tensor
+	for key, x := range arrays {
+		if rest, ok := strings.CutPrefix(key, name+"/"); ok {
+			byKey[rest] = x
+		}
+	}
+	for i := range len(byKey) {
+		if x := byKey[strconv.Itoa(i)]; x != nil {
+			list = append(list, x)
+		}
+	}
+	switch {
+	case len(byKey) == 0:
+		return nil
+	case list != nil:
+		return list
+	}
+	return byKey
 }
 
 // near reports whether numbers are equal to 1e-4.
@@ -186,8 +230,13 @@ func TestTrainingIsThatOfTfKeras(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			a := arrays(c.Name)
 			trainer := c.trainer(t)
-			data := &training.Examples{X: a["x"], Y: a["y"], SampleWeight: a["sample_weight"]}
-			history, err := trainer.Fit(ctx, data, c.options(t, a))
+			data := &training.Examples{X: structure(a, "x"), Y: structure(a, "y"), SampleWeight: structure(a, "sample_weight")}
+			var fitted training.Data = data
+			if c.Dataset {
+				fitted = training.Batches(dataset.FromSlices(pair{a["x"], a["y"]}).
+					Shuffle(20, &dataset.ShuffleOptions{Seed: 3, TensorFlow: true, GlobalSeed: &c.Seed}).Batch(8, nil))
+			}
+			history, err := trainer.Fit(ctx, fitted, c.options(t, a))
 			must(t, err)
 			sameHistory(t, "fit", history, c.History)
 			if !reflect.DeepEqual(history.Epoch, c.Epoch) {
@@ -201,17 +250,19 @@ func TestTrainingIsThatOfTfKeras(t *testing.T) {
 			logs, err := trainer.Evaluate(ctx, data, &training.EvaluateOptions{BatchSize: 13})
 			must(t, err)
 			sameLogs(t, "evaluate", logs, c.Evaluate)
-			predicted, err := trainer.Predict(ctx, &training.Examples{X: a["x"]}, nil)
+			predicted, err := trainer.PredictAll(ctx, &training.Examples{X: data.X}, nil)
 			must(t, err)
 			tolerance := 1e-4
 			if strings.HasPrefix(c.Name, "mixed_float16") {
 				tolerance = 1.0 / 1024 // a step of float16
 			}
-			samePredictions(t, predicted, a["predict"], tolerance)
+			for i, p := range predicted {
+				samePredictions(t, p, a["predict/"+strconv.Itoa(i)], tolerance)
+			}
 			if c.TrainOnBatch == nil {
 				return
 			}
-			batch := &training.Examples{X: first(a["x"], 9), Y: first(a["y"], 9), SampleWeight: first(a["sample_weight"], 9)}
+			batch := &training.Examples{X: first(data.X), Y: first(data.Y), SampleWeight: first(data.SampleWeight)}
 			logs, err = trainer.TrainOnBatch(ctx, batch, nil)
 			must(t, err)
 			sameLogs(t, "train_on_batch", logs, c.TrainOnBatch)
@@ -234,13 +285,26 @@ func samePredictions(t *testing.T, got, want *tensor.Tensor, tolerance float64) 
 	}
 }
 
-// first returns the first n rows of a tensor, nil for nil.
-func first(x *tensor.Tensor, n int) *tensor.Tensor {
-	if x == nil {
-		return nil
+// first returns the first nine rows of a structure, nil for nil.
+func first(x any) any {
+	switch x := x.(type) {
+	case *tensor.Tensor:
+		shape := x.Shape().Clone()
+		each := len(x.Bytes()) / shape[0]
+		shape[0] = 9
+		return tensor.Must(tensor.FromBytes(x.DType(), x.Bytes()[:9*each], shape...))
+	case []*tensor.Tensor:
+		out := make([]any, len(x))
+		for i := range x {
+			out[i] = first(x[i])
+		}
+		return out
+	case map[string]*tensor.Tensor:
+		out := map[string]any{}
+		for key := range x {
+			out[key] = first(x[key])
+		}
+		return out
 	}
-	shape := x.Shape().Clone()
-	each := len(x.Bytes()) / shape[0]
-	shape[0] = n
-	return tensor.Must(tensor.FromBytes(x.DType(), x.Bytes()[:n*each], shape...))
+	return nil
 }

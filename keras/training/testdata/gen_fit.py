@@ -174,19 +174,63 @@ case("in order", mlp(), x, y, optimizer=keras.optimizers.Adam(0.01), loss="mse",
 x, y = tabular(40)
 case("fitted twice", mlp(), x, y, optimizer=keras.optimizers.Adam(0.01), loss="mse", again=True, fit=dict(epochs=2, batch_size=16))
 
+
+
+def two_by_two(form):
+    a, b = keras.Input((4,), name="a"), keras.Input((3,), name="b")
+    shared = dense(5, 1, activation="relu", name="shared")
+    h = L.Concatenate(name="both")([shared(a), shared(L.Dense(4, name="widen", kernel_initializer=glorot(5))(b))])
+    value = dense(1, 2, name="value")(h)
+    kind = dense(3, 3, activation="softmax", name="kind")(h)
+    if form == "list":
+        return keras.Model([a, b], [value, kind])
+    return keras.Model({"a": a, "b": b}, {"value": value, "kind": kind})
+
+
+def two_by_two_data(form):
+    a, b = r.randn(40, 4).astype(np.float32), r.randn(40, 3).astype(np.float32)
+    value = (a[:, :1] + b[:, :1]).astype(np.float32)
+    kind = np.argmax(b, axis=-1).astype(np.int64)
+    if form == "list":
+        return [a, b], [value, kind]
+    return {"a": a, "b": b}, {"value": value, "kind": kind}
+
+
+x, y = two_by_two_data("list")
+case("lists of inputs and outputs", None, x, y, model=two_by_two("list"), optimizer=keras.optimizers.Adam(0.01),
+     loss={"value": "mse", "kind": "sparse_categorical_crossentropy"}, loss_weights={"value": 0.5, "kind": 2.0},
+     metrics={"value": ["mae"], "kind": ["accuracy"]}, weighted_metrics=[["mae"], ["accuracy"]],
+     sample_weight=[r.rand(40), r.rand(40)], fit=dict(epochs=3, batch_size=16, validation_split=0.2))
+x, y = two_by_two_data("dict")
+case("maps of inputs and outputs", None, x, y, model=two_by_two("dict"), optimizer=keras.optimizers.Adam(0.01),
+     loss={"value": "mse", "kind": "sparse_categorical_crossentropy"},
+     metrics={"kind": ["accuracy"]}, fit=dict(epochs=3, batch_size=16))
+
+x, y = tabular(50)
+case("shuffled dataset", mlp(), x, y, optimizer=keras.optimizers.Adam(0.01), loss="mse",
+     dataset=lambda x, y: tf.data.Dataset.from_tensor_slices((x, y)).shuffle(20, seed=3).batch(8), fit=dict(epochs=3))
+
+
+def part(x, n):
+    return None if x is None else tf.nest.map_structure(lambda a: a[:n], x)
+
+
 out = []
 for c in CASES:
     keras.utils.set_random_seed(7)
     keras.mixed_precision.set_global_policy(c.get("policy", "float32"))
-    model = keras.Sequential(c["layers"])
+    model = c.get("model") or keras.Sequential(c["layers"])
     given = dict(
+        loss_weights=c.get("loss_weights"),
         optimizer=c["optimizer"], loss=c["loss"], metrics=c.get("metrics"), weighted_metrics=c.get("weighted_metrics"),
     )
     text = dict(
         name=c["name"],
-        layers=[keras.layers.serialize(l) for l in c["layers"]],
+        layers=[keras.layers.serialize(l) for l in c["layers"] or []],
+        loss_weights=c.get("loss_weights"),
+        dataset="dataset" in c,
         optimizer=keras.optimizers.serialize(c["optimizer"]),
-        loss=c["loss"] if isinstance(c["loss"], str) else keras.losses.serialize(c["loss"]),
+        loss=c["loss"] if isinstance(c["loss"], (str, dict)) else keras.losses.serialize(c["loss"]),
         metrics=c.get("metrics"),
         weighted_metrics=c.get("weighted_metrics"),
         fit=c["fit"],
@@ -198,33 +242,44 @@ for c in CASES:
     for l in text["layers"]:
         l["config"].pop("batch_input_shape", None)
         l.pop("build_config", None)
+    if "model" in c:
+        text["model"] = keras.saving.serialize_keras_object(model)
+        text["model"].pop("build_config", None)
     model.compile(**given)
     x, y = c["x"], c["y"]
-    put(c["name"], x=x, y=y)
+    for name, given in [("x", x), ("y", y), ("sample_weight", c.get("sample_weight"))]:
+        if isinstance(given, list):
+            put(c["name"], **{name + "/" + str(i): a for i, a in enumerate(given)})
+        elif isinstance(given, dict):
+            put(c["name"], **{name + "/" + key: a for key, a in given.items()})
+        elif given is not None:
+            put(c["name"], **{name: given})
     weight = c.get("sample_weight")
-    if weight is not None:
-        put(c["name"], sample_weight=weight)
     fit = dict(c["fit"])
     if "validation" in c:
         vx, vy = c["validation"]
         put(c["name"], validation_x=vx, validation_y=vy)
         fit["validation_data"] = (vx.astype(np.float32), vy)
     made = [getattr(keras.callbacks, name)(**args) for name, args in c.get("callbacks") or []]
-    history = model.fit(x, y, sample_weight=weight, callbacks=made, verbose=0, **fit)
+    if "dataset" in c:
+        history = model.fit(c["dataset"](x.astype(np.float32), y.astype(np.float32)), verbose=0, **fit)
+    else:
+        history = model.fit(x, y, sample_weight=weight, callbacks=made, verbose=0, **fit)
     text["history"] = {k: [float(v) for v in vs] for k, vs in history.history.items()}
     text["epoch"] = history.epoch
     if c.get("again"):
         history = model.fit(x, y, sample_weight=weight, verbose=0, **fit)
         text["second"] = {k: [float(v) for v in vs] for k, vs in history.history.items()}
     text["evaluate"] = {k: float(v) for k, v in model.evaluate(x, y, sample_weight=weight, batch_size=13, verbose=0, return_dict=True).items()}
-    data[c["name"] + "/predict"] = model.predict(x, verbose=0).astype(np.float32)
+    predicted = tf.nest.flatten(model.predict(x, verbose=0))
+    put(c["name"], **{"predict/" + str(i): a.astype(np.float32) for i, a in enumerate(predicted)})
     if not c.get("on_batch", True):
         # A step of TensorFlow's that gets no data may still count as one.
         out.append(text)
         continue
-    on_batch = dict(sample_weight=None if weight is None else weight[:9])
-    text["train_on_batch"] = {k: float(v) for k, v in model.train_on_batch(x[:9], y[:9], return_dict=True, **on_batch).items()}
-    text["test_on_batch"] = {k: float(v) for k, v in model.test_on_batch(x[:9], y[:9], return_dict=True, **on_batch).items()}
+    on_batch = dict(sample_weight=part(weight, 9))
+    text["train_on_batch"] = {k: float(v) for k, v in model.train_on_batch(part(x, 9), part(y, 9), return_dict=True, **on_batch).items()}
+    text["test_on_batch"] = {k: float(v) for k, v in model.test_on_batch(part(x, 9), part(y, 9), return_dict=True, **on_batch).items()}
     out.append(text)
     keras.mixed_precision.set_global_policy("float32")
     keras.backend.clear_session()
