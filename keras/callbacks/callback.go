@@ -63,6 +63,9 @@ type Run struct {
 	InitialEpoch, InitialStep int
 	// TrainCounter counts the steps of the training. It is nil in evaluations.
 	TrainCounter *trackable.Scalar[int64]
+	// TrainGraph returns the graph of a training step as an encoded GraphDef, nil before the
+	// first step and for steps that are not traced. It is nil in evaluations.
+	TrainGraph func(ctx context.Context) ([]byte, error)
 }
 
 // Weights returns the model's variables in the order of Keras's model.weights.

@@ -162,7 +162,7 @@ func (f *fitting) prepare(ctx context.Context, data Data) error {
 	f.classes = classVector(o.ClassWeight)
 	verbose := o.Verbose.number(o.Output)
 	f.r = &callbacks.Run{
-		Model: f.t.model, Optimizer: f.t.optimizer, Output: o.Output, InitialEpoch: o.InitialEpoch, TrainCounter: f.t.steps,
+		Model: f.t.model, Optimizer: f.t.optimizer, Output: o.Output, InitialEpoch: o.InitialEpoch, TrainCounter: f.t.steps, TrainGraph: f.t.trainGraph,
 		Params: callbacks.Params{BatchSize: f.feed.src.batchSize(), Epochs: o.Epochs, Steps: max(f.feed.perEpoch, 0), Verbose: verbose},
 	}
 	f.list, f.history = withDefaults(o.Callbacks, verbose)
@@ -174,6 +174,15 @@ func (f *fitting) prepare(ctx context.Context, data Data) error {
 		f.validation = &evaluation{t: f.t, r: f.r, list: f.list, data: o.ValidationData, o: sourceOptions{batchSize: size, steps: o.ValidationSteps, passes: 1}}
 	}
 	return nil
+}
+
+// trainGraph returns the graph of the first trace of the training step, nil if there is none.
+func (t *Trainer) trainGraph(ctx context.Context) ([]byte, error) {
+	traces := t.train.Traces()
+	if len(traces) == 0 {
+		return nil, nil
+	}
+	return traces[0].GraphDef(ctx)
 }
 
 // withDefaults adds a History and a progress bar to callbacks, if there are none.
