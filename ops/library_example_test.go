@@ -47,7 +47,7 @@ func ExampleLeastSquares() {
 	s := function.Eager(context.Background())
 	// The line through (0, 1), (1, 3) and (2, 5).
 	line := ops.LeastSquares(s, [][]float64{{0, 1}, {1, 1}, {2, 1}}, [][]float64{{1}, {3}, {5}})
-	slope, err := ops.Item[float64](ops.Squeeze(s, ops.SliceOf(s, line, []int{0, 0}, []int{1, 1})))
+	slope, err := ops.Item[float32](ops.Squeeze(s, ops.SliceOf(s, line, []int{0, 0}, []int{1, 1})))
 	fmt.Printf("%.3f %v %v\n", slope, line.Shape(), err)
 	// Output: 2.000 [2,1] <nil>
 }
