@@ -133,6 +133,7 @@ func (n *Normalization) Adapt(s *ops.Scope, batches iter.Seq[*ops.Value]) {
 			if n.Call(s, x); s.Err() != nil {
 				return
 			}
+			setAnySizes(&n.Layer, x)
 			ops.Assign(s, n.AdaptMean, ops.ZerosLike(s, n.AdaptMean))
 			ops.Assign(s, n.AdaptVariance, ops.OnesLike(s, n.AdaptVariance))
 			ops.Assign(s, n.Count, ops.ZerosLike(s, n.Count))
