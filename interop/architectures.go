@@ -14,6 +14,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
+	kerasmodels "github.com/cairnml/cairn/keras/models"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -39,7 +40,7 @@ func architectureCases(ctx context.Context, r *run) {
 		return
 	}
 	for _, e := range list {
-		r.check("architecture "+e.Name(), func() error { return architecture(ctx, filepath.Join(folder, e.Name())) })
+		r.check("architecture "+e.Name(), func() error { return architecture(ctx, filepath.Join(folder, e.Name()), filepath.Join(r.root, "go", "architectures", e.Name())) })
 	}
 }
 
@@ -74,8 +75,8 @@ func numbered(arrays map[string]*tensor.Tensor, name string) []*ops.Value {
 	}
 }
 
-// architecture compares one model.
-func architecture(ctx context.Context, folder string) error {
+// architecture compares one model, and saves it as a SavedModel for peer/kerasmodels.py.
+func architecture(ctx context.Context, folder, saved string) error {
 	text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 	if err != nil {
 		return err
@@ -127,6 +128,12 @@ func architecture(ctx context.Context, folder string) error {
 		return err
 	}
 	compare("output", out, "output", 1e-5)
+	if err := os.MkdirAll(filepath.Dir(saved), 0o777); err != nil {
+		return err
+	}
+	if err := kerasmodels.Save(ctx, model, saved, nil); err != nil {
+		return err
+	}
 	optimizer := optimizers.NewSGD(0.02)
 	optimizer.Momentum = 0.5
 	vars := keras.Trainable(model)

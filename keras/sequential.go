@@ -107,6 +107,19 @@ func (m *Sequential) inputType() tensor.DType {
 	return tensor.Float32
 }
 
+// InputName returns the name of the input's layer: the first layer's and "_input", unless
+// the model begins with a layers.InputLayer.
+func (m *Sequential) InputName() string {
+	names := m.layerNames()
+	if in := m.input(names); in != nil && in.Name != "" {
+		return in.Name
+	}
+	if len(names) == 0 {
+		return "input_1"
+	}
+	return names[0] + "_input"
+}
+
 // hasInput reports whether the shape of the input is known.
 func (m *Sequential) hasInput() bool { return m.input(m.layerNames()) != nil }
 

@@ -29,6 +29,29 @@ type KerasObject struct {
 	Metadata string
 }
 
+// KerasNode is an entry of [KerasMetadataFile].
+type KerasNode struct {
+	// ID is the object's number in the object graph.
+	ID int
+	// Path is the way to it as Keras writes it: "root.layer-1".
+	Path string
+	// Identifier is the kind of object: "_tf_keras_layer".
+	Identifier string
+	// Metadata is the description, JSON.
+	Metadata string
+}
+
+// MarshalKeras returns the bytes of [KerasMetadataFile] for objects in the order of their
+// numbers, as TensorFlow 2.6 and later write it.
+func MarshalKeras(nodes []KerasNode) []byte {
+	p := &pb.SavedMetadata{}
+	for _, n := range nodes {
+		p.Nodes = append(p.Nodes, &pb.SavedMetadataSavedObject{NodeId: int32(n.ID), NodePath: n.Path, Identifier: n.Identifier, Metadata: n.Metadata,
+			Version: &pb.VersionDef{Producer: 2, MinConsumer: 1}})
+	}
+	return p.Marshal()
+}
+
 const kerasPrefix = "_tf_keras_"
 
 // Keras returns what Keras 2 says of its objects, in the order of the file;

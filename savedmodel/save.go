@@ -53,6 +53,10 @@ type SaveOptions struct {
 	Shards checkpoint.ShardPolicy
 	// Writer says how the values are written. Default: bundle's defaults.
 	Writer *bundle.WriterOptions
+	// Files returns more files of the directory, by their paths, such as what a framework
+	// keeps of its objects beside the graph. nodes are the saved objects in the file's
+	// order. Default: none.
+	Files func(nodes []SavedNode) (map[string][]byte, error)
 	// Progress is called while values are written, with bytes done and bytes in all.
 	// Calls don't overlap. Default: nothing is called.
 	Progress func(done, total int64)
@@ -63,6 +67,44 @@ type SaveOptions struct {
 	outputs map[*graph.Concrete]map[string]graph.PartialShape // shapes that a file's signatures tell of
 
 	chunks *chunkLimits // nil: those of the format
+}
+
+// SavedNode is an object of the graph that is being saved.
+type SavedNode struct {
+	// Object is the program's object.
+	Object trackable.Trackable
+	// ID is its number in the file's object graph.
+	ID int
+	// Path are the edges of the shortest way from the root, joined by dots; "" for the
+	// root and for an object to which no edge leads.
+	Path string
+}
+
+// savedNodes lists the nodes with their paths.
+func (s *saver) savedNodes() []SavedNode {
+	list := make([]SavedNode, len(s.nodes))
+	seen := make([]bool, len(s.nodes))
+	queue := []int{0}
+	seen[0] = true
+	for len(queue) > 0 {
+		id := queue[0]
+		queue = queue[1:]
+		for _, e := range s.nodes[id].Edges {
+			if seen[e.ID] {
+				continue
+			}
+			seen[e.ID] = true
+			list[e.ID].Path = e.Name
+			if id != 0 {
+				list[e.ID].Path = list[id].Path + "." + e.Name
+			}
+			queue = append(queue, e.ID)
+		}
+	}
+	for id := range list {
+		list[id].Object, list[id].ID = s.nodes[id].Object, id
+	}
+	return list
 }
 
 // Saved is a line of a save's log.

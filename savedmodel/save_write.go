@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -332,6 +333,9 @@ func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	if err := s.addFiles(); err != nil {
+		return err
+	}
 	if err := copyFiles(ctx, dir, into, s.more); err != nil {
 		return err
 	}
@@ -340,6 +344,25 @@ func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error 
 		limits = *s.opts.chunks
 	}
 	return publishGraphs(ctx, dir, into, s.model, limits)
+}
+
+// addFiles adds the files that the options ask for.
+func (s *saver) addFiles() error {
+	if s.opts.Files == nil {
+		return nil
+	}
+	files, err := s.opts.Files(s.savedNodes())
+	if err != nil {
+		return &SaveError{Err: err}
+	}
+	for _, name := range sortedKeys(files) {
+		first, _, _ := strings.Cut(name, "/")
+		if !fs.ValidPath(name) || slices.Contains([]string{".", GraphFile, ChunkedGraphFile, "variables", AssetsDir, FingerprintFile}, first) {
+			return &SaveError{Err: fmt.Errorf("the file %q of SaveOptions.Files is no path for a file of its own below the model", name)}
+		}
+		s.more = append(s.more, extraFile{name, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files[name])), nil }})
+	}
+	return nil
 }
 
 // publishGraphs writes the graph's file, which makes the folder a model.

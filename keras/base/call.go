@@ -140,6 +140,9 @@ func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) [
 			return fail(err)
 		}
 	}
+	if f, ok := s.Value(watchKey{}).(func(self any, c *Invocation)); ok {
+		f(self, &c)
+	}
 	l.cast(s, self, c.Inputs)
 	var out []*ops.Value
 	switch f := self.(type) {
@@ -196,6 +199,14 @@ func (l *Layer) buildOnce(s *ops.Scope, self any, inputs []*ops.Value) error {
 	}
 	l.built.Store(true)
 	return nil
+}
+
+type watchKey struct{}
+
+// WatchCalls returns a scope of the same call on which f sees each call of a layer or a
+// model, the inner ones too, with its inputs before they are cast. It must not change them.
+func WatchCalls(s *ops.Scope, f func(self any, c *Invocation)) *ops.Scope {
+	return s.With(watchKey{}, f)
 }
 
 type onlyBuildsKey struct{}

@@ -34,7 +34,7 @@ func AddLoss(s *ops.Scope, loss *ops.Value) {
 
 // addActivity adds the loss of the activity regularizer, divided by the batch's size.
 func (l *Layer) addActivity(s *ops.Scope, out []*ops.Value) {
-	if _, collected := s.Value(lossesKey{}).(*Losses); !collected {
+	if _, collected := s.Value(lossesKey{}).(*Losses); !collected || s.Value(withoutActivityKey{}) == any(l) {
 		return
 	}
 	for _, v := range out {
@@ -129,4 +129,31 @@ func eachObject(obj trackable.Trackable, f func(obj trackable.Trackable)) {
 			queue = append(queue, e.Child)
 		}
 	}
+}
+
+type withoutActivityKey struct{}
+
+// WithoutActivity returns a scope on which a layer adds no loss of its outputs.
+func WithoutActivity(s *ops.Scope, layer LayerLike) *ops.Scope {
+	return s.With(withoutActivityKey{}, layer.AsLayer())
+}
+
+// ActivityRegularizer returns the regularizer of the layer's outputs, nil for none. It is
+// known when the layer is built.
+func (l *Layer) ActivityRegularizer() regularizers.Regularizer { return l.activity }
+
+// EachRegularizer calls f for the regularized weights of all layers below obj.
+func EachRegularizer(obj trackable.Trackable, f func(owner LayerLike, v *trackable.Variable, r regularizers.Regularizer)) {
+	eachObject(obj, func(obj trackable.Trackable) {
+		l, ok := obj.(LayerLike)
+		if !ok {
+			return
+		}
+		layer := l.AsLayer()
+		for i := range layer.weights {
+			if w := &layer.weights[i]; w.Regularizer != nil && w.To != nil && *w.To != nil {
+				f(l, *w.To, w.Regularizer)
+			}
+		}
+	})
 }

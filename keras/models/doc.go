@@ -1,0 +1,28 @@
+// Package models saves Keras models as SavedModels, which tf_keras opens as the real
+// classes.
+//
+//	err := models.Save(ctx, model, "saved", nil)
+//
+// In Python, tf_keras.models.load_model("saved") returns the model with its classes,
+// configs and weights. TensorFlow's other loaders call its functions and signature.
+//
+// # What is saved
+//
+// Each layer, model and metric is a node of the object graph. The node has its own edges,
+// and these, which Keras reads:
+//
+//	variables, trainable_variables           lists of variables
+//	regularization_losses                    a list of functions without arguments
+//	keras_api                                an object with what only Keras needs:
+//	  non_trainable_variables, layers, metrics, layer_regularization_losses, layer_metrics,
+//	  and the attributes of the node again; call_and_return_conditional_losses
+//	__call__                                 the outputs for some inputs
+//	call_and_return_all_conditional_losses   the outputs, and a list of losses
+//
+// The file keras_metadata.pb has an entry for each of these nodes: its number, its path,
+// its identifier such as _tf_keras_layer, and JSON with its name, class, config and the
+// shape for which it was built.
+//
+// The package uses only the exported interface of package savedmodel: a class for each
+// identifier, whose Save lists the edges.
+package models

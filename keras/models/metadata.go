@@ -1,0 +1,179 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/metrics"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// metadata returns the file with what Keras keeps of its objects.
+func (x *exporter) metadata(nodes []savedmodel.SavedNode) ([]byte, error) {
+	if x.failed != nil {
+		return nil, x.failed
+	}
+	var list []savedmodel.KerasNode
+	for _, n := range nodes {
+		id := identifierOf(n.Object)
+		if id == "" {
+			continue
+		}
+		text, err := x.describe(n.Object, id)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", n.Path, err)
+		}
+		path := "root"
+		if n.Path != "" {
+			path += "." + n.Path
+		}
+		list = append(list, savedmodel.KerasNode{ID: n.ID, Path: path, Identifier: id, Metadata: string(text)})
+	}
+	return savedmodel.MarshalKeras(list), nil
+}
+
+// object is the class and the config of a Keras object.
+type object struct {
+	Class  json.RawMessage `json:"class_name"`
+	Config json.RawMessage `json:"config"`
+}
+
+func (x *exporter) objectOf(obj any) (o object, err error) {
+	data, err := keras.Config(obj, &keras.ConfigOptions{Classes: x.opts.Classes, Legacy: true})
+	if err != nil {
+		return o, err
+	}
+	return o, json.Unmarshal(data, &o)
+}
+
+// describe returns the JSON of a Keras object, with tf_keras's keys in its order.
+func (x *exporter) describe(obj any, id string) (json.RawMessage, error) {
+	o, err := x.objectOf(obj)
+	if err != nil {
+		return nil, err
+	}
+	class, conf := config.Pair{Name: "class_name", Value: o.Class}, config.Pair{Name: "config", Value: o.Config}
+	var f config.Fields
+	switch m := obj.(type) {
+	case *layers.InputLayer:
+		shape := tuple(tensor.Shape(m.BatchInputShape))
+		f = config.Fields{class, {Name: "name", Value: m.Name}, {Name: "dtype", Value: m.DType}, {Name: "sparse", Value: m.Sparse},
+			{Name: "ragged", Value: m.Ragged}, {Name: "batch_input_shape", Value: shape}, conf}
+	case metrics.Accumulator:
+		f = config.Fields{class, {Name: "name", Value: metrics.NameOf(m)}, {Name: "dtype", Value: "float32"}, conf}
+	default:
+		f = x.describeLayer(obj.(base.LayerLike), id, class, conf)
+	}
+	classes := x.opts.Classes
+	if classes == nil {
+		classes = keras.Classes()
+	}
+	return classes.Encode(f, nil)
+}
+
+// describeLayer returns the JSON of a layer or a model.
+func (x *exporter) describeLayer(obj base.LayerLike, id string, class, conf config.Pair) config.Fields {
+	l := obj.AsLayer()
+	_, keeps := obj.(interface{ KeepsInputTypes() })
+	var shape any
+	if l.BatchInputShape != nil {
+		shape = tuple(tensor.Shape(l.BatchInputShape))
+	}
+	f := config.Fields{
+		{Name: "name", Value: l.Name}, {Name: "trainable", Value: !l.NotTrainable}, {Name: "expects_training_arg", Value: parametersOf(obj).training},
+		{Name: "dtype", Value: dtypeOf(l)}, {Name: "batch_input_shape", Value: shape},
+	}
+	model := base.IsModel(obj)
+	if !model {
+		stateful := false
+		if s, ok := obj.(base.Stateful); ok {
+			stateful = s.IsStateful()
+		}
+		f = append(f, config.Pair{Name: "stateful", Value: stateful})
+	}
+	f = append(f, config.Pair{Name: "must_restore_from_config", Value: mustRestore(obj)}, config.Pair{Name: "preserve_input_structure_in_config", Value: isFunction(obj)},
+		config.Pair{Name: "autocast", Value: !keeps && !model}, class, conf)
+	var shapes []any
+	for _, s := range l.BuiltShapes() {
+		shapes = append(shapes, config.Fields{{Name: "class_name", Value: "TensorShape"}, {Name: "items", Value: base.Shape(s)}})
+	}
+	switch len(shapes) {
+	case 0:
+	case 1:
+		f = append(f, config.Pair{Name: "build_input_shape", Value: shapes[0]})
+	default:
+		f = append(f, config.Pair{Name: "build_input_shape", Value: shapes})
+	}
+	if !model {
+		return f
+	}
+	_, functional := obj.(*keras.Functional)
+	_, sequential := obj.(*keras.Sequential)
+	f = append(f, config.Pair{Name: "is_graph_network", Value: functional || sequential})
+	if c := x.calls[obj]; c != nil {
+		var specs []any
+		for i, fact := range c.inputs {
+			name := fmt.Sprintf("input_%d", i+1)
+			if m, ok := obj.(*keras.Functional); ok {
+				name = m.InputNames()[i]
+			}
+			specs = append(specs, typeSpec(fact, name))
+		}
+		var first any = specs
+		if len(specs) == 1 {
+			first = specs[0]
+		}
+		full := config.Fields{{Name: "class_name", Value: "__tuple__"}, {Name: "items", Value: []any{[]any{first}, config.Fields{}}}}
+		f = append(f, config.Pair{Name: "full_save_spec", Value: full}, config.Pair{Name: "save_spec", Value: first})
+	}
+	return append(f, config.Pair{Name: "keras_version", Value: kerasVersion}, config.Pair{Name: "backend", Value: "tensorflow"},
+		config.Pair{Name: "model_config", Value: config.Fields{class, conf}})
+}
+
+// kerasVersion is the release of tf_keras whose files a save writes.
+const kerasVersion = "2.21.0"
+
+// typeSpec returns a tf.TensorSpec.
+func typeSpec(fact graph.Fact, name string) config.Fields {
+	var dims any
+	if fact.Shape.HasRank() {
+		dims = base.Shape(fact.Shape.Anonymous().Dims())
+	}
+	serialized := []any{config.Fields{{Name: "class_name", Value: "TensorShape"}, {Name: "items", Value: dims}}, fact.DType.String(), name}
+	return config.Fields{{Name: "class_name", Value: "TypeSpec"}, {Name: "type_spec", Value: "tf.TensorSpec"}, {Name: "serialized", Value: serialized}}
+}
+
+// dtypeOf returns the dtype policy as metadata has it.
+func dtypeOf(l *base.Layer) any {
+	if l.DType == "" {
+		return "float32"
+	}
+	return l.DType
+}
+
+func tuple(shape tensor.Shape) config.Fields {
+	return config.Fields{{Name: "class_name", Value: "__tuple__"}, {Name: "items", Value: base.Shape(shape)}}
+}
+
+func isFunction(obj any) bool {
+	switch obj.(type) {
+	case *layers.TFOpLambda, *layers.SlicingOpLambda:
+		return true
+	}
+	return false
+}
+
+// mustRestore reports whether Keras opens a layer from its config only.
+func mustRestore(obj any) bool {
+	switch obj.(type) {
+	case *layers.Normalization, *layers.Discretization, *layers.StringLookup, *layers.IntegerLookup, *layers.TextVectorization:
+		return true
+	}
+	return isFunction(obj)
+}
