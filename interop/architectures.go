@@ -40,7 +40,9 @@ func architectureCases(ctx context.Context, r *run) {
 		return
 	}
 	for _, e := range list {
-		r.check("architecture "+e.Name(), func() error { return architecture(ctx, filepath.Join(folder, e.Name()), filepath.Join(r.root, "go", "architectures", e.Name())) })
+		r.check("architecture "+e.Name(), func() error {
+			return architecture(ctx, filepath.Join(folder, e.Name()), filepath.Join(r.root, "go", "architectures", e.Name()))
+		})
 	}
 }
 
