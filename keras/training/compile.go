@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/keras/base"
@@ -60,6 +61,10 @@ type Trainer struct {
 	predict     *function.Func[stepInput, []*ops.Value]
 
 	arrangements map[string]*arrangement
+	lastLayouts  *layouts // of the last batch, whose arrangement is lastForm
+	lastForm     *arrangement
+	all          []metrics.Accumulator // once they are made, and their names
+	names        []string
 	steps        *trackable.Scalar[int64]
 }
 
@@ -126,34 +131,46 @@ func (t *Trainer) Optimizer() optimizers.Optimizer { return t.optimizer }
 // Metrics returns the metrics in the order of tf_keras's model.metrics: the loss, those of
 // outputs, then those that were compiled. Before the first step there are none.
 func (t *Trainer) Metrics() []metrics.Accumulator {
-	return append(t.losses.metrics(), t.metrics.all...)
+	return slices.Clone(t.allMetrics())
+}
+
+// allMetrics returns the metrics, nil before the first step.
+func (t *Trainer) allMetrics() []metrics.Accumulator {
+	if t.all == nil && t.metrics.built {
+		t.all = append(t.losses.metrics(), t.metrics.all...)
+		for _, m := range t.all {
+			t.names = append(t.names, metrics.NameOf(m))
+		}
+	}
+	return t.all
 }
 
 // MetricsNames returns the names of the metrics, which are those in logs.
 func (t *Trainer) MetricsNames() []string {
-	all := t.Metrics()
-	names := make([]string, len(all))
-	for i, m := range all {
-		names[i] = metrics.NameOf(m)
-	}
-	return names
+	t.allMetrics()
+	return slices.Clone(t.names)
 }
 
 // ResetMetrics forgets what the metrics were given, as each epoch and evaluation does.
 func (t *Trainer) ResetMetrics(ctx context.Context) error {
 	s := function.Eager(ctx)
-	for _, m := range t.Metrics() {
+	for _, m := range t.allMetrics() {
 		m.Reset(s)
 	}
 	return s.Err()
 }
 
-// arrangement returns the shared arrangement equal to a.
-func (t *Trainer) arrangement(a arrangement) *arrangement {
-	key := fmt.Sprint(a.x.key(), a.y.key(), a.weights.key(), a.weighsClasses)
-	if have := t.arrangements[key]; have != nil {
-		return have
+// arrangementOf returns the shared arrangement of a batch.
+func (t *Trainer) arrangementOf(l *layouts, weighsClasses bool) *arrangement {
+	if l == t.lastLayouts && t.lastForm.weighsClasses == weighsClasses {
+		return t.lastForm
 	}
-	t.arrangements[key] = &a
-	return &a
+	key := fmt.Sprint(l.x.key(), l.y.key(), l.weights.key(), weighsClasses)
+	form := t.arrangements[key]
+	if form == nil {
+		form = &arrangement{*l, weighsClasses}
+		t.arrangements[key] = form
+	}
+	t.lastLayouts, t.lastForm = l, form
+	return form
 }

@@ -46,8 +46,8 @@ type source interface {
 
 // element is a batch.
 type element struct {
-	x, y, weights                   []*ops.Value
-	xLayout, yLayout, weightsLayout layout
+	x, y, weights []*ops.Value
+	layouts       *layouts
 }
 
 // Examples are all examples that a model is trained with, or a batch of them. The first
@@ -65,10 +65,10 @@ type Examples struct {
 
 // rows are examples in memory.
 type rows struct {
-	o                               *sourceOptions
-	n, size                         int
-	x, y, weights                   []*tensor.Tensor
-	xLayout, yLayout, weightsLayout layout
+	o             *sourceOptions
+	n, size       int
+	x, y, weights []*tensor.Tensor
+	layouts       *layouts
 }
 
 // rows returns the tensors of the examples.
@@ -76,15 +76,15 @@ func (e *Examples) rows(ctx context.Context) (*rows, error) {
 	if e == nil {
 		return nil, errors.New("the Examples are nil")
 	}
-	r := new(rows)
+	r := &rows{layouts: new(layouts)}
 	var err error
-	if r.x, r.xLayout, err = tensorsOf(ctx, e.X); err != nil {
+	if r.x, r.layouts.x, err = tensorsOf(ctx, e.X); err != nil {
 		return nil, fmt.Errorf("X: %w", err)
 	}
-	if r.y, r.yLayout, err = tensorsOf(ctx, e.Y); err != nil {
+	if r.y, r.layouts.y, err = tensorsOf(ctx, e.Y); err != nil {
 		return nil, fmt.Errorf("Y: %w", err)
 	}
-	if r.weights, r.weightsLayout, err = tensorsOf(ctx, e.SampleWeight); err != nil {
+	if r.weights, r.layouts.weights, err = tensorsOf(ctx, e.SampleWeight); err != nil {
 		return nil, fmt.Errorf("SampleWeight: %w", err)
 	}
 	if len(r.x) == 0 {
@@ -195,7 +195,7 @@ func (r *rows) open(ctx context.Context, _ int) (next func() (*element, error), 
 		}
 		lo, hi := at, min(at+r.size, r.n)
 		at = hi
-		return &element{take(r.x, lo, hi), take(r.y, lo, hi), take(r.weights, lo, hi), r.xLayout, r.yLayout, r.weightsLayout}, nil
+		return &element{take(r.x, lo, hi), take(r.y, lo, hi), take(r.weights, lo, hi), r.layouts}, nil
 	}, func() {}
 }
 
@@ -380,15 +380,15 @@ func elementOf(ctx context.Context, e *Examples) (*element, error) {
 	if e == nil {
 		return nil, errors.New("a batch is nil")
 	}
-	out := new(element)
+	out := &element{layouts: new(layouts)}
 	var err error
-	if out.x, out.xLayout, err = valuesOf(ctx, e.X); err != nil {
+	if out.x, out.layouts.x, err = valuesOf(ctx, e.X); err != nil {
 		return nil, fmt.Errorf("the inputs of a batch: %w", err)
 	}
-	if out.y, out.yLayout, err = valuesOf(ctx, e.Y); err != nil {
+	if out.y, out.layouts.y, err = valuesOf(ctx, e.Y); err != nil {
 		return nil, fmt.Errorf("the truths of a batch: %w", err)
 	}
-	if out.weights, out.weightsLayout, err = valuesOf(ctx, e.SampleWeight); err != nil {
+	if out.weights, out.layouts.weights, err = valuesOf(ctx, e.SampleWeight); err != nil {
 		return nil, fmt.Errorf("the sample weights of a batch: %w", err)
 	}
 	if len(out.x) == 0 {

@@ -180,7 +180,7 @@ func (t *Trainer) predictAll(ctx context.Context, data Data, opts *EvaluateOptio
 
 // outputsFor returns the outputs for a batch.
 func (t *Trainer) outputsFor(ctx context.Context, e *element) ([]*tensor.Tensor, error) {
-	only := &element{x: e.x, xLayout: e.xLayout}
+	only := &element{x: e.x, layouts: &layouts{x: e.layouts.x}}
 	values, err := t.predict.Call(ctx, t.input(only, nil))
 	if err != nil {
 		return nil, err

@@ -291,7 +291,7 @@ func (f *fitting) epoch(ctx context.Context, epoch int) (callbacks.Logs, error) 
 		logs, err = t.step(ctx, t.train, e, f.classes)
 		return err
 	}, func(step int) (bool, error) {
-		f.r.Params.Metrics = t.MetricsNames()
+		f.r.Params.Metrics = t.names
 		err := f.list.OnTrainBatchEnd(ctx, f.r, step, logs)
 		return f.r.StopTraining, err
 	}))
@@ -310,7 +310,8 @@ func (f *fitting) epoch(ctx context.Context, epoch int) (callbacks.Logs, error) 
 		for name, v := range val {
 			logs["val_"+name] = v
 		}
-		for _, name := range t.MetricsNames() {
+		f.r.Params.Metrics = t.MetricsNames()
+		for _, name := range t.names {
 			f.r.Params.Metrics = append(f.r.Params.Metrics, "val_"+name)
 		}
 	}
@@ -363,12 +364,11 @@ func (t *Trainer) step(ctx context.Context, f *function.Func[stepInput, []*ops.V
 	if err != nil {
 		return nil, err
 	}
-	all := t.Metrics()
-	if len(results) != len(all) {
-		return nil, fmt.Errorf("the step has %d results for %d metrics", len(results), len(all))
+	if n := len(t.allMetrics()); len(results) != n {
+		return nil, fmt.Errorf("the step has %d results for %d metrics", len(results), n)
 	}
-	logs := make(callbacks.Logs, len(all)+2)
-	for i, name := range t.MetricsNames() {
+	logs := make(callbacks.Logs, len(results)+2)
+	for i, name := range t.names {
 		if logs[name], err = number(results[i]); err != nil {
 			return nil, fmt.Errorf("the metric %q: %w", name, err)
 		}
@@ -379,7 +379,7 @@ func (t *Trainer) step(ctx context.Context, f *function.Func[stepInput, []*ops.V
 // input returns a batch as the steps take it.
 func (t *Trainer) input(e *element, classes []*ops.Value) stepInput {
 	return stepInput{X: e.x, Y: e.y, Weights: e.weights, ClassWeights: classes,
-		Form: t.arrangement(arrangement{e.xLayout, e.yLayout, e.weightsLayout, classes != nil})}
+		Form: t.arrangementOf(e.layouts, classes != nil)}
 }
 
 // number returns the value of a scalar.

@@ -179,7 +179,7 @@ func (t *Trainer) results(s *ops.Scope, out *outputs, truths, weights []*ops.Val
 	if s.Err() != nil {
 		return nil
 	}
-	all := t.Metrics()
+	all := t.allMetrics()
 	results := make([]*ops.Value, len(all))
 	for i, m := range all {
 		results[i] = m.Result(s)

@@ -33,10 +33,13 @@ func (l *layout) key() string {
 	return fmt.Sprintf("%d%q%v", l.kind, l.keys, l.has)
 }
 
+// layouts are the layouts of the parts of a batch.
+type layouts struct{ x, y, weights layout }
+
 // arrangement is the form of a batch. Batches of one form share one arrangement, which is a
 // static argument of the steps.
 type arrangement struct {
-	x, y, weights layout
+	layouts
 	weighsClasses bool // the class weights are the last argument
 }
 
