@@ -49,3 +49,10 @@ func (v *View) Slots(id int) iter.Seq[trackable.SlotRef] {
 		}
 	}
 }
+
+// Saver returns the registered saver that saved the object with number id, "package.name",
+// and the object's name with it; "" for an object that no saver saved.
+func (v *View) Saver(id int) (name, object string) {
+	n := v.graph.node(int32(id))
+	return n.saver.name, n.saver.object
+}

@@ -66,6 +66,7 @@ func savedModelCases(ctx context.Context, r *run) {
 			return errors.Join(err, writeCalls(dir+".npz", calls))
 		})
 	}
+	r.check("save the SavedModel of a registered saver", func() error { return saveRegistered(ctx, r) })
 	list, err := os.ReadDir(models)
 	if err != nil {
 		r.result("SavedModels saved again", wrongs(err), "")

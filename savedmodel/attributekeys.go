@@ -12,6 +12,17 @@ type attributeKey struct{ name, key string }
 // matchCheckpoint does, and returns the attributes of each object.
 func (g *MetaGraph) attributeKeys(view *checkpoint.View) map[*Object][]attributeKey {
 	out := map[*Object][]attributeKey{}
+	g.walkCheckpoint(view, func(o *Object, id int) {
+		for name, key := range view.Attributes(id) {
+			out[o] = append(out[o], attributeKey{name, key})
+		}
+	})
+	return out
+}
+
+// walkCheckpoint calls visit for each object to which edges of the model and of the
+// checkpoint lead alike, with its number in the checkpoint.
+func (g *MetaGraph) walkCheckpoint(view *checkpoint.View, visit func(o *Object, id int)) {
 	type pair struct {
 		o  *Object
 		id int
@@ -19,9 +30,7 @@ func (g *MetaGraph) attributeKeys(view *checkpoint.View) map[*Object][]attribute
 	seen := map[*Object]bool{g.Objects[0]: true}
 	for queue := []pair{{g.Objects[0], 0}}; len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
-		for name, key := range view.Attributes(p.id) {
-			out[p.o] = append(out[p.o], attributeKey{name, key})
-		}
+		visit(p.o, p.id)
 		if len(p.o.Children) == 0 {
 			continue
 		}
@@ -36,5 +45,4 @@ func (g *MetaGraph) attributeKeys(view *checkpoint.View) map[*Object][]attribute
 			}
 		}
 	}
-	return out
 }

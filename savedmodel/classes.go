@@ -29,6 +29,10 @@ type Class[T trackable.Trackable] struct {
 	// AlternateIDs are other identifiers under which files name the class. Default:
 	// none.
 	AlternateIDs []string
+	// Registered writes the identifier as the objects' registered name too, by which
+	// TensorFlow finds a Python class of register_serializable. Default: only objects that
+	// are no user objects, such as variables and resources, have a registered name.
+	Registered bool
 	// Matches reports whether the class is that of an object. Default: the object's type
 	// is T. The class registered last is asked first.
 	Matches func(obj trackable.Trackable) bool
@@ -50,6 +54,7 @@ type class struct {
 	alternates    []string
 	version, min  int
 	bad           []int
+	registered    bool
 	matches       func(trackable.Trackable) bool
 	save          func(*SaveContext, trackable.Trackable) (*SaveSpec, error)
 	load          func(context.Context, *LoadSpec) (trackable.Trackable, error)
@@ -75,7 +80,7 @@ var tensorFlowClasses = []string{"StaticHashTable", "TrackableConstant"}
 func Register[T trackable.Trackable](classes *Classes, c Class[T]) error {
 	x := &class{
 		pkg: c.Package, name: c.Name, id: identifier(c.Package, c.Name), alternates: slices.Clone(c.AlternateIDs),
-		version: max(c.Version, 1), min: max(c.MinConsumer, 1), bad: slices.Clone(c.BadConsumers), matches: c.Matches,
+		version: max(c.Version, 1), min: max(c.MinConsumer, 1), bad: slices.Clone(c.BadConsumers), registered: c.Registered, matches: c.Matches,
 	}
 	t := reflect.TypeFor[T]()
 	switch {
@@ -210,6 +215,10 @@ type SaveSpec struct {
 	// saved besides. Default: none.
 	ProtoType string
 	Proto     []byte
+	// Dependencies lead to the objects that the class's Load needs to make the object, by
+	// names of their own. Each is also a child of an object that is saved. Objects that
+	// need each other are an error of the save. Default: none.
+	Dependencies []trackable.Edge
 }
 
 // Child returns the child that an edge leads to; nil if there is none.
@@ -315,6 +324,11 @@ func (x *class) specOf(sc *SaveContext, obj trackable.Trackable) (spec *SaveSpec
 	for i, e := range out.Children {
 		if out.Children[i].Child, err = nested(e.Child); err != nil {
 			return nil, fmt.Errorf("the class %q: child %q: %w", x.id, e.Name, err)
+		}
+	}
+	for _, e := range out.Dependencies {
+		if e.Child == nil || reflect.ValueOf(e.Child).Kind() != reflect.Pointer || reflect.ValueOf(e.Child).IsNil() {
+			return nil, fmt.Errorf("the class %q: dependency %q: it is a %T, want a pointer to an object", x.id, e.Name, e.Child)
 		}
 	}
 	return &out, nil

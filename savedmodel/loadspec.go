@@ -37,8 +37,12 @@ func (r *restorer) spec(id int) *LoadSpec {
 		return s
 	}
 	o := r.meta.Objects[id]
+	identifier := o.Identifier
+	if o.RegisteredName != "" && (o.Kind != UserObject || r.opts.Classes.lookup(o.RegisteredName, r.opts.Packages) != nil) {
+		identifier = o.RegisteredName
+	}
 	s := &LoadSpec{
-		Identifier: o.Identifier, Version: max(o.Version, 1), Metadata: []byte(o.Metadata),
+		Identifier: identifier, Version: max(o.Version, 1), Metadata: []byte(o.Metadata),
 		ProtoType: o.ProtoType, Proto: slices.Clone(o.Proto), Kind: o.Kind, r: r, id: id,
 	}
 	r.specs[id] = s
@@ -66,6 +70,27 @@ func (s *LoadSpec) Child(name string) (*LoadSpec, error) {
 		return nil, &NotFoundError{Kind: "child", Name: name, Near: nearest.Names(name, names, 5), Note: "of " + s.Path()}
 	}
 	return s.r.spec(o.ID), nil
+}
+
+// Dependencies returns the names of what the object requires, in order.
+func (s *LoadSpec) Dependencies() []string {
+	var names []string
+	for _, e := range s.r.meta.Objects[s.id].Dependencies {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// Dependency returns what the file says of an object that this one requires. It is often
+// a child of this object or of another one, too.
+func (s *LoadSpec) Dependency(name string) (*LoadSpec, error) {
+	for _, e := range s.r.meta.Objects[s.id].Dependencies {
+		if e.Name == name {
+			return s.r.spec(e.Object.ID), nil
+		}
+	}
+	names := s.Dependencies()
+	return nil, &NotFoundError{Kind: "dependency", Name: name, Near: nearest.Names(name, names, 5), Note: "of " + s.Path()}
 }
 
 // Deserialize makes the object: by its class, or as a generic one. A second call returns
@@ -273,6 +298,9 @@ func (r *restorer) assign(v *trackable.Variable, id int) error {
 	}
 	t := r.values[id]
 	if t == nil {
+		if by, ok := r.registered[id]; ok {
+			return r.filledBy(by, id)
+		}
 		return fmt.Errorf("savedmodel: load %s: the checkpoint has no value for the variable", r.path(id))
 	}
 	if v.DType() == tensor.Invalid {

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // Kind is what an object is.
@@ -84,6 +85,9 @@ type Traits struct {
 	// ProtoType and Proto are a message of the user's, encoded, and its type.
 	ProtoType string
 	Proto     []byte
+	// Requires leads from a live object to those that have to be made before it. A save
+	// writes them as dependencies. [Details].Dependencies has those of a file.
+	Requires []trackable.Edge
 	// Savers are functions that save and restore parts of the object, by name.
 	Savers map[string]Saver
 

@@ -24,6 +24,9 @@ type RestoreOptions struct {
 	// Packages are the packages whose classes are used, besides the global one.
 	// Default: none.
 	Packages []string
+	// Savers are the registered savers. Objects that one of them saved get their values
+	// from its Restore. Default: checkpoint.DefaultSavers.
+	Savers *checkpoint.Savers
 	// AllowMissing lets variables that a class's Load made keep their values if the
 	// model has none for them. Default: that is an error.
 	AllowMissing bool
@@ -44,7 +47,8 @@ type Restored struct {
 	// Unused lists the paths of the model's variables that no object has taken.
 	Unused []string
 	// Unfilled lists the paths of the variables that have no value, because the model's
-	// checkpoint has none under their names: a registered saver wrote it, for example.
+	// checkpoint has none under their names: a registered saver that the program doesn't
+	// have wrote it, for example.
 	// Reading such a variable and saving it are errors.
 	Unfilled []string
 	// MetaGraph describes the model.
@@ -142,14 +146,22 @@ type restorer struct {
 	values     map[int]*tensor.Tensor        // of variables
 	keys       map[*Object]string            // of their values in the checkpoint
 	attributes map[int][]trackable.Attribute // values of other objects
+	registered map[int]savedBy               // objects whose values a registered saver wrote
 	bound      map[int]*trackable.Variable   // variables of the program that stand for the file's
 	places     []livePlace                   // objects whose values are still to be given
 	// checkpoints are the objects that take values in place of those of a class.
 	checkpoints []livePlace
 	paths       map[int]string
 	led         map[*Object]bool // objects to which an edge leads
+	unfilled    []unfilled
 
 	result *Restored
+}
+
+// unfilled is a variable for which the checkpoint has no value.
+type unfilled struct {
+	variable *trackable.Variable
+	id       int
 }
 
 // livePlace is an object of the program that takes the values of a node of the file.
@@ -174,6 +186,7 @@ func (r *restorer) readValues() error {
 	defer view.Close()
 	var byOp map[*Object]bool
 	r.keys, byOp = r.meta.matchCheckpoint(view)
+	r.findRegistered(view)
 	if err := r.readAttributes(view, byOp); err != nil {
 		return err
 	}
@@ -279,7 +292,7 @@ func (r *restorer) makeGeneric(o *Object) (trackable.Trackable, error) {
 		return r.variable(o)
 	case AssetObject:
 		a := NewAssetFS(r.meta.model.fsys, AssetsDir+"/"+o.Asset.Name)
-		a.Name = o.Asset.Name
+		a.Name, a.traits = o.Asset.Name, ownTraits(o)
 		return a, nil
 	case FunctionObject:
 		f := &TrackableFunction{Traits: ownTraits(o), Parameters: o.Function.Parameters}
@@ -296,7 +309,7 @@ func (r *restorer) makeGeneric(o *Object) (trackable.Trackable, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &TrackableBareFunction{Concrete: t, Keywords: o.Function.Keywords, Positional: o.Function.Positional, Parameters: o.Function.Parameters}, nil
+		return &TrackableBareFunction{Concrete: t, Keywords: o.Function.Keywords, Positional: o.Function.Positional, Parameters: o.Function.Parameters, traits: ownTraits(o)}, nil
 	case ConstantObject:
 		n := r.graph.Lookup(o.Constant)
 		if n == nil || n.Attrs.Tensor("value") == nil {
@@ -310,7 +323,7 @@ func (r *restorer) makeGeneric(o *Object) (trackable.Trackable, error) {
 		if f == nil {
 			return nil, fmt.Errorf("there is no function %q, of which a tensor is captured", o.InFunction)
 		}
-		return &TrackableTensor{Name: o.Tensor, Function: f}, nil
+		return &TrackableTensor{Name: o.Tensor, Function: f, traits: ownTraits(o)}, nil
 	}
 	if len(o.Slots) > 0 {
 		return &TrackableOptimizer{TrackableObject: TrackableObject{Traits: ownTraits(o)}}, nil
@@ -328,8 +341,10 @@ func ownTraits(o *Object) *Traits {
 func (r *restorer) variable(o *Object) (*trackable.Variable, error) {
 	t := r.values[o.ID]
 	if t == nil {
-		r.result.Unfilled = append(r.result.Unfilled, r.path(o.ID))
-		return new(trackable.Variable).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable), nil
+		v := new(trackable.Variable).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
+		setTraits(v, o)
+		r.unfilled = append(r.unfilled, unfilled{v, o.ID})
+		return v, nil
 	}
 	if d := o.Variable.DType; d != tensor.Invalid && d != t.DType() || !o.Variable.Shape.Accepts(t.Shape()) {
 		return nil, fmt.Errorf("the variable %q has another value in the checkpoint (got %v%v, want %v%v)", o.Variable.Name, t.DType(), t.Shape(), d, o.Variable.Shape)
@@ -342,11 +357,26 @@ func (r *restorer) variable(o *Object) (*trackable.Variable, error) {
 	case !s.Known():
 		v.SetShape(s.Dims())
 	}
-	i := o.Variable
-	if i.Device != "" || i.Synchronization != "" && i.Synchronization != "AUTO" || i.Aggregation != "" && i.Aggregation != "NONE" {
-		v.SetTraits(&trackable.VariableTraits{Device: i.Device, Synchronization: i.Synchronization, Aggregation: i.Aggregation})
-	}
+	setTraits(v, o)
 	return v, nil
+}
+
+// setTraits gives a variable what the file says of it besides value, name and shape.
+func setTraits(v *trackable.Variable, o *Object) {
+	i := o.Variable
+	t := trackable.VariableTraits{Device: i.Device, Synchronization: i.Synchronization, Aggregation: i.Aggregation}
+	if t.Synchronization == "AUTO" {
+		t.Synchronization = ""
+	}
+	if t.Aggregation == "NONE" {
+		t.Aggregation = ""
+	}
+	if x := o.Traits; x.RegisteredName != "" || x.RegisteredSaver != "" || x.ProtoType != "" || x.Proto != nil || o.Dependencies != nil {
+		t.Saved = ownTraits(o)
+	}
+	if t != (trackable.VariableTraits{}) {
+		v.SetTraits(&t)
+	}
 }
 
 // trace returns the trace for an entry of the file; its captures are set at the end.
@@ -386,6 +416,14 @@ func (r *restorer) finish() error {
 			}
 		}
 	}
+	if err := r.restoreRegistered(); err != nil {
+		return err
+	}
+	for _, u := range r.unfilled {
+		if u.variable.DType() == tensor.Invalid {
+			r.result.Unfilled = append(r.result.Unfilled, r.path(u.id))
+		}
+	}
 	return r.unused()
 }
 
@@ -403,6 +441,9 @@ func (r *restorer) setEdges() error {
 				return err
 			}
 			edges = append(edges, trackable.Edge{Name: e.Name, Child: child})
+		}
+		if err := r.setDependencies(o); err != nil {
+			return err
 		}
 		switch obj := r.objects[id].(type) {
 		case *TrackableObject, *TrackableOptimizer:
@@ -430,6 +471,23 @@ func (r *restorer) setEdges() error {
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// setDependencies sets what a generic object requires. Functions have no such list: what
+// they require is what they capture.
+func (r *restorer) setDependencies(o *Object) error {
+	traits := traitsOf(r.objects[o.ID])
+	if traits == nil || o.Kind == FunctionObject || o.Kind == BareFunction {
+		return nil
+	}
+	for _, e := range o.Dependencies {
+		obj, err := r.resolve(e.Object.ID)
+		if err != nil {
+			return err
+		}
+		traits.Requires = append(traits.Requires, trackable.Edge{Name: e.Name, Child: obj})
 	}
 	return nil
 }

@@ -187,8 +187,8 @@ func (g *MetaGraph) extraFiles(r *Restored, s *saver) ([]extraFile, error) {
 		obj := r.objects[n.NodeId]
 		id, ok := s.number(obj)
 		n.NodeId = int32(id)
-		t, _ := obj.(TraitsHolder)
-		return !ok || t == nil || t.SavedTraits().Identifier != n.Identifier // an edit has removed or changed the object
+		t := traitsOf(obj)
+		return !ok || t == nil || t.Identifier != n.Identifier // an edit has removed or changed the object
 	})
 	if len(p.Nodes) == 0 {
 		return out, nil

@@ -430,21 +430,35 @@ func (s *saver) node(id int) (*pb.SavedObject, error) {
 		if spec.Proto != nil || spec.ProtoType != "" {
 			o.SerializedUserProto = &pb.Any{TypeUrl: spec.ProtoType, Value: spec.Proto}
 		}
-		if o.Which != pb.SavedObjectUserObject { // such kinds have no identifier
+		if spec.class.registered || o.Which != pb.SavedObjectUserObject { // such kinds have no identifier
 			o.RegisteredName = spec.class.id
 		}
+		return o, s.dependencies(o, spec.Dependencies)
+	}
+	traits := traitsOf(n.Object)
+	if traits == nil {
 		return o, nil
 	}
-	t, ok := n.Object.(TraitsHolder)
-	if !ok || t.SavedTraits() == nil {
-		return o, nil
-	}
-	traits := t.SavedTraits()
 	o.RegisteredName, o.RegisteredSaver = traits.RegisteredName, traits.RegisteredSaver
 	if traits.ProtoType != "" || traits.Proto != nil {
 		o.SerializedUserProto = &pb.Any{TypeUrl: traits.ProtoType, Value: traits.Proto}
 	}
-	return o, nil
+	return o, s.dependencies(o, traits.Requires)
+}
+
+// traitsOf returns what is written for an object besides its kind and its edges; nil for
+// nothing.
+func traitsOf(obj trackable.Trackable) *Traits {
+	switch x := obj.(type) {
+	case trackable.VariableLike:
+		if t := x.AsVariable().Traits(); t != nil {
+			saved, _ := t.Saved.(*Traits)
+			return saved
+		}
+	case TraitsHolder:
+		return x.SavedTraits()
+	}
+	return nil
 }
 
 // saveables adds the functions that save and restore an object.
@@ -516,11 +530,6 @@ func (s *saver) describeVariable(o *pb.SavedObject, n *trackable.GraphNode) erro
 	t := v.Traits()
 	if t == nil {
 		t = new(trackable.VariableTraits)
-	}
-	if len(t.Encoded) > 0 {
-		if err := x.Unmarshal(t.Encoded); err != nil {
-			return fmt.Errorf("the variable's traits: %w", err)
-		}
 	}
 	x.Dtype, x.Shape, x.Trainable, x.Name = pb.DataType(v.DType()), graph.ShapeProto(partialShape(v)), v.Trainable(), n.FullName
 	x.Device = ""

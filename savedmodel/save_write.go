@@ -84,6 +84,9 @@ func (s *saver) encode() error {
 		}
 		nodes = append(nodes, o)
 	}
+	if err := s.checkDependencies(nodes); err != nil {
+		return err
+	}
 	entries, err := s.entries()
 	if err != nil {
 		return err

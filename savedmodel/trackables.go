@@ -75,7 +75,12 @@ type TrackableAsset struct {
 	fsys  fs.FS
 	inFS  string
 	local string // a path of the operating system
+
+	traits *Traits // of a file
 }
+
+// SavedTraits returns what the file says of an asset that was loaded; nil for others.
+func (a *TrackableAsset) SavedTraits() *Traits { return a.traits }
 
 // NewAsset returns the asset that is the operating system's file at path.
 func NewAsset(path string) *TrackableAsset {
@@ -133,7 +138,13 @@ type TrackableTensor struct {
 	Name string
 	// Function is that function.
 	Function *graph.Function
+
+	traits *Traits // of a file
 }
+
+// SavedTraits returns what the file says of a captured tensor that was loaded; nil for
+// others.
+func (t *TrackableTensor) SavedTraits() *Traits { return t.traits }
 
 // NotTracked keeps such tensors out of the object graph of a checkpoint.
 func (t *TrackableTensor) NotTracked() {}
@@ -152,8 +163,12 @@ type TrackableBareFunction struct {
 	// Parameters are the parameters of the Python function; nil if a file says nothing.
 	Parameters *Parameters
 
-	edges []trackable.Edge // of a file: constants that the trace captures
+	edges  []trackable.Edge // of a file: constants that the trace captures
+	traits *Traits          // of a file
 }
+
+// SavedTraits returns what the file says of a function that was loaded; nil for others.
+func (f *TrackableBareFunction) SavedTraits() *Traits { return f.traits }
 
 // NotTracked keeps such functions out of the object graph of a checkpoint.
 func (f *TrackableBareFunction) NotTracked() {}

@@ -11,9 +11,9 @@ type VariableTraits struct {
 	// Aggregation says how values of replicas are combined: "NONE", "SUM", "MEAN" or
 	// "ONLY_FIRST_REPLICA". Default: "NONE".
 	Aggregation string
-	// Encoded is the whole encoded SavedVariable message from which the variable was
-	// loaded. A save keeps its fields that nothing else here describes. Default: none.
-	Encoded []byte
+	// Saved is the rest of what a SavedModel says of the variable: a *savedmodel.Traits.
+	// Default: nothing.
+	Saved any
 }
 
 // Traits returns the variable's traits; nil for the defaults. They must not be changed.
