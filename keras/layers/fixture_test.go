@@ -1,13 +1,11 @@
 package layers_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,10 +18,17 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/internal/kerastest"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+)
+
+var (
+	must     = kerastest.Must
+	tensorOf = kerastest.Data
+	float64s = kerastest.Floats
 )
 
 // fixtureCase is a case that testdata/gen_layers.py has run.
@@ -72,27 +77,9 @@ func TestLayersAreTfKeras(t *testing.T) {
 
 // fixture returns the cases of a family and their arrays.
 func fixture(t *testing.T, family string) ([]fixtureCase, map[string]*tensor.Tensor) {
-	data, err := os.ReadFile(filepath.Join("testdata", family+".json"))
-	must(t, err)
 	var cases []fixtureCase
-	must(t, json.Unmarshal(data, &cases))
-	data, err = os.ReadFile(filepath.Join("testdata", family+".npz"))
-	must(t, err)
-	z, err := tensor.OpenNPZ(bytes.NewReader(data), int64(len(data)), nil)
-	must(t, err)
-	arrays := map[string]*tensor.Tensor{}
-	for _, name := range z.Names() {
-		arrays[name], err = z.Read(t.Context(), name)
-		must(t, err)
-	}
-	return cases, arrays
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kerastest.JSON(t, filepath.Join("testdata", family+".json"), &cases)
+	return cases, kerastest.Arrays(t, filepath.Join("testdata", family+".npz"))
 }
 
 func decode(t *testing.T, data []byte) caller {
@@ -111,42 +98,8 @@ func checkConfig(t *testing.T, c *fixtureCase) {
 	for name, want := range map[string]json.RawMessage{"new form": c.Config, "built": c.Built, "legacy form": c.Legacy} {
 		got, err := keras.Config(decode(t, want), &keras.ConfigOptions{Classes: testClasses, Legacy: name == "legacy form"})
 		must(t, err)
-		if d := cmp.Diff(flat(t, want), flat(t, got)); d != "" {
-			t.Errorf("%s (-tf_keras +ours):\n%s", name, d)
-		}
+		kerastest.SameJSON(t, name, want, got)
 	}
-}
-
-// flat returns a JSON value as a list of its paths and values, in order.
-func flat(t *testing.T, data []byte) []string {
-	d := json.NewDecoder(bytes.NewReader(data))
-	var out []string
-	var walk func(path string)
-	walk = func(path string) {
-		tok, err := d.Token()
-		must(t, err)
-		switch tok {
-		case json.Delim('{'):
-			for d.More() {
-				key, err := d.Token()
-				must(t, err)
-				walk(fmt.Sprintf("%s.%s", path, key))
-			}
-			_, err = d.Token()
-			out = append(out, path+"{}")
-		case json.Delim('['):
-			for i := 0; d.More(); i++ {
-				walk(fmt.Sprintf("%s[%d]", path, i))
-			}
-			_, err = d.Token()
-			out = append(out, path+"[]")
-		default:
-			out = append(out, fmt.Sprintf("%s = %#v", path, tok))
-		}
-		must(t, err)
-	}
-	walk("")
-	return out
 }
 
 // checkCall builds the layer, sets its weights and compares what a call computes.
@@ -263,9 +216,7 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 	if c.Adapt {
 		got, err := keras.Config(layer, &keras.ConfigOptions{Classes: testClasses})
 		must(t, err)
-		if d := cmp.Diff(flat(t, c.Built), flat(t, got)); d != "" {
-			t.Errorf("config of the adapted layer (-tf_keras +ours):\n%s", d)
-		}
+		kerastest.SameJSON(t, "config of the adapted layer", c.Built, got)
 	}
 	outputs = elementsOf(t, outputs, c.OutForms)
 	count := 0
@@ -447,13 +398,6 @@ func checkGradients(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tens
 	}
 }
 
-func tensorOf(t *testing.T, v *ops.Value) *tensor.Tensor {
-	t.Helper()
-	x, err := v.Tensor()
-	must(t, err)
-	return x
-}
-
 // near compares two tensors: floats within tol of the larger of the two, and of the
 // largest element where they are small; all others exactly.
 func near(t *testing.T, what string, got, want *tensor.Tensor, tol float64) {
@@ -505,11 +449,4 @@ func largest(t *testing.T, x *tensor.Tensor) float64 {
 		most = max(most, math.Abs(v))
 	}
 	return most
-}
-
-func float64s(t *testing.T, x *tensor.Tensor) []float64 {
-	t.Helper()
-	w, err := tensor.Cast(x, tensor.Float64)
-	must(t, err)
-	return tensor.Values[float64](w)
 }

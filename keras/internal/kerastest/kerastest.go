@@ -105,7 +105,7 @@ func flat(t testing.TB, data []byte) []string {
 			_, err = d.Token()
 			out = append(out, path+"[]")
 		default:
-			out = append(out, fmt.Sprintf("%s = %v", path, tok))
+			out = append(out, fmt.Sprintf("%s = %#v", path, tok))
 		}
 		Must(t, err)
 	}
