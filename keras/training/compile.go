@@ -125,6 +125,10 @@ func (t *Trainer) compile() error {
 // Model returns the model.
 func (t *Trainer) Model() base.Callable { return t.model }
 
+// CompileOptions returns the options that the trainer was compiled with, as a file of the
+// model has them.
+func (t *Trainer) CompileOptions() CompileOptions { return t.opts }
+
 // Optimizer returns the optimizer, with the loss scaling that [Compile] put around it.
 func (t *Trainer) Optimizer() optimizers.Optimizer { return t.optimizer }
 

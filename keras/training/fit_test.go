@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/callbacks"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/keras/metrics"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/keras/training"
@@ -306,5 +307,42 @@ func TestOutputIsTheLinesOfTfKeras(t *testing.T) {
 	if len(lines) != 5 || lines[0] != "Epoch 1/2" || !strings.HasPrefix(lines[1], "3/3 - 0s - loss: ") || !strings.Contains(lines[1], " - mae: ") ||
 		!strings.Contains(lines[1], " - val_loss: ") || !strings.HasSuffix(lines[1], "/step") {
 		t.Errorf("%q", lines)
+	}
+}
+
+// TestBatchesOfManySizesAreEqualToEagerOnes trains with batches of four sizes and two
+// lengths, of which the last traces have unknown sizes.
+func TestBatchesOfManySizesAreEqualToEagerOnes(t *testing.T) {
+	var batches []training.Examples
+	for i, size := range [][2]int{{5, 4}, {4, 4}, {3, 6}, {2, 6}, {1, 5}} {
+		words := make([]int32, size[0]*size[1])
+		truths := make([]int64, size[0])
+		for k := range words {
+			words[k] = int32((k*7 + i) % 5) // 0 is masked
+		}
+		for k := range truths {
+			truths[k] = int64(k % 3)
+		}
+		batches = append(batches, training.Examples{X: tensor.Must(tensor.New(words, size[0], size[1])), Y: tensor.Vector(truths...), SampleWeight: make([]float32, size[0])})
+		for k := range truths {
+			batches[i].SampleWeight.([]float32)[k] = float32(k + 1)
+		}
+	}
+	var histories []map[string][]float64
+	for _, eager := range []bool{true, false} {
+		model := keras.NewSequential(&layers.Embedding{InputDim: 5, OutputDim: 3, MaskZero: true}, &layers.LSTM{Units: 4}, &layers.Dense{Units: 3})
+		trainer := compiled(t, model, &training.CompileOptions{Optimizer: optimizers.NewAdam(0.05), RunEagerly: eager, Seed: new(uint64(1)),
+			Loss: losses.SparseCategoricalCrossentropy{FromLogits: true}, Metrics: "accuracy", WeightedMetrics: []string{"ce"}})
+		h, err := trainer.Fit(ctx, training.Values(slices.Values(batches)), &training.FitOptions{Epochs: 3, ClassWeight: []float64{1, 2, 3}})
+		must(t, err)
+		histories = append(histories, h.History)
+	}
+	for name, want := range histories[0] {
+		for i := range want {
+			if !near(histories[1][name][i], want[i]) {
+				t.Errorf("%s is %v, want %v", name, histories[1][name], want)
+				break
+			}
+		}
 	}
 }
