@@ -130,6 +130,23 @@ func architecture(ctx context.Context, folder, saved string) error {
 		return err
 	}
 	compare("output", out, "output", 1e-5)
+	if _, err := os.Stat(filepath.Join(folder, "saved")); err == nil {
+		loaded, err := kerasmodels.Load(ctx, os.DirFS(filepath.Join(folder, "saved")), nil)
+		if err != nil {
+			return fmt.Errorf("the SavedModel: %w", err)
+		}
+		for _, o := range loaded.Objects {
+			if o.Generic {
+				wrong = append(wrong, fmt.Errorf("the SavedModel: %s is generic: %s", o.Path, o.Reason))
+			}
+		}
+		run := function.New(func(s *ops.Scope, in []*ops.Value) []*ops.Value { return keras.CallAll(s, loaded.Model, in, nil) }, nil)
+		out, err := run.Call(ctx, inputs)
+		if err != nil {
+			return fmt.Errorf("the SavedModel: %w", err)
+		}
+		compare("output of the SavedModel", out, "output", 1e-5)
+	}
 	if err := os.MkdirAll(filepath.Dir(saved), 0o777); err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-"""Writes random models of tf_keras's layers: config, checkpoint, inputs, outputs, gradients and the losses of 20 steps.
+"""Writes random models of tf_keras's layers: config, checkpoint, inputs, outputs, gradients and the losses of 20 steps;
+the first ones as SavedModels too.
 
     architectures.py FOLDER COUNT
 """
@@ -6,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import sys
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
@@ -18,6 +20,7 @@ from tf_keras.src.saving.legacy.saved_model import json_utils
 
 L = keras.layers
 BATCH, STEPS = 4, 20
+SAVED = 30  # so many are written as SavedModels too
 ACTIVATIONS = ["relu", "tanh", "linear", "sigmoid", "elu", "selu", "gelu", "swish", "softplus", "softsign", "softmax", None]
 
 
@@ -176,6 +179,8 @@ def write(folder, seed):
     tf.train.Checkpoint(model=m).write(str(folder / "ckpt"))
     for n, o in enumerate(m(given, training=False) if len(m.outputs) > 1 else [m(given, training=False)]):
         arrays[f"output{n}"] = o.numpy()
+    if seed <= SAVED:
+        m.save(folder / "saved", save_format="tf")
     optimizer = keras.optimizers.SGD(0.02, momentum=0.5)
 
     @tf.function
@@ -216,9 +221,7 @@ def main():
         if ok:
             written += 1
         elif folder.exists():
-            for f in folder.iterdir():
-                f.unlink()
-            folder.rmdir()
+            shutil.rmtree(folder)
     print(f"{written} models of {seed} tries")
 
 

@@ -65,6 +65,17 @@ type Classes struct {
 	byName map[string][]*Class
 	byType map[reflect.Type]*Class
 	byFunc map[any]*Class
+
+	unknown func(class string, config map[string]any) (any, error)
+}
+
+// WithUnknown returns a set in which f makes the layers and other objects whose class is
+// unknown, where any class is possible. config is what the file says of the object, and may
+// be nil.
+func (c *Classes) WithUnknown(f func(class string, config map[string]any) (any, error)) *Classes {
+	out := *c
+	out.unknown = f
+	return &out
 }
 
 // New returns the set of all given classes. Two classes of one type, and two of one
@@ -81,7 +92,7 @@ func Must(c *Classes, err error) *Classes {
 
 // With returns a set that has the classes of lists as well.
 func (c *Classes) With(lists ...[]Class) (*Classes, error) {
-	out := &Classes{list: slices.Clone(c.list), byName: map[string][]*Class{}, byType: maps.Clone(c.byType), byFunc: maps.Clone(c.byFunc)}
+	out := &Classes{list: slices.Clone(c.list), byName: map[string][]*Class{}, byType: maps.Clone(c.byType), byFunc: maps.Clone(c.byFunc), unknown: c.unknown}
 	if out.byType == nil {
 		out.byType, out.byFunc = map[reflect.Type]*Class{}, map[any]*Class{}
 	}

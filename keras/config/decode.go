@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -133,7 +134,16 @@ func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 	fields, _ := object["config"].(map[string]any)
 	k, err := d.classes.find(name, module, want, fields)
 	if err != nil {
-		return err
+		var unknown *UnknownError
+		if d.classes.unknown == nil || want != typeAny || object == nil || !errors.As(err, &unknown) {
+			return err
+		}
+		made, err := d.classes.unknown(name, fields)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		dst.Set(reflect.ValueOf(made))
+		return nil
 	}
 	if k.typ == nil {
 		dst.Set(reflect.ValueOf(k.value))

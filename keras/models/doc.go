@@ -1,7 +1,8 @@
 // Package models saves Keras models as SavedModels, which tf_keras opens as the real
-// classes.
+// classes, and opens those of tf_keras.
 //
 //	err := models.Save(ctx, model, "saved", nil)
+//	loaded, err := models.Load(ctx, os.DirFS("saved"), nil)
 //
 // In Python, tf_keras.models.load_model("saved") returns the model with its classes,
 // configs and weights. TensorFlow's other loaders call its functions and signature.

@@ -1,0 +1,252 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// LoadOptions are the options of [Load].
+type LoadOptions struct {
+	// Classes are the known classes of configs. Default: keras.Classes().
+	Classes *config.Classes
+	// Read says how the files are read. Default: savedmodel.ReadOptions's defaults.
+	Read *savedmodel.ReadOptions
+}
+
+// Loaded is a Keras model that was opened.
+type Loaded struct {
+	// Model is the model: a *keras.Sequential, a *keras.Functional, an object of a class of
+	// the program, or a [*Generic].
+	Model Model
+	// Objects lists the layers and models of the file, in its order.
+	Objects []Revived
+	// Unused lists the keys of values in the file that no object took, such as an
+	// optimizer's.
+	Unused []string
+}
+
+// Revived is how an object of the file was made.
+type Revived struct {
+	// Path leads to the object, as Keras writes it: "root.layer-1".
+	Path string
+	// Class and Name are those of the Python object.
+	Class, Name string
+	// Generic reports whether the object calls the saved functions, since its class is
+	// unknown.
+	Generic bool
+	// Reason says why the object is generic; "" for others.
+	Reason string
+}
+
+// Load opens a Keras model that tf_keras or [Save] saved as a SavedModel, of any version
+// since TensorFlow 2.0. Layers whose class is known are made from their configs, and take
+// the file's values; the others are generic ones ([Generic]), which call the saved
+// functions. A SavedModel without Keras metadata is an error; savedmodel.Restore opens it.
+func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Loaded, error) {
+	if opts == nil {
+		opts = &LoadOptions{}
+	}
+	l := &loader{opts: opts, out: &Loaded{}, byName: map[string]*savedmodel.KerasObject{}, generic: map[string]string{}}
+	if err := l.load(ctx, fsys); err != nil {
+		return nil, fmt.Errorf("models: load: %w", err)
+	}
+	return l.out, nil
+}
+
+// loader opens one model.
+type loader struct {
+	opts     *LoadOptions
+	out      *Loaded
+	classes  *config.Classes
+	objects  []savedmodel.KerasObject
+	byName   map[string]*savedmodel.KerasObject // layers by their names
+	generic  map[string]string                  // why layers are generic, by their names
+	restored *savedmodel.Restored
+}
+
+func (l *loader) load(ctx context.Context, fsys fs.FS) error {
+	sm, err := savedmodel.Read(ctx, fsys, l.opts.Read)
+	if err != nil {
+		return err
+	}
+	if len(sm.MetaGraphs) != 1 {
+		return fmt.Errorf("the file has %d graphs, want the one that Keras writes", len(sm.MetaGraphs))
+	}
+	g := sm.MetaGraphs[0]
+	if l.objects, err = g.Keras(); err != nil {
+		return err
+	}
+	var root *savedmodel.KerasObject
+	for i := range l.objects {
+		o := &l.objects[i]
+		if o.Object.ID == 0 {
+			root = o
+		}
+		if o.Name != "" && o.Identifier != "_tf_keras_metric" && l.byName[o.Name] == nil {
+			l.byName[o.Name] = o
+		}
+	}
+	if root == nil {
+		return errors.New("the file has no Keras metadata of its root; savedmodel.Restore opens models that Keras didn't save")
+	}
+	if l.restored, err = savedmodel.Restore(ctx, fsys, &savedmodel.RestoreOptions{Read: l.opts.Read}); err != nil {
+		return err
+	}
+	l.classes = l.opts.Classes
+	if l.classes == nil {
+		l.classes = keras.Classes()
+	}
+	known := l.classes
+	l.classes = known.WithUnknown(l.unknown)
+	if l.out.Model, err = l.model(known, root); err != nil {
+		return err
+	}
+	for _, o := range l.objects {
+		if o.Identifier == "_tf_keras_metric" {
+			continue
+		}
+		why := l.generic[o.Name]
+		l.out.Objects = append(l.out.Objects, Revived{Path: o.Path, Class: o.Class, Name: o.Name, Generic: why != "", Reason: why})
+	}
+	return l.values(ctx, fsys)
+}
+
+// description is what Keras keeps of a layer or a model.
+type description struct {
+	Class      string          `json:"class_name"`
+	Config     json.RawMessage `json:"config"`
+	InputShape json.RawMessage `json:"build_input_shape"`
+}
+
+// model makes the root.
+func (l *loader) model(known *config.Classes, root *savedmodel.KerasObject) (Model, error) {
+	var d description
+	if err := json.Unmarshal([]byte(root.Metadata), &d); err != nil {
+		return nil, fmt.Errorf("the metadata of the root: %w", err)
+	}
+	class := d.Class
+	if class == "Model" && bytes.Contains(d.Config, []byte(`"input_layers"`)) {
+		class = "Functional"
+	}
+	if known.Lookup(class) == nil {
+		return l.genericFor(root, fmt.Sprintf("the class %q is unknown", d.Class))
+	}
+	text, err := json.Marshal(map[string]any{"class_name": class, "config": d.Config})
+	if err != nil {
+		return nil, err
+	}
+	obj, err := l.classes.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := obj.(Model)
+	if !ok {
+		return nil, fmt.Errorf("the root is %T, want a model or a layer", obj)
+	}
+	if m.AsLayer().Name == "" {
+		m.AsLayer().Name = root.Name
+	}
+	if !m.AsLayer().Built() {
+		var shape base.Shape
+		if err := readShape(d.InputShape, &shape); err == nil && shape != nil {
+			s := base.WithWeightLimit(keras.Symbolic(context.Background()), 0)
+			if err := base.Build(s, m, tensor.Shape(shape)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// readShape reads a shape: a list, or an object with a list.
+func readShape(text json.RawMessage, shape *base.Shape) error {
+	if len(text) == 0 {
+		return nil
+	}
+	var object struct {
+		Items json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(text, &object) == nil && object.Items != nil {
+		text = object.Items
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return err
+	}
+	return shape.UnmarshalConfig(v)
+}
+
+// unknown makes a layer of an unknown class.
+func (l *loader) unknown(class string, fields map[string]any) (any, error) {
+	name, _ := fields["name"].(string)
+	o := l.byName[name]
+	if o == nil {
+		return nil, fmt.Errorf("the class is unknown, and the file has no layer %q whose functions could be called", name)
+	}
+	return l.genericFor(o, fmt.Sprintf("the class %q is unknown", class))
+}
+
+// genericFor makes a generic layer of an object of the file.
+func (l *loader) genericFor(o *savedmodel.KerasObject, why string) (*Generic, error) {
+	l.generic[o.Name] = why
+	obj, err := l.at(o)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := obj.Child("call_and_return_all_conditional_losses").(*savedmodel.TrackableFunction)
+	if !ok || len(f.Traces()) == 0 {
+		return nil, fmt.Errorf("%s, and the file has no function of the layer %q; register the class", why, o.Name)
+	}
+	g := &Generic{object: obj, function: f, class: o.Class}
+	g.Name = o.Name
+	var d description
+	if err := json.Unmarshal([]byte(o.Metadata), &d); err == nil {
+		g.config = d.Config
+	}
+	return g, nil
+}
+
+// at returns the restored object of an entry.
+func (l *loader) at(o *savedmodel.KerasObject) (*savedmodel.TrackableObject, error) {
+	path := l.restored.MetaGraph.Paths()[o.Object.ID]
+	obj, ok := l.restored.Root.(*savedmodel.TrackableObject)
+	for _, edge := range strings.Split(path, "/") {
+		if ok && o.Object.ID != 0 {
+			obj, ok = obj.Child(edge).(*savedmodel.TrackableObject)
+		}
+	}
+	if !ok {
+		return nil, fmt.Errorf("there is no object at %q", path)
+	}
+	return obj, nil
+}
+
+// values restores the variables of the model.
+func (l *loader) values(ctx context.Context, fsys fs.FS) error {
+	ck, err := checkpoint.New(l.out.Model, nil)
+	if err != nil {
+		return err
+	}
+	report, err := ck.ReadFS(ctx, fsys, savedmodel.VariablesPrefix, &checkpoint.RestoreOptions{Partial: true})
+	if err != nil {
+		return err
+	}
+	for _, item := range report.Unused {
+		l.out.Unused = append(l.out.Unused, item.Key)
+	}
+	return nil
+}
