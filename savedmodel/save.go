@@ -53,6 +53,10 @@ type SaveOptions struct {
 	Shards checkpoint.ShardPolicy
 	// Writer says how the values are written. Default: bundle's defaults.
 	Writer *bundle.WriterOptions
+	// CheckpointEdges are further edges of the root that only the checkpoint in variables/
+	// has: values for programs that restore them by name, such as an optimizer's. Default:
+	// none.
+	CheckpointEdges []trackable.Edge
 	// Files returns more files of the directory, by their paths, such as what a framework
 	// keeps of its objects beside the graph. nodes are the saved objects in the file's
 	// order. Default: none.

@@ -2,6 +2,7 @@ package savedmodel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/graph"
@@ -138,8 +139,21 @@ func (m *mainGraph) objectGraph() string {
 
 // checkpoint returns the checkpoint of the saved graph.
 func (s *saver) checkpoint() (*checkpoint.Checkpoint, error) {
+	children := s.children
+	if extra := s.opts.CheckpointEdges; len(extra) > 0 {
+		children = func(obj trackable.Trackable) ([]trackable.Edge, error) {
+			if _, known := s.number(obj); !known { // below the extra edges
+				return trackable.Children(obj)
+			}
+			edges, err := s.children(obj)
+			if obj == s.root && err == nil {
+				edges = append(slices.Clip(edges), extra...)
+			}
+			return edges, err
+		}
+	}
 	return checkpoint.New(s.root, &checkpoint.Options{
-		Savers: new(checkpoint.Savers), Children: s.children, HasSlots: keepsSlots, Serialize: s.serialize, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
+		Savers: new(checkpoint.Savers), Children: children, HasSlots: keepsSlots, Serialize: s.serialize, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
 	})
 }
 

@@ -24,6 +24,12 @@
 // its identifier such as _tf_keras_layer, and JSON with its name, class, config and the
 // shape for which it was built.
 //
+// # Compile state
+//
+// With SaveOptions.Trainer the root's JSON has training_config, and the checkpoint in
+// variables/ has the optimizer below the edge "optimizer" of the root. saved_model.pb does
+// not have that edge: tf_keras restores an optimizer when it is made only then.
+//
 // The package uses only the exported interface of package savedmodel: a class for each
 // identifier, whose Save lists the edges.
 package models

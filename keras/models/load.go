@@ -30,6 +30,11 @@ type Loaded struct {
 	// Model is the model: a *keras.Sequential, a *keras.Functional, an object of a class of
 	// the program, or a [*Generic].
 	Model Model
+	// Trainer has the compile state of the file, the optimizer's variables included; nil
+	// if the model was not compiled, or if the state couldn't be read (CompileError).
+	Trainer *keras.Trainer
+	// CompileError says why a compile state couldn't be read, such as an unknown loss.
+	CompileError error
 	// Objects lists the layers and models of the file, in its order.
 	Objects []Revived
 	// Unused lists the keys of values in the file that no object took, such as an
@@ -113,6 +118,10 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 	if l.out.Model, err = l.model(known, root); err != nil {
 		return err
 	}
+	var d description
+	if json.Unmarshal([]byte(root.Metadata), &d) == nil && len(d.Training) > 0 && string(d.Training) != "null" {
+		l.out.CompileError = l.compile(d.Training)
+	}
 	for _, o := range l.objects {
 		if o.Identifier == "_tf_keras_metric" {
 			continue
@@ -128,6 +137,7 @@ type description struct {
 	Class      string          `json:"class_name"`
 	Config     json.RawMessage `json:"config"`
 	InputShape json.RawMessage `json:"build_input_shape"`
+	Training   json.RawMessage `json:"training_config"`
 }
 
 // model makes the root.
@@ -237,7 +247,11 @@ func (l *loader) at(o *savedmodel.KerasObject) (*savedmodel.TrackableObject, err
 
 // values restores the variables of the model.
 func (l *loader) values(ctx context.Context, fsys fs.FS) error {
-	ck, err := checkpoint.New(l.out.Model, nil)
+	options := &checkpoint.Options{}
+	if l.out.Trainer != nil {
+		options.Children = withOptimizer(l.out.Model, l.out.Trainer.Optimizer())
+	}
+	ck, err := checkpoint.New(l.out.Model, options)
 	if err != nil {
 		return err
 	}

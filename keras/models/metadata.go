@@ -69,6 +69,13 @@ func (x *exporter) describe(obj any, id string) (json.RawMessage, error) {
 		f = config.Fields{class, {Name: "name", Value: metrics.NameOf(m)}, {Name: "dtype", Value: "float32"}, conf}
 	default:
 		f = x.describeLayer(obj.(base.LayerLike), id, class, conf)
+		if t := x.opts.Trainer; t != nil && obj == any(x.model) {
+			state, err := x.trainingConfig(t)
+			if err != nil {
+				return nil, err
+			}
+			f = append(f, config.Pair{Name: "training_config", Value: state})
+		}
 	}
 	classes := x.opts.Classes
 	if classes == nil {

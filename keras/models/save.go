@@ -37,6 +37,9 @@ type SaveOptions struct {
 	Level Level
 	// Classes are the known classes of configs. Default: keras.Classes().
 	Classes *config.Classes
+	// Trainer is the trainer of the model, whose compile state and optimizer are saved.
+	// Default: none, as a model that isn't compiled.
+	Trainer *keras.Trainer
 	// SavedModel are further options. Its Signatures replace serving_default; its Files are
 	// added. Default: none.
 	SavedModel *savedmodel.SaveOptions
@@ -69,6 +72,10 @@ func Save(ctx context.Context, model Model, dir string, opts *SaveOptions) error
 		if x.signature != nil {
 			o.Signatures[savedmodel.DefaultSignature] = x.signature
 		}
+	}
+	if opts.Trainer != nil && opts.Level != InferenceOnly {
+		// Only the checkpoint has the optimizer: tf_keras's load_model restores it then.
+		o.CheckpointEdges = append(slices.Clip(o.CheckpointEdges), trackable.Edge{Name: optimizerEdge, Child: opts.Trainer.Optimizer()})
 	}
 	files := o.Files
 	o.Files = func(nodes []savedmodel.SavedNode) (map[string][]byte, error) {
