@@ -156,6 +156,7 @@ func (k *Kernel) prepare(n *Node) (p *Prepared, err error) {
 	}
 	p = &Prepared{node: n, run: k.Run}
 	if k.Prepare == nil {
+		p.run = withinExtents(k, n, p.run)
 		return p, nil
 	}
 	defer func() {
@@ -163,8 +164,11 @@ func (k *Kernel) prepare(n *Node) (p *Prepared, err error) {
 			err = NewPanicError(r)
 		}
 	}()
-	p.run, err = k.Prepare(n)
-	return p, err
+	if p.run, err = k.Prepare(n); err != nil {
+		return p, err
+	}
+	p.run = withinExtents(k, n, p.run)
+	return p, nil
 }
 
 // eagerCache holds what was prepared for eager calls of one op: an op is
