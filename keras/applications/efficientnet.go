@@ -1,0 +1,160 @@
+package applications
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/ops"
+)
+
+// EfficientNetB0 returns the smallest model of "EfficientNet: Rethinking Model Scaling for
+// Convolutional Neural Networks". It scales pixels of 0 to 255 itself.
+func EfficientNetB0(ctx context.Context, opts *Options) (*keras.Functional, error) {
+	return efficientNet(ctx, "B0", 1.0, 1.0, 224, 0.2, opts)
+}
+
+// EfficientNetB1 is the next larger model after [EfficientNetB0].
+func EfficientNetB1(ctx context.Context, opts *Options) (*keras.Functional, error) {
+	return efficientNet(ctx, "B1", 1.0, 1.1, 240, 0.2, opts)
+}
+
+// EfficientNetB2 is the next larger model after [EfficientNetB1].
+func EfficientNetB2(ctx context.Context, opts *Options) (*keras.Functional, error) {
+	return efficientNet(ctx, "B2", 1.1, 1.2, 260, 0.3, opts)
+}
+
+// EfficientNetB3 is the next larger model after [EfficientNetB2].
+func EfficientNetB3(ctx context.Context, opts *Options) (*keras.Functional, error) {
+	return efficientNet(ctx, "B3", 1.2, 1.4, 300, 0.3, opts)
+}
+
+// EfficientNetB4 is the next larger model after [EfficientNetB3].
+func EfficientNetB4(ctx context.Context, opts *Options) (*keras.Functional, error) {
+	return efficientNet(ctx, "B4", 1.4, 1.8, 380, 0.4, opts)
+}
+
+// EfficientNetB5 is the next larger model after [EfficientNetB4].
+func EfficientNetB5(ctx context.Context, opts *Options) (*keras.Functional, error) {
+	return efficientNet(ctx, "B5", 1.6, 2.2, 456, 0.4, opts)
+}
+
+// EfficientNetB6 is the next larger model after [EfficientNetB5].
+func EfficientNetB6(ctx context.Context, opts *Options) (*keras.Functional, error) {
+	return efficientNet(ctx, "B6", 1.8, 2.6, 528, 0.5, opts)
+}
+
+// EfficientNetB7 is the next larger model after [EfficientNetB6].
+func EfficientNetB7(ctx context.Context, opts *Options) (*keras.Functional, error) {
+	return efficientNet(ctx, "B7", 2.0, 3.1, 600, 0.5, opts)
+}
+
+// efficientStage is a row of the tables of EfficientNet.
+type efficientStage struct {
+	kernel, blocks, in, out, expansion, stride int
+	squeeze                                    float64
+	fused                                      bool
+}
+
+var efficientStages = []efficientStage{
+	{3, 1, 32, 16, 1, 1, 0.25, false}, {3, 2, 16, 24, 6, 2, 0.25, false}, {5, 2, 24, 40, 6, 2, 0.25, false}, {3, 3, 40, 80, 6, 2, 0.25, false},
+	{5, 3, 80, 112, 6, 1, 0.25, false}, {5, 4, 112, 192, 6, 2, 0.25, false}, {3, 1, 192, 320, 6, 1, 0.25, false},
+}
+
+// fanOut is the initializer of the kernels of EfficientNet and ResNetRS.
+func fanOut() initializers.Initializer {
+	return initializers.VarianceScaling{Scale: 2, Mode: initializers.FanOut, Distribution: initializers.TruncatedNormalDistribution}
+}
+
+// fanOutUniform is the initializer of the classifier of EfficientNet.
+func fanOutUniform() initializers.Initializer {
+	return initializers.VarianceScaling{Scale: 1.0 / 3, Mode: initializers.FanOut, Distribution: initializers.UniformDistribution}
+}
+
+func efficientNet(ctx context.Context, variant string, width, depth float64, size int, dropout float64, opts *Options) (*keras.Functional, error) {
+	n, err := begin(ctx, design{constructor: "EfficientNet" + variant, name: "efficientnet" + strings.ToLower(variant), size: size, minSize: 32}, opts)
+	if err != nil {
+		return nil, err
+	}
+	norm := normSettings{axis: 3}
+	filters := func(f int) int { return divisible(float64(f)*width, 8) }
+	repeats := func(blocks int) int { return int(math.Ceil(depth * float64(blocks))) }
+	x := n.call("", &layers.Rescaling{Scale: layers.Numbers{1.0 / 255}}, n.input)
+	x = n.call("", &layers.Normalization{Axis: []int{3}}, x)
+	x = n.padFor("stem_conv_pad", x, 3)
+	x = n.conv("stem_conv", x, filters(32), 3, convOptions{stride: 2, noBias: true, initializer: fanOut()})
+	x = n.activation("stem_activation", n.norm("stem_bn", x, norm), activations.Swish)
+	total := 0
+	for _, stage := range efficientStages {
+		total += repeats(stage.blocks)
+	}
+	done := 0
+	for i, stage := range efficientStages {
+		stage.in, stage.out = filters(stage.in), filters(stage.out)
+		for j := range repeats(stage.blocks) {
+			if j > 0 {
+				stage.stride, stage.in = 1, stage.out
+			}
+			x = n.efficientBlock(fmt.Sprintf("block%d%c_", i+1, 'a'+j), x, &stage, 0.2*float64(done)/float64(total))
+			done++
+		}
+	}
+	x = n.conv("top_conv", x, filters(1280), 1, convOptions{same: true, noBias: true, initializer: fanOut()})
+	x = n.activation("top_activation", n.norm("top_bn", x, norm), activations.Swish)
+	return n.model(n.efficientHead(x, dropout, nil))
+}
+
+// efficientHead is the end of EfficientNet, with a dropout before the classifier.
+func (n *network) efficientHead(x *ops.Value, dropout float64, bias initializers.Initializer) *ops.Value {
+	if n.NoTop {
+		return n.pool(x, "avg_pool", "max_pool")
+	}
+	x = n.call("top_dropout", &layers.Dropout{Rate: dropout}, n.globalAverage("avg_pool", x))
+	return n.classify(x, fanOutUniform(), bias)
+}
+
+// efficientBlock is an inverted residual block with squeeze and excitation.
+func (n *network) efficientBlock(name string, x *ops.Value, stage *efficientStage, drop float64) *ops.Value {
+	norm := normSettings{axis: 3}
+	inputs := x
+	filters := stage.in * stage.expansion
+	if stage.expansion != 1 {
+		x = n.conv(name+"expand_conv", x, filters, 1, convOptions{same: true, noBias: true, initializer: fanOut()})
+		x = n.activation(name+"expand_activation", n.norm(name+"expand_bn", x, norm), activations.Swish)
+	}
+	o := convOptions{stride: stage.stride, same: true, initializer: fanOut()}
+	if stage.stride == 2 {
+		x = n.padFor(name+"dwconv_pad", x, stage.kernel)
+		o.same = false
+	}
+	x = n.depthwise(name+"dwconv", x, stage.kernel, o)
+	x = n.activation(name+"activation", n.norm(name+"bn", x, norm), activations.Swish)
+	x = n.efficientSqueeze(name, x, stage, filters)
+	x = n.conv(name+"project_conv", x, stage.out, 1, convOptions{same: true, noBias: true, initializer: fanOut()})
+	x = n.norm(name+"project_bn", x, norm)
+	if stage.stride == 1 && stage.in == stage.out {
+		if drop > 0 {
+			x = n.dropExamples(name+"drop", x, drop)
+		}
+		x = n.add(name+"add", x, inputs)
+	}
+	return x
+}
+
+// efficientSqueeze multiplies channels by a function of the means of all channels.
+func (n *network) efficientSqueeze(name string, x *ops.Value, stage *efficientStage, filters int) *ops.Value {
+	if stage.squeeze == 0 {
+		return x
+	}
+	y := n.globalAverage(name+"se_squeeze", x)
+	y = n.call(name+"se_reshape", &layers.Reshape{TargetShape: []int{1, 1, filters}}, y)
+	reduced := max(1, int(float64(stage.in)*stage.squeeze))
+	y = n.conv(name+"se_reduce", y, reduced, 1, convOptions{same: true, activation: activations.Swish, initializer: fanOut()})
+	y = n.conv(name+"se_expand", y, filters, 1, convOptions{same: true, activation: activations.Sigmoid, initializer: fanOut()})
+	return n.multiply(name+"se_excite", x, y)
+}
