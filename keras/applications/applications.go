@@ -249,12 +249,12 @@ func (n *network) activation(name string, x *ops.Value, f activations.Activation
 	return n.call(name, &layers.Activation{Activation: f}, x)
 }
 
-// relu is the layer Activation with "relu".
+// relu adds the layer Activation with "relu".
 func (n *network) relu(name string, x *ops.Value) *ops.Value {
 	return n.activation(name, x, activations.Relu)
 }
 
-// relu6 is the layer ReLU with a largest value of 6.
+// relu6 adds the layer ReLU with a largest value of 6.
 func (n *network) relu6(name string, x *ops.Value) *ops.Value {
 	return n.call(name, &layers.ReLU{MaxValue: new(6.0)}, x)
 }
@@ -302,12 +302,12 @@ func (n *network) concatenate(name string, axis int, x ...*ops.Value) *ops.Value
 	return n.call(name, &layers.Concatenate{Axis: new(axis)}, x...)
 }
 
-// dropExamples is the dropout of whole examples, which skips a residual block.
+// dropExamples adds the dropout of whole examples, which skips a residual block.
 func (n *network) dropExamples(name string, x *ops.Value, rate float64) *ops.Value {
 	return n.call(name, &layers.Dropout{Rate: rate, NoiseShape: base.Shape{-1, 1, 1, 1}}, x)
 }
 
-// classify is the layer "predictions".
+// classify adds the layer "predictions".
 func (n *network) classify(x *ops.Value, kernel, bias initializers.Initializer) *ops.Value {
 	return n.call("predictions", &layers.Dense{Units: n.Classes, Activation: n.ClassifierActivation, KernelInitializer: kernel, BiasInitializer: bias}, x)
 }
@@ -323,7 +323,7 @@ func (n *network) pool(x *ops.Value, average, largest string) *ops.Value {
 	return x
 }
 
-// head is the end of most models: the mean of each channel and the classifier, or the
+// head adds the end of most models: the mean of each channel and the classifier, or the
 // pooling of the features. named says whether the pooling layers have names.
 func (n *network) head(x *ops.Value, named bool) *ops.Value {
 	average, largest := "avg_pool", "max_pool"

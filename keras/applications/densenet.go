@@ -15,12 +15,12 @@ func DenseNet121(ctx context.Context, opts *Options) (*keras.Functional, error) 
 	return denseNet(ctx, "DenseNet121", []int{6, 12, 24, 16}, opts)
 }
 
-// DenseNet169 is [DenseNet121] with 169 layers.
+// DenseNet169 returns [DenseNet121] with 169 layers.
 func DenseNet169(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return denseNet(ctx, "DenseNet169", []int{6, 12, 32, 32}, opts)
 }
 
-// DenseNet201 is [DenseNet121] with 201 layers.
+// DenseNet201 returns [DenseNet121] with 201 layers.
 func DenseNet201(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return denseNet(ctx, "DenseNet201", []int{6, 12, 48, 32}, opts)
 }

@@ -19,37 +19,37 @@ func EfficientNetB0(ctx context.Context, opts *Options) (*keras.Functional, erro
 	return efficientNet(ctx, "B0", 1.0, 1.0, 224, 0.2, opts)
 }
 
-// EfficientNetB1 is the next larger model after [EfficientNetB0].
+// EfficientNetB1 returns the next larger model after [EfficientNetB0].
 func EfficientNetB1(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return efficientNet(ctx, "B1", 1.0, 1.1, 240, 0.2, opts)
 }
 
-// EfficientNetB2 is the next larger model after [EfficientNetB1].
+// EfficientNetB2 returns the next larger model after [EfficientNetB1].
 func EfficientNetB2(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return efficientNet(ctx, "B2", 1.1, 1.2, 260, 0.3, opts)
 }
 
-// EfficientNetB3 is the next larger model after [EfficientNetB2].
+// EfficientNetB3 returns the next larger model after [EfficientNetB2].
 func EfficientNetB3(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return efficientNet(ctx, "B3", 1.2, 1.4, 300, 0.3, opts)
 }
 
-// EfficientNetB4 is the next larger model after [EfficientNetB3].
+// EfficientNetB4 returns the next larger model after [EfficientNetB3].
 func EfficientNetB4(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return efficientNet(ctx, "B4", 1.4, 1.8, 380, 0.4, opts)
 }
 
-// EfficientNetB5 is the next larger model after [EfficientNetB4].
+// EfficientNetB5 returns the next larger model after [EfficientNetB4].
 func EfficientNetB5(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return efficientNet(ctx, "B5", 1.6, 2.2, 456, 0.4, opts)
 }
 
-// EfficientNetB6 is the next larger model after [EfficientNetB5].
+// EfficientNetB6 returns the next larger model after [EfficientNetB5].
 func EfficientNetB6(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return efficientNet(ctx, "B6", 1.8, 2.6, 528, 0.5, opts)
 }
 
-// EfficientNetB7 is the next larger model after [EfficientNetB6].
+// EfficientNetB7 returns the next larger model after [EfficientNetB6].
 func EfficientNetB7(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return efficientNet(ctx, "B7", 2.0, 3.1, 600, 0.5, opts)
 }
@@ -66,12 +66,12 @@ var efficientStages = []efficientStage{
 	{5, 3, 80, 112, 6, 1, 0.25, false}, {5, 4, 112, 192, 6, 2, 0.25, false}, {3, 1, 192, 320, 6, 1, 0.25, false},
 }
 
-// fanOut is the initializer of the kernels of EfficientNet and ResNetRS.
+// fanOut returns the initializer of the kernels of EfficientNet and ResNetRS.
 func fanOut() initializers.Initializer {
 	return initializers.VarianceScaling{Scale: 2, Mode: initializers.FanOut, Distribution: initializers.TruncatedNormalDistribution}
 }
 
-// fanOutUniform is the initializer of the classifier of EfficientNet.
+// fanOutUniform returns the initializer of the classifier of EfficientNet.
 func fanOutUniform() initializers.Initializer {
 	return initializers.VarianceScaling{Scale: 1.0 / 3, Mode: initializers.FanOut, Distribution: initializers.UniformDistribution}
 }
@@ -109,7 +109,7 @@ func efficientNet(ctx context.Context, variant string, width, depth float64, siz
 	return n.model(n.efficientHead(x, dropout, nil))
 }
 
-// efficientHead is the end of EfficientNet, with a dropout before the classifier.
+// efficientHead adds the end of EfficientNet, with a dropout before the classifier.
 func (n *network) efficientHead(x *ops.Value, dropout float64, bias initializers.Initializer) *ops.Value {
 	if n.NoTop {
 		return n.pool(x, "avg_pool", "max_pool")
@@ -118,7 +118,7 @@ func (n *network) efficientHead(x *ops.Value, dropout float64, bias initializers
 	return n.classify(x, fanOutUniform(), bias)
 }
 
-// efficientBlock is an inverted residual block with squeeze and excitation.
+// efficientBlock adds an inverted residual block with squeeze and excitation.
 func (n *network) efficientBlock(name string, x *ops.Value, stage *efficientStage, drop float64) *ops.Value {
 	norm := normSettings{axis: 3}
 	inputs := x

@@ -49,28 +49,28 @@ func InceptionV3(ctx context.Context, opts *Options) (*keras.Functional, error) 
 	return n.model(n.head(x, false))
 }
 
-// inceptionConv is a convolution with normalization and relu.
+// inceptionConv adds a convolution with normalization and relu.
 func (n *network) inceptionConv(x *ops.Value, filters int, kernel []int, o convOptions) *ops.Value {
 	o.noBias = true
 	return n.relu("", n.norm("", n.conv2("", x, filters, kernel, o), normSettings{axis: 3, noScale: true}))
 }
 
-// inception is inceptionConv that keeps the size. kernel is one number or two.
+// inception adds inceptionConv that keeps the size. kernel is one number or two.
 func (n *network) inception(x *ops.Value, filters int, kernel ...int) *ops.Value {
 	return n.inceptionConv(x, filters, kernel, convOptions{same: true})
 }
 
-// inceptionStrided is inceptionConv that halves the size.
+// inceptionStrided adds inceptionConv that halves the size.
 func (n *network) inceptionStrided(x *ops.Value, filters int) *ops.Value {
 	return n.inceptionConv(x, filters, []int{3}, convOptions{stride: 2})
 }
 
-// inceptionPooled is the branch of means.
+// inceptionPooled adds the branch of means.
 func (n *network) inceptionPooled(x *ops.Value, filters int) *ops.Value {
 	return n.inception(n.averagePool("", x, 3, 1, true), filters, 1)
 }
 
-// inceptionLong is a block with kernels of 1x7 and 7x1.
+// inceptionLong adds a block with kernels of 1x7 and 7x1.
 func (n *network) inceptionLong(name string, x *ops.Value, filters int) *ops.Value {
 	a := n.inception(x, 192, 1)
 	b := n.inception(n.inception(n.inception(x, filters, 1), filters, 1, 7), 192, 7, 1)

@@ -97,7 +97,7 @@ func mobileNorm() normSettings {
 	return normSettings{axis: -1, momentum: new(0.999), epsilon: new(0.001)}
 }
 
-// invertedResidual is a block of MobileNetV2: more channels, a convolution of each, fewer
+// invertedResidual adds a block of MobileNetV2: more channels, a convolution of each, fewer
 // channels.
 func (n *network) invertedResidual(x *ops.Value, filters, stride, id int) *ops.Value {
 	norm := mobileNorm()

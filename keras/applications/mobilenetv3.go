@@ -73,7 +73,7 @@ func mobileNetV3(ctx context.Context, size, name string, last int, blocks []mobi
 	return n.model(n.activation("Predictions", n.call("", &layers.Flatten{}, x), n.ClassifierActivation))
 }
 
-// mobileActivation is the hard swish of a model that isn't minimalistic, or a relu.
+// mobileActivation adds the hard swish of a model that isn't minimalistic, or a relu.
 func (n *network) mobileActivation(x *ops.Value, hardSwish bool) *ops.Value {
 	if !hardSwish || n.Minimalistic {
 		return n.call("", &layers.ReLU{}, x)
@@ -87,7 +87,7 @@ func (n *network) hardSigmoid(x *ops.Value) *ops.Value {
 	return n.function("math.multiply", relu, map[string]any{"y": 1.0 / 6, "name": nil})
 }
 
-// mobileBlock is an inverted residual block with squeeze and excitation.
+// mobileBlock adds an inverted residual block with squeeze and excitation.
 func (n *network) mobileBlock(x *ops.Value, b mobileBlock, id int) *ops.Value {
 	norm := mobileNorm()
 	in, shortcut := channels(x), x

@@ -15,12 +15,12 @@ func ResNet50(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return resNet(ctx, "ResNet50", []int{3, 4, 6, 3}, opts)
 }
 
-// ResNet101 is [ResNet50] with 101 layers.
+// ResNet101 returns [ResNet50] with 101 layers.
 func ResNet101(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return resNet(ctx, "ResNet101", []int{3, 4, 23, 3}, opts)
 }
 
-// ResNet152 is [ResNet50] with 152 layers.
+// ResNet152 returns [ResNet50] with 152 layers.
 func ResNet152(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return resNet(ctx, "ResNet152", []int{3, 8, 36, 3}, opts)
 }
@@ -31,12 +31,12 @@ func ResNet50V2(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return resNetV2(ctx, "ResNet50V2", []int{3, 4, 6, 3}, opts)
 }
 
-// ResNet101V2 is [ResNet50V2] with 101 layers.
+// ResNet101V2 returns [ResNet50V2] with 101 layers.
 func ResNet101V2(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return resNetV2(ctx, "ResNet101V2", []int{3, 4, 23, 3}, opts)
 }
 
-// ResNet152V2 is [ResNet50V2] with 152 layers.
+// ResNet152V2 returns [ResNet50V2] with 152 layers.
 func ResNet152V2(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return resNetV2(ctx, "ResNet152V2", []int{3, 8, 36, 3}, opts)
 }
@@ -72,7 +72,7 @@ func resNet(ctx context.Context, constructor string, blocks []int, opts *Options
 	return n.model(n.head(x, true))
 }
 
-// resNetBlock is a bottleneck block.
+// resNetBlock adds a bottleneck block.
 func (n *network) resNetBlock(name string, x *ops.Value, filters, stride int, project bool) *ops.Value {
 	norm := resNetNorm()
 	shortcut := x
@@ -107,7 +107,7 @@ func resNetV2(ctx context.Context, constructor string, blocks []int, opts *Optio
 	return n.model(n.head(x, true))
 }
 
-// resNetV2Block is a bottleneck block with the activations before the convolutions.
+// resNetV2Block adds a bottleneck block with the activations before the convolutions.
 func (n *network) resNetV2Block(name string, x *ops.Value, filters, stride int, project bool) *ops.Value {
 	norm := resNetNorm()
 	first := n.relu(name+"_preact_relu", n.norm(name+"_preact_bn", x, norm))

@@ -16,7 +16,7 @@ func VGG16(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return vgg(ctx, "VGG16", []int{2, 2, 3, 3, 3}, opts)
 }
 
-// VGG19 is [VGG16] with 19 layers.
+// VGG19 returns [VGG16] with 19 layers.
 func VGG19(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return vgg(ctx, "VGG19", []int{2, 2, 4, 4, 4}, opts)
 }

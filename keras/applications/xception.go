@@ -52,12 +52,12 @@ func Xception(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return n.model(n.head(x, false))
 }
 
-// projected is the residual of a block that halves the size.
+// projected adds the residual of a block that halves the size.
 func (n *network) projected(x *ops.Value, filters int) *ops.Value {
 	return n.norm("", n.conv("", x, filters, 1, convOptions{stride: 2, same: true, noBias: true}), normSettings{axis: -1})
 }
 
-// separableNorm is convolution i of a block with its normalization.
+// separableNorm adds convolution i of a block with its normalization.
 func (n *network) separableNorm(block, i int, x *ops.Value, filters int) *ops.Value {
 	name := fmt.Sprintf("block%d_sepconv%d", block, i)
 	return n.norm(name+"_bn", n.separable(name, x, filters, 3, convOptions{same: true}), normSettings{axis: -1})
