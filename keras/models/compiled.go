@@ -16,7 +16,7 @@ const optimizerEdge = "optimizer"
 
 // trainingConfig returns what Keras keeps of compile's arguments.
 func (x *exporter) trainingConfig(t *keras.Trainer) (config.Fields, error) {
-	o := t.Options()
+	o := t.CompileOptions()
 	var f config.Fields
 	for _, part := range []struct {
 		name  string
@@ -87,8 +87,7 @@ func (x *exporter) compiled(v any, depth int) (any, error) {
 	return config.Fields{{Name: "class_name", Value: o.Class}, {Name: "config", Value: o.Config}}, nil
 }
 
-// compile makes a trainer of the file's compile state, and returns the edges of the root
-// that its optimizer needs.
+// compile makes a trainer of the file's compile state.
 func (l *loader) compile(text json.RawMessage) error {
 	var state struct {
 		Loss            json.RawMessage `json:"loss"`

@@ -122,9 +122,6 @@ func (t *Trainer) compile() error {
 	return nil
 }
 
-// Options returns the options with which the trainer was compiled.
-func (t *Trainer) Options() CompileOptions { return t.opts }
-
 // Model returns the model.
 func (t *Trainer) Model() base.Callable { return t.model }
 
