@@ -1,0 +1,35 @@
+package saving
+
+import (
+	"reflect"
+
+	"github.com/cairnml/cairn/trackable"
+)
+
+// isContainer reports whether an object is a list or a map of others.
+func isContainer(obj trackable.Trackable) bool {
+	switch obj.(type) {
+	case layerList:
+		return true
+	case interface{ TellsOfChildren() }: // trackable.List, trackable.Map
+		return true
+	}
+	t := reflect.TypeOf(obj)
+	if t == nil || t.Kind() != reflect.Pointer {
+		return false
+	}
+	k := t.Elem().Kind()
+	return k == reflect.Slice || k == reflect.Map || k == reflect.Array
+}
+
+// goName returns the name of an object's Go type.
+func goName(obj trackable.Trackable) string {
+	t := reflect.TypeOf(obj)
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil {
+		return ""
+	}
+	return t.Name()
+}

@@ -1,0 +1,220 @@
+package saving
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/keras/kerasfile"
+	"github.com/cairnml/cairn/keras/optimizers"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Loaded is a model of a file.
+type Loaded struct {
+	// Model is the model, built and with its weights: a *keras.Sequential, a
+	// *keras.Functional or a program's own class.
+	Model base.Callable
+	// Optimizer is the optimizer that the model was compiled with, with its state; nil if
+	// it was not compiled. keras.Compile takes it.
+	Optimizer optimizers.Optimizer
+	// Training is the JSON of the compilation, with the names or the configs of the
+	// optimizer, the losses and the metrics: compile_config of an archive, training_config
+	// of a .h5 file. It is nil if the model was not compiled.
+	Training json.RawMessage
+}
+
+// ModelOptions are the options of [LoadModel].
+type ModelOptions struct {
+	// Classes are the known classes; a program joins its own. Default: keras.Classes().
+	Classes *config.Classes
+	// OmitOptimizer leaves out the optimizer, for a file with one of an unknown class.
+	// Default: an unknown class is an error.
+	OmitOptimizer bool
+	// Read says how to read the file. Default: the defaults of kerasfile.Options.
+	Read *kerasfile.Options
+}
+
+// LoadModel reads a model of Keras 2 from a .keras archive or a .h5 file of the operating
+// system: its layers by their classes, the weights, and the optimizer with its state. A
+// file of weights alone, a file of Keras 3, an archive with assets (vocabularies), and
+// unknown classes are errors. Code in a file is never run: a Lambda must be of a class of
+// the program's.
+func LoadModel(ctx context.Context, path string, opts *ModelOptions) (*Loaded, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("saving: load model: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("saving: load model: %w", err)
+	}
+	if opts == nil {
+		opts = &ModelOptions{}
+	}
+	f, err := kerasfile.Open(file, info.Size(), opts.Read)
+	if err != nil {
+		return nil, fmt.Errorf("saving: load model %s: %w", path, err)
+	}
+	return LoadModelFrom(ctx, f, opts)
+}
+
+// LoadModelFrom does what [LoadModel] does, from an open file.
+func LoadModelFrom(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loaded, error) {
+	if opts == nil {
+		opts = &ModelOptions{}
+	}
+	out, err := loadModel(ctx, f, opts)
+	if err != nil {
+		return nil, fmt.Errorf("saving: load model: %w", err)
+	}
+	return out, nil
+}
+
+func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loaded, error) {
+	weights := LoadOptions{Classes: opts.Classes}
+	l := loader{file: f, opts: &weights}
+	switch {
+	case f.Format != kerasfile.Archive && f.Format != kerasfile.LegacyModel:
+		return nil, fmt.Errorf("the file has weights alone (got %v); make the model and use LoadWeights", f.Format)
+	case l.version() == keras3:
+		return nil, &kerasfile.UnsupportedError{Feature: "the configuration of Keras 3; make the model and use LoadWeights"}
+	case len(f.Members) > 0:
+		return nil, &kerasfile.UnsupportedError{Name: f.Members[0].Name, Feature: "assets of layers"}
+	case len(f.Config) == 0:
+		return nil, errors.New("the file has no configuration; make the model and use LoadWeights")
+	}
+	obj, err := l.classes().Decode(withoutCompilation(f.Config))
+	if err != nil {
+		return nil, err
+	}
+	model, ok := obj.(base.Callable)
+	if _, layer := obj.(base.LayerLike); !ok || !layer {
+		return nil, fmt.Errorf("the configuration is that of a %T, want a model", obj)
+	}
+	out := &Loaded{Model: model}
+	if err := buildLoaded(ctx, model); err != nil {
+		return nil, err
+	}
+	if out.Training, err = trainingOf(f); err != nil {
+		return nil, err
+	}
+	if out.Training != nil && !opts.OmitOptimizer {
+		if out.Optimizer, err = optimizerOf(out.Training, l.classes()); err != nil {
+			return nil, err
+		}
+		weights.Optimizer = out.Optimizer
+	}
+	_, err = LoadWeightsFrom(ctx, model, f, &weights)
+	return out, err
+}
+
+// buildLoaded makes the variables of a model for the shapes that its config names.
+func buildLoaded(ctx context.Context, model base.Callable) error {
+	layer := model.(base.LayerLike)
+	if layer.AsLayer().Built() {
+		return nil
+	}
+	shapes := layer.AsLayer().BuiltShapes()
+	if s, ok := model.(*keras.Sequential); ok && len(shapes) == 0 && len(s.Layers) > 0 {
+		if first, ok := s.Layers[0].(base.LayerLike); ok && first.AsLayer().BatchInputShape != nil {
+			shapes = base.Shapes{tensor.Shape(first.AsLayer().BatchInputShape)}
+		}
+	}
+	if len(shapes) == 0 {
+		return errors.New("the configuration names no shape of the input, so the variables can't be made; make the model, call it and use LoadWeights")
+	}
+	return keras.Build(function.Eager(ctx), layer, shapes...)
+}
+
+// withoutCompilation leaves compile_config out of a model's JSON.
+func withoutCompilation(data []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return data
+	}
+	delete(fields, "compile_config")
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return data
+	}
+	return out
+}
+
+// trainingOf returns the JSON of the compilation; nil for none.
+func trainingOf(f *kerasfile.File) (json.RawMessage, error) {
+	if f.Format == kerasfile.LegacyModel {
+		return f.TrainingConfig, nil
+	}
+	var fields struct {
+		Compile json.RawMessage `json:"compile_config"`
+	}
+	if err := json.Unmarshal(f.Config, &fields); err != nil {
+		return nil, err
+	}
+	if s := string(fields.Compile); s == "null" || s == "{}" {
+		return nil, nil
+	}
+	return fields.Compile, nil
+}
+
+// optimizerOf makes the optimizer of a compilation.
+func optimizerOf(training []byte, classes *config.Classes) (optimizers.Optimizer, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(training, &fields); err != nil {
+		return nil, fmt.Errorf("the configuration of the training: %w", err)
+	}
+	data := fields["optimizer_config"]
+	if data == nil {
+		data = fields["optimizer"]
+	}
+	if data == nil || string(data) == "null" {
+		return nil, nil
+	}
+	obj, err := classes.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("optimizer: %w", err)
+	}
+	o, ok := obj.(optimizers.Optimizer)
+	if !ok {
+		return nil, fmt.Errorf("optimizer: got a %T", obj)
+	}
+	return o, nil
+}
+
+// vocabularies are the classes of layers that keep a vocabulary or bins outside of their
+// weights, and the field of the config that has them if the program gave them.
+var vocabularies = map[string]string{"StringLookup": "vocabulary", "IntegerLookup": "vocabulary", "TextVectorization": "vocabulary", "Discretization": "bin_boundaries"}
+
+// checkVocabularies returns an error if a config has a layer whose vocabulary it lacks.
+func checkVocabularies(v any) error {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			if err := checkVocabularies(x); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		class, _ := v["class_name"].(string)
+		if field := vocabularies[class]; field != "" {
+			if conf, ok := v["config"].(map[string]any); ok && conf[field] == nil {
+				return &kerasfile.UnsupportedError{Name: fmt.Sprint(conf["name"]), Feature: "a " + class + " that was adapted; set its vocabulary, or save a SavedModel"}
+			}
+		}
+		for _, key := range slices.Sorted(keysOf(v)) {
+			if err := checkVocabularies(v[key]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

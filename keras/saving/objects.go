@@ -1,0 +1,269 @@
+package saving
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// dialect is the version of Keras whose rules name the objects of a file.
+type dialect int
+
+const (
+	keras2 dialect = 2
+	keras3 dialect = 3
+)
+
+// place is an object and where a file has its variables.
+type place struct {
+	path string // "layers/dense", "" for the model
+	obj  trackable.Trackable
+	vars []*trackable.Variable
+}
+
+// placement finds the places of all objects of a model, as the functions _save_state of
+// the two versions of Keras do.
+type placement struct {
+	dialect dialect
+	classes *config.Classes
+	seen    map[any]bool
+	places  []place
+}
+
+func placesOf(model trackable.Trackable, d dialect, classes *config.Classes) []place {
+	p := placement{dialect: d, classes: classes, seen: map[any]bool{}}
+	p.visit(model, "")
+	return p.places
+}
+
+// visit notes a layer and what is below it.
+func (p *placement) visit(obj trackable.Trackable, at string) {
+	id := trackable.Identity(obj)
+	if p.seen[id] {
+		return
+	}
+	p.seen[id] = true
+	p.places = append(p.places, place{at, obj, ownVariables(obj)})
+	for _, a := range p.attributes(obj) {
+		if isLayer(a.Child) {
+			p.visit(a.Child, path.Join(at, a.Name))
+		} else {
+			p.container(a.Child, path.Join(at, a.Name))
+		}
+	}
+}
+
+// container notes the layers of a list or a map. Members are named by their classes.
+func (p *placement) container(obj trackable.Trackable, at string) {
+	used := map[string]int{}
+	unique := func(name string) string {
+		n, again := used[name]
+		if !again {
+			used[name] = 0
+			return name
+		}
+		used[name] = n + 1
+		return name + "_" + strconv.Itoa(n+1)
+	}
+	for _, e := range members(obj) {
+		switch {
+		case isLayer(e.Child):
+			if p.dialect == keras2 && p.seen[trackable.Identity(e.Child)] {
+				continue
+			}
+			p.visit(e.Child, path.Join(at, unique(config.SnakeCase(p.className(e.Child)))))
+		case p.dialect == keras3 && isContainer(e.Child):
+			p.container(e.Child, path.Join(at, unique("container")))
+		}
+	}
+}
+
+// className returns the name of an object's class in Python.
+func (p *placement) className(obj trackable.Trackable) string {
+	if c, ok := p.classes.ClassOf(obj); ok {
+		if own, ok := obj.(config.Classed); ok {
+			c = own.ConfigClass(c, false)
+		}
+		return c.Name
+	}
+	return goName(obj)
+}
+
+// attributes lists the children of a layer in the order in which Keras looks at the
+// attributes, and a model's "layers" among them.
+func (p *placement) attributes(obj trackable.Trackable) []trackable.Edge {
+	var list []trackable.Edge
+	listed := false
+	for _, e := range edges(obj) {
+		if isLayerEdge(obj, e.Name) || strings.HasPrefix(e.Name, "__") || asVariable(e.Child) != nil {
+			continue
+		}
+		if !isLayer(e.Child) && !isContainer(e.Child) {
+			continue
+		}
+		if p.dialect == keras3 {
+			e.Name = keras3Attribute(obj, e.Name)
+		}
+		listed = listed || e.Name == "layers"
+		list = append(list, e)
+	}
+	if base.IsModel(obj) && !listed {
+		list = append(list, trackable.Edge{Name: "layers", Child: layerList(layersOf(obj))})
+	}
+	key := func(name string) string { return name }
+	if p.dialect == keras3 {
+		key = func(name string) string {
+			switch {
+			case name == "layers" && listsLayers(obj):
+				return ""
+			case strings.HasPrefix(name, "_"):
+				return "~" + name
+			}
+			return name
+		}
+	}
+	slices.SortStableFunc(list, func(a, b trackable.Edge) int { return strings.Compare(key(a.Name), key(b.Name)) })
+	if p.dialect == keras2 {
+		slices.Reverse(list)
+	}
+	return list
+}
+
+// keras3Attribute returns the name that an attribute of tf_keras has in Keras 3.
+func keras3Attribute(obj trackable.Trackable, name string) string {
+	if _, ok := obj.(*layers.MultiHeadAttention); ok {
+		switch name {
+		case "_query_dense", "_key_dense", "_value_dense", "_output_dense":
+			return name[1:]
+		}
+	}
+	return name
+}
+
+// layerList is a list of layers that is no object of the graph.
+type layerList []trackable.Trackable
+
+// members lists the elements of a container.
+func members(obj trackable.Trackable) []trackable.Edge {
+	if list, ok := obj.(layerList); ok {
+		out := make([]trackable.Edge, len(list))
+		for i, l := range list {
+			out[i] = trackable.Edge{Name: strconv.Itoa(i), Child: l}
+		}
+		return out
+	}
+	return edges(obj)
+}
+
+// layersOf lists the layers of a model, as model.layers in Python: those of a
+// sequential or functional model in their order, otherwise those in fields and in lists.
+func layersOf(model trackable.Trackable) []trackable.Trackable {
+	var out []trackable.Trackable
+	if listsLayers(model) {
+		_, sequential := model.(*keras.Sequential)
+		for _, e := range edges(model) {
+			if strings.HasPrefix(e.Name, "layer-") && isLayerEdge(model, e.Name) && !(sequential && isInput(e.Child)) {
+				out = append(out, e.Child)
+			}
+		}
+		return out
+	}
+	seen := map[any]bool{}
+	var collect func(obj trackable.Trackable)
+	collect = func(obj trackable.Trackable) {
+		for _, e := range edges(obj) {
+			if seen[trackable.Identity(e.Child)] {
+				continue
+			}
+			switch {
+			case isLayer(e.Child):
+				seen[trackable.Identity(e.Child)] = true
+				out = append(out, e.Child)
+			case isContainer(e.Child):
+				seen[trackable.Identity(e.Child)] = true
+				collect(e.Child)
+			}
+		}
+	}
+	collect(model)
+	return out
+}
+
+// listsLayers reports whether a model has its layers on the edges layer-0, layer-1 and
+// so on.
+func listsLayers(model trackable.Trackable) bool {
+	f, ok := model.(trackable.FieldTracker)
+	return ok && base.IsModel(model) && !f.TracksFields()
+}
+
+func isLayerEdge(model trackable.Trackable, name string) bool {
+	number, ok := strings.CutPrefix(name, "layer-")
+	if !ok {
+		number, ok = strings.CutPrefix(name, "layer_with_weights-")
+	}
+	if !ok || !listsLayers(model) {
+		return false
+	}
+	_, err := strconv.ParseUint(number, 10, 32)
+	return err == nil
+}
+
+// ownVariables lists the variables of a layer itself: the trainable ones first.
+func ownVariables(obj trackable.Trackable) []*trackable.Variable {
+	var trained, others []*trackable.Variable
+	seen := map[any]bool{}
+	var collect func(obj trackable.Trackable)
+	collect = func(obj trackable.Trackable) {
+		for _, e := range edges(obj) {
+			v := asVariable(e.Child)
+			if v == nil && !isContainer(e.Child) || seen[trackable.Identity(e.Child)] {
+				continue
+			}
+			seen[trackable.Identity(e.Child)] = true
+			switch {
+			case v == nil:
+				collect(e.Child)
+			case v.Trainable():
+				trained = append(trained, v)
+			default:
+				others = append(others, v)
+			}
+		}
+	}
+	collect(obj)
+	return append(trained, others...)
+}
+
+// edges lists the children of an object. Objects that can't be listed have none here;
+// a save of a checkpoint says what is wrong with them.
+func edges(obj trackable.Trackable) []trackable.Edge {
+	list, err := trackable.Children(obj)
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+func isLayer(obj trackable.Trackable) bool {
+	_, ok := obj.(base.LayerLike)
+	return ok && asVariable(obj) == nil
+}
+
+func asVariable(obj trackable.Trackable) *trackable.Variable {
+	if v, ok := obj.(trackable.VariableLike); ok {
+		return v.AsVariable()
+	}
+	return nil
+}
+
+func isInput(obj trackable.Trackable) bool {
+	_, ok := obj.(*layers.InputLayer)
+	return ok
+}
