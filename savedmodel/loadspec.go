@@ -169,6 +169,9 @@ func (r *restorer) classOf(id int) (*class, error) {
 			unknown("no class of this identifier is registered in the packages that are used")
 		}
 		return nil, nil
+	case r.foreign.objects[id] != nil:
+		unknown("the object has fields that this version of the package doesn't know, which the class could not keep")
+		return nil, nil
 	case x.load == nil:
 		unknown("the class has no Load")
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -107,6 +108,8 @@ type Traits struct {
 	Tensor, InFunction string
 	// Device is the one that a ResourceObject asks for.
 	Device string
+
+	unknown *pb.SavedObject // the message, of a live object, if it has unknown fields
 }
 
 // user is what tells the traits of most objects apart.

@@ -56,6 +56,7 @@ type Restored struct {
 
 	objects []trackable.Trackable      // by the numbers of the file; nil for those that nothing leads to
 	traces  map[string]*graph.Concrete // by their names in the graph's library
+	foreign *foreign
 }
 
 // Traces returns the model's traces by the names of their functions in the file. The map
@@ -109,6 +110,10 @@ func (g *MetaGraph) Restore(ctx context.Context, opts *RestoreOptions) (*Restore
 		result: &Restored{MetaGraph: g}, specs: map[int]*LoadSpec{},
 	}
 	var err error
+	if r.foreign, err = g.foreign(); err != nil {
+		return nil, err
+	}
+	r.result.foreign = r.foreign
 	if r.graph, err = g.Graph(); err != nil {
 		return nil, err
 	}
@@ -135,6 +140,7 @@ type restorer struct {
 	opts  *RestoreOptions
 	graph *graph.Graph
 
+	foreign *foreign
 	objects []trackable.Trackable // by the numbers of the file, nil until they are made
 	generic []bool                // whether an object's edges are still to be set
 	queue   []int                 // generic objects whose edges are to be set
@@ -292,10 +298,10 @@ func (r *restorer) makeGeneric(o *Object) (trackable.Trackable, error) {
 		return r.variable(o)
 	case AssetObject:
 		a := NewAssetFS(r.meta.model.fsys, AssetsDir+"/"+o.Asset.Name)
-		a.Name, a.traits = o.Asset.Name, ownTraits(o)
+		a.Name, a.traits = o.Asset.Name, r.ownTraits(o)
 		return a, nil
 	case FunctionObject:
-		f := &TrackableFunction{Traits: ownTraits(o), Parameters: o.Function.Parameters}
+		f := &TrackableFunction{Traits: r.ownTraits(o), Parameters: o.Function.Parameters}
 		for _, c := range o.Function.Concrete {
 			t, err := r.trace(c)
 			if err != nil {
@@ -309,31 +315,32 @@ func (r *restorer) makeGeneric(o *Object) (trackable.Trackable, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &TrackableBareFunction{Concrete: t, Keywords: o.Function.Keywords, Positional: o.Function.Positional, Parameters: o.Function.Parameters, traits: ownTraits(o)}, nil
+		return &TrackableBareFunction{Concrete: t, Keywords: o.Function.Keywords, Positional: o.Function.Positional, Parameters: o.Function.Parameters, traits: r.ownTraits(o)}, nil
 	case ConstantObject:
 		n := r.graph.Lookup(o.Constant)
 		if n == nil || n.Attrs.Tensor("value") == nil {
 			return nil, fmt.Errorf("the graph has no constant %q", o.Constant)
 		}
-		return &TrackableConstant{Tensor: n.Attrs.Tensor("value"), traits: ownTraits(o)}, nil
+		return &TrackableConstant{Tensor: n.Attrs.Tensor("value"), traits: r.ownTraits(o)}, nil
 	case ResourceObject:
-		return &TrackableResource{Traits: ownTraits(o)}, nil
+		return &TrackableResource{Traits: r.ownTraits(o)}, nil
 	case CapturedTensor:
 		f := r.graph.Library.Lookup(o.InFunction)
 		if f == nil {
 			return nil, fmt.Errorf("there is no function %q, of which a tensor is captured", o.InFunction)
 		}
-		return &TrackableTensor{Name: o.Tensor, Function: f, traits: ownTraits(o)}, nil
+		return &TrackableTensor{Name: o.Tensor, Function: f, traits: r.ownTraits(o)}, nil
 	}
 	if len(o.Slots) > 0 {
-		return &TrackableOptimizer{TrackableObject: TrackableObject{Traits: ownTraits(o)}}, nil
+		return &TrackableOptimizer{TrackableObject: TrackableObject{Traits: r.ownTraits(o)}}, nil
 	}
-	return &TrackableObject{Traits: ownTraits(o)}, nil
+	return &TrackableObject{Traits: r.ownTraits(o)}, nil
 }
 
 // ownTraits returns a copy of an object's traits, which objects of the file share.
-func ownTraits(o *Object) *Traits {
+func (r *restorer) ownTraits(o *Object) *Traits {
 	t := *o.Traits
+	t.unknown = r.foreign.objects[o.ID]
 	return &t
 }
 
@@ -342,7 +349,7 @@ func (r *restorer) variable(o *Object) (*trackable.Variable, error) {
 	t := r.values[o.ID]
 	if t == nil {
 		v := new(trackable.Variable).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
-		setTraits(v, o)
+		r.setTraits(v, o)
 		r.unfilled = append(r.unfilled, unfilled{v, o.ID})
 		return v, nil
 	}
@@ -357,12 +364,12 @@ func (r *restorer) variable(o *Object) (*trackable.Variable, error) {
 	case !s.Known():
 		v.SetShape(s.Dims())
 	}
-	setTraits(v, o)
+	r.setTraits(v, o)
 	return v, nil
 }
 
 // setTraits gives a variable what the file says of it besides value, name and shape.
-func setTraits(v *trackable.Variable, o *Object) {
+func (r *restorer) setTraits(v *trackable.Variable, o *Object) {
 	i := o.Variable
 	t := trackable.VariableTraits{Device: i.Device, Synchronization: i.Synchronization, Aggregation: i.Aggregation}
 	if t.Synchronization == "AUTO" {
@@ -371,8 +378,8 @@ func setTraits(v *trackable.Variable, o *Object) {
 	if t.Aggregation == "NONE" {
 		t.Aggregation = ""
 	}
-	if x := o.Traits; x.RegisteredName != "" || x.RegisteredSaver != "" || x.ProtoType != "" || x.Proto != nil || o.Dependencies != nil {
-		t.Saved = ownTraits(o)
+	if x := o.Traits; x.RegisteredName != "" || x.RegisteredSaver != "" || x.ProtoType != "" || x.Proto != nil || o.Dependencies != nil || r.foreign.objects[o.ID] != nil {
+		t.Saved = r.ownTraits(o)
 	}
 	if t != (trackable.VariableTraits{}) {
 		v.SetTraits(&t)

@@ -44,6 +44,9 @@ func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts 
 	if err != nil {
 		return err
 	}
+	if err := r.foreign.check(); err != nil {
+		return err
+	}
 	if len(r.Unfilled) > 0 {
 		return &SaveError{Path: r.Unfilled[0], Err: errors.New("the variable has no value in the model's checkpoint, because a registered saver of the program that wrote it has it")}
 	}

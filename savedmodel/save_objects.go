@@ -443,7 +443,10 @@ func (s *saver) node(id int) (*pb.SavedObject, error) {
 	if traits.ProtoType != "" || traits.Proto != nil {
 		o.SerializedUserProto = &pb.Any{TypeUrl: traits.ProtoType, Value: traits.Proto}
 	}
-	return o, s.dependencies(o, traits.Requires)
+	if err := s.dependencies(o, traits.Requires); err != nil || traits.unknown == nil {
+		return o, err
+	}
+	return o, keepUnknown(o, traits.unknown)
 }
 
 // traitsOf returns what is written for an object besides its kind and its edges; nil for

@@ -1,0 +1,224 @@
+package savedmodel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// Files of later releases of TensorFlow may have fields that this package doesn't know.
+// Those of an object are kept with it and written again. Those of other messages are
+// named by an error of [Rewrite].
+
+// errUnknownFields says that a message has such fields, and no place keeps them.
+var errUnknownFields = errors.New("the file has fields that this version of the package doesn't know; a newer version may write them again")
+
+// foreign are the messages of a graph of objects that have unknown fields.
+type foreign struct {
+	objects map[int]*pb.SavedObject // by their numbers
+	traces  map[string]bool         // entries of functions, by their names
+	graph   bool                    // the graph of objects itself
+}
+
+// foreign looks for unknown fields in the graph of objects.
+func (g *MetaGraph) foreign() (*foreign, error) {
+	out := &foreign{objects: map[int]*pb.SavedObject{}, traces: map[string]bool{}}
+	var p *pb.Parts
+	p = p.Over(g.objectDef)
+	id := 0
+	for p.Next() {
+		switch {
+		case p.Whole && p.Number == fieldNode:
+			b, err := p.Bytes()
+			if err != nil {
+				return nil, err
+			}
+			var o pb.SavedObject
+			if err := o.Unmarshal(b); err != nil {
+				return nil, &FormatError{g.model.File, err}
+			}
+			if has := hasUnknown(reflect.ValueOf(&o), 0); has || o.Variable != nil && o.Variable.ExperimentalDistributedVariableComponents != nil {
+				kept := new(pb.SavedObject)
+				if err := kept.Unmarshal(bytes.Clone(b)); err != nil {
+					return nil, &FormatError{g.model.File, err}
+				}
+				out.objects[id] = kept
+			}
+			id++
+		case p.Whole && p.Number == fieldConcrete:
+			b, err := p.Bytes()
+			if err != nil {
+				return nil, err
+			}
+			var e pb.SavedConcreteFunctionEntry
+			if err := e.Unmarshal(b); err != nil {
+				return nil, &FormatError{g.model.File, err}
+			}
+			if hasUnknown(reflect.ValueOf(&e), 0) {
+				out.traces[string([]byte(e.Key))] = true
+			}
+		default:
+			out.graph = true
+		}
+	}
+	return out, p.Err
+}
+
+// check refuses what no object can keep.
+func (f *foreign) check() error {
+	if f.graph {
+		return &SaveError{Path: "the graph of objects", Err: errUnknownFields}
+	}
+	for name := range f.traces {
+		return &SaveError{Path: fmt.Sprintf("the function %q", name), Err: errUnknownFields}
+	}
+	return nil
+}
+
+// hasUnknown reports whether a message, or one below it, has unknown fields.
+func hasUnknown(v reflect.Value, depth int) bool {
+	if depth > maxStructure {
+		return true
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return false
+		}
+		switch l := v.Interface().(type) {
+		case *pb.Lazy[pb.StructuredValue]:
+			m, err := l.Get()
+			return err != nil || hasUnknown(reflect.ValueOf(m), depth+1)
+		case *pb.Lazy[pb.FunctionSpec]:
+			m, err := l.Get()
+			return err != nil || hasUnknown(reflect.ValueOf(m), depth+1)
+		}
+		return hasUnknown(v.Elem(), depth+1)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			switch {
+			case !f.IsExported():
+			case f.Name == "Unknown":
+				if v.Field(i).Len() > 0 {
+					return true
+				}
+			case hasUnknown(v.Field(i), depth+1):
+				return true
+			}
+		}
+	case reflect.Slice:
+		if k := v.Type().Elem().Kind(); k != reflect.Pointer && k != reflect.Struct {
+			return false
+		}
+		for i := range v.Len() {
+			if hasUnknown(v.Index(i), depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keepUnknown gives an object's message the unknown fields of the one in the file. Those
+// of edges and functions that a program has removed go with these.
+func keepUnknown(to, from *pb.SavedObject) error {
+	if to.Which != from.Which {
+		return errUnknownFields
+	}
+	if to.Variable != nil {
+		to.Variable.ExperimentalDistributedVariableComponents = from.Variable.ExperimentalDistributedVariableComponents
+	}
+	return graft(reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem(), 0)
+}
+
+func graft(to, from reflect.Value, depth int) error {
+	for i := range from.NumField() {
+		f := from.Type().Field(i)
+		a, b := to.Field(i), from.Field(i)
+		switch {
+		case !f.IsExported():
+		case f.Name == "Unknown":
+			a.Set(b)
+		case !hasUnknown(b, depth):
+		case b.Kind() == reflect.Pointer:
+			if a.IsNil() || a.Elem().Kind() != reflect.Struct {
+				return errUnknownFields
+			}
+			switch l := b.Interface().(type) {
+			case *pb.Lazy[pb.StructuredValue]:
+				return errUnknownFields
+			case *pb.Lazy[pb.FunctionSpec]:
+				if err := graftSpec(a.Interface().(*pb.Lazy[pb.FunctionSpec]), l, depth+1); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := graft(a.Elem(), b.Elem(), depth+1); err != nil {
+				return err
+			}
+		case f.Name == "ExperimentalDistributedVariableComponents": // taken over as they are
+		case b.Kind() == reflect.Slice:
+			if err := graftList(a, b, depth+1); err != nil {
+				return err
+			}
+		default:
+			return errUnknownFields
+		}
+	}
+	return nil
+}
+
+// graftSpec does so for the parameters of a function.
+func graftSpec(to, from *pb.Lazy[pb.FunctionSpec], depth int) error {
+	x, err := from.Get()
+	if err != nil {
+		return err
+	}
+	m, err := to.Get()
+	if err != nil {
+		return err
+	}
+	if err := graft(reflect.ValueOf(m).Elem(), reflect.ValueOf(x).Elem(), depth); err != nil {
+		return err
+	}
+	*to = pb.LazyOf(m)
+	return nil
+}
+
+// graftList does so for the elements of lists, which are known by their names.
+func graftList(to, from reflect.Value, depth int) error {
+	for i := range from.Len() {
+		x := from.Index(i)
+		if !hasUnknown(x, depth) {
+			continue
+		}
+		name, ok := elementName(x)
+		if !ok {
+			return errUnknownFields
+		}
+		for j := range to.Len() {
+			if other, _ := elementName(to.Index(j)); other == name {
+				if err := graft(to.Index(j).Elem(), x.Elem(), depth+1); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// elementName returns the name of an edge or of a pair of functions.
+func elementName(v reflect.Value) (string, bool) {
+	switch x := v.Interface().(type) {
+	case *pb.ObjectReference:
+		return x.LocalName, true
+	case *pb.SaveableObjectEntry:
+		return x.Key, true
+	}
+	return "", false
+}
