@@ -68,7 +68,7 @@ func (c *Call) Inputs() []Value { return c.in }
 func (c *Call) Run(p *Prepared) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = NewPanicError(r)
+			err = recovered(r)
 		}
 	}()
 	c.node, c.forms, c.packs = p.node, p.forms, p.packs
@@ -457,7 +457,16 @@ func (c *Call) slot(i int) *Value {
 
 // Parallel calls fn over pieces that cover [0, n), on all cores where the work
 // is worth it; nsEach is roughly how many nanoseconds one index takes.
+//
+// A long loop looks at the call's context between pieces. If the context ends, Parallel
+// does not return: it panics with a value that the engine turns into the context's error,
+// so that no kernel goes on with half of the loop's results. A call that has handles among
+// its inputs finishes its loops, because it may be changing what outlives it.
 func (c *Call) Parallel(n int, nsEach float64, fn func(lo, hi int)) {
+	if float64(n)*nsEach >= longLoop && c.cancellable() {
+		c.parallelUntilDone(n, nsEach, fn)
+		return
+	}
 	c.env.Workers.Run(n, nsEach, fn)
 }
 

@@ -215,7 +215,9 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 	at := 0
 	defer func() {
 		if r := recover(); r != nil {
-			err = p.failed(at, NewPanicError(r))
+			if err = recovered(r); !cancelled(r) {
+				err = p.failed(at, err)
+			}
 		}
 		env.depth--
 	}()

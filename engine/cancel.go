@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+const (
+	// longLoop is the estimated length of the shortest loop that looks at the call's
+	// context, in nanoseconds. Estimates are of common inputs: functions that converge
+	// slowly take a hundred times as long.
+	longLoop = 50_000
+	// look is the estimated time between two looks at the context.
+	look = 50_000
+)
+
+// cancellation is the value of the panic that leaves a kernel whose context has ended.
+type cancellation struct{ cause error }
+
+// cancelled reports whether a recovered value is the end of a context.
+func cancelled(r any) bool {
+	if p, ok := r.(*WorkerPanic); ok {
+		r = p.Value
+	}
+	_, ok := r.(cancellation)
+	return ok
+}
+
+// recovered returns the error of a recovered value: the context's if that has ended, a
+// *[PanicError] otherwise.
+func recovered(r any) error {
+	v := r
+	if p, ok := r.(*WorkerPanic); ok {
+		v = p.Value
+	}
+	if c, ok := v.(cancellation); ok {
+		return c.cause
+	}
+	return NewPanicError(r)
+}
+
+// cancellable reports whether the kernel may be left before its end: its context can end,
+// and all inputs are tensors.
+func (c *Call) cancellable() bool {
+	if c.ctx == nil || c.ctx.Done() == nil {
+		return false
+	}
+	for i := range c.in {
+		if c.in[i].Tensor == nil || c.in[i].Object != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// parallelUntilDone is Parallel for a loop that the end of the context ends.
+func (c *Call) parallelUntilDone(n int, nsEach float64, fn func(lo, hi int)) {
+	done := c.ctx.Done()
+	step := max(1, int(look/nsEach))
+	var stopped atomic.Bool
+	c.env.Workers.Run(n, nsEach, func(lo, hi int) {
+		for lo < hi && !stopped.Load() {
+			select {
+			case <-done:
+				stopped.Store(true)
+				return
+			default:
+			}
+			next := hi
+			if hi-lo > step {
+				next = lo + step
+			}
+			fn(lo, next)
+			lo = next
+		}
+	})
+	if stopped.Load() {
+		panic(cancellation{context.Cause(c.ctx)})
+	}
+}

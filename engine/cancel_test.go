@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// TestLoopsEndWithTheirContext checks that a loop on all cores ends soon after its
+// context, that the kernel does not go on with half of its results, and that a kernel
+// that may change a variable finishes.
+func TestLoopsEndWithTheirContext(t *testing.T) {
+	const n = 5000
+	cause := errors.New("enough")
+	for _, c := range []struct {
+		name     string
+		in       Value
+		workers  *Workers
+		finishes bool
+	}{
+		{"on one core", Value{Tensor: tensor.Scalar(float32(1))}, nil, false},
+		{"with helpers", Value{Tensor: tensor.Scalar(float32(1))}, NewWorkers(3), false},
+		{"with a handle", Value{Object: trackable.NewVariable(tensor.Scalar(float32(1)))}, NewWorkers(3), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			defer cancel(nil)
+			var ran atomic.Int64
+			wentOn := false
+			ks, err := NewKernelSet([]Kernel{{Op: "Slow", Run: func(c *Call) error {
+				c.Parallel(n, 1e5, func(lo, hi int) {
+					for range hi - lo {
+						if ran.Add(1) == 20 {
+							cancel(cause)
+						}
+						time.Sleep(10 * time.Microsecond)
+					}
+				})
+				wentOn = true
+				return nil
+			}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := ks.Prepare(&Node{Op: "Slow", In: []graph.Fact{c.in.fact()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var call Call
+			call.Begin(ctx, &Env{Workers: c.workers})
+			call.Add(c.in)
+			err = call.Run(p)
+			if wentOn != c.finishes {
+				t.Errorf("the kernel went on: %v, want %v", wentOn, c.finishes)
+			}
+			if c.finishes {
+				if err != nil || ran.Load() != n {
+					t.Errorf("error %v after %d of %d indices", err, ran.Load(), n)
+				}
+				return
+			}
+			if err != cause {
+				t.Errorf("error %v, want the context's cause", err)
+			}
+			if ran.Load() > 100 {
+				t.Errorf("%d indices ran after the end of the context", ran.Load()-20)
+			}
+		})
+	}
+}
