@@ -234,7 +234,13 @@ func (c *Call) Release(i int) {
 // Scratch returns n bytes for the kernel only, of undefined contents. They come
 // from the call's arena and count as in use until free gives them back, or the
 // kernel returns.
+//
+// If the bytes do not fit what the call may use, Scratch does not return: it panics with a
+// value that the engine turns into the call's error.
 func (c *Call) Scratch(n int) (mem []byte, free func()) {
+	if err := c.env.affordScratch(n); err != nil {
+		panic(refusal{err})
+	}
 	mem, b := c.env.Arena.Alloc(n)
 	l := c.loan()
 	l.arena, l.buf = c.env.Arena, b

@@ -26,15 +26,21 @@ func cancelled(r any) bool {
 	return ok
 }
 
-// recovered returns the error of a recovered value: the context's if that has ended, a
-// *[PanicError] otherwise.
+// refusal is the value of the panic that leaves a kernel whose scratch memory was refused.
+type refusal struct{ err error }
+
+// recovered returns the error of a recovered value: the context's if that has ended, the
+// refusal of memory, a *[PanicError] otherwise.
 func recovered(r any) error {
 	v := r
 	if p, ok := r.(*WorkerPanic); ok {
 		v = p.Value
 	}
-	if c, ok := v.(cancellation); ok {
-		return c.cause
+	switch v := v.(type) {
+	case cancellation:
+		return v.cause
+	case refusal:
+		return v.err
 	}
 	return NewPanicError(r)
 }

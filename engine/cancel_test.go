@@ -74,3 +74,43 @@ func TestLoopsEndWithTheirContext(t *testing.T) {
 		})
 	}
 }
+
+// TestScratchThatDoesNotFitIsAnErrorOfTheCall checks the account of scratch memory.
+func TestScratchThatDoesNotFitIsAnErrorOfTheCall(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		bytes, limit int
+		fits         bool
+	}{
+		{"within the limit", 1000, 1 << 20, true},
+		{"over the limit", 1 << 21, 1 << 20, false},
+		{"more than the machine has", int(^uint(0) >> 2), 0, false},
+		{"a product that overflowed", -8, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ks, err := NewKernelSet([]Kernel{{Op: "Greedy", Run: func(call *Call) error {
+				mem, free := call.Scratch(c.bytes)
+				defer free()
+				mem[0] = 1
+				return nil
+			}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := ks.Prepare(&Node{Op: "Greedy"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			arena := NewArena()
+			defer arena.Release()
+			arena.Limit = int64(c.limit)
+			var call Call
+			call.Begin(context.Background(), &Env{Arena: arena})
+			err = call.Run(p)
+			var panicked *PanicError
+			if (err == nil) != c.fits || errors.As(err, &panicked) {
+				t.Errorf("error %v, want none: %v", err, c.fits)
+			}
+		})
+	}
+}

@@ -9,9 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// machineMemory returns how many bytes the process can have: those of the machine
-// or of its control group, whichever are fewer; of the address space where nobody
-// tells.
+// machineMemory returns how many bytes the process can have: those of the machine,
+// of its control group, or of the limit of its address space, whichever are fewer.
 var machineMemory = sync.OnceValue(func() int64 {
 	most := uint64(maxBytes)
 	for _, provider := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
@@ -19,11 +18,14 @@ var machineMemory = sync.OnceValue(func() int64 {
 			most = min(most, n)
 		}
 	}
+	if n := addressSpace(); n > 0 {
+		most = min(most, n)
+	}
 	return int64(most)
 })
 
-// MachineMemory returns how many bytes of memory the process can have: those of the machine
-// or of its control group, whichever are fewer.
+// MachineMemory returns how many bytes of memory the process can have: those of the machine,
+// of its control group, or of the limit of its address space, whichever are fewer.
 func MachineMemory() int64 { return machineMemory() }
 
 const (
@@ -69,6 +71,26 @@ func (e *Env) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
 	}
 	if a.inUse+bytes > most {
 		return fmt.Errorf("an output of %v%v does not fit: %d of the %d bytes that the call may use are in use", d, shape.String(), a.inUse, most)
+	}
+	return nil
+}
+
+// affordScratch checks that scratch memory of so many bytes fits what the call may use
+// besides what is in use. MaxOutput does not bound it: products of small outputs may need
+// more.
+func (e *Env) affordScratch(bytes int) error {
+	if bytes >= 0 && bytes <= unasked && (e.Arena == nil || e.Arena.Limit <= 0) {
+		return nil
+	}
+	most, used := machineMemory(), int64(0)
+	if a := e.Arena; a != nil {
+		used = a.inUse
+		if a.Limit > 0 {
+			most = a.Limit
+		}
+	}
+	if bytes < 0 || int64(bytes) > most-used {
+		return fmt.Errorf("scratch memory of %d bytes does not fit: %d of the %d bytes that the call may use are in use", bytes, used, most)
 	}
 	return nil
 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package engine
+
+// addressSpace returns 0: the limit of the process's address space is unknown.
+func addressSpace() uint64 { return 0 }
