@@ -28,6 +28,7 @@ import (
 	"github.com/cairnml/cairn/kernel/sparse"
 	"github.com/cairnml/cairn/kernel/state"
 	"github.com/cairnml/cairn/kernel/text"
+	"github.com/cairnml/cairn/kernel/xla"
 )
 
 // All returns the set of all built-in kernels. It is one value that never
@@ -72,6 +73,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"linalg", linalg.Kernels()},
 			{"rnn", rnn.Kernels()},
 			{"quant", quant.Kernels()},
+			{"xla", xla.Kernels()},
 			{"data", data.Kernels()},
 			{"composite", composite.Kernels()},
 		} {

@@ -35,4 +35,49 @@ rng = np.random.RandomState(1)
 for a, b, eq in [([3, 4], [4, 2], "ab,bc->ac"), ([3, 4], [3, 4], "ab,ab->b"), ([2, 3, 4], [2, 4, 5], "bij,bjk->bik"), ([3], [4], "i,j->ij"), ([2, 3, 4], [4, 3], "abc,cb->a")]:
     run("XlaEinsum", xla.xla_einsum, {"equation": eq}, a=rng.randn(*a).astype(np.float32), b=rng.randn(*b).astype(np.float32))
 
+
+def message(**lists):
+    """The bytes of a message whose fields are integers or lists of them, by number: f1=[0], f4=2."""
+    out = b""
+    for name, v in lists.items():
+        for x in v if isinstance(v, list) else [v]:
+            out += bytes([int(name[1:]) << 3, x])
+    return out
+
+
+def several(op, raw, types, attrs=None, **inputs):
+    for t in types:
+        run(op, raw, attrs, **{k: v.astype(np_of(t)) if v.dtype == np.float64 else v for k, v in inputs.items()})
+
+
+P = np.arange(1.0, 7).reshape(2, 3)
+for low, high, inner in [([1, 0], [0, 2], [0, 1]), ([-1, 2], [3, -2], [2, 0]), ([0, 0], [0, 0], [0, 0])]:
+    several("XlaPad", xla.xla_pad, ["float32", "int32", "complex64", "uint8"], input=P, padding_value=np.array(9.0),
+            padding_low=np.int32(low), padding_high=np.int32(high), padding_interior=np.int32(inner))
+for a, b, where in [([2, 3], [3], [1]), ([2], [2, 3], [0]), ([2, 3], [], []), ([2, 3], [2, 3], []), ([2, 3, 4], [2, 4], [0, 2])]:
+    run("XlaBroadcastHelper", xla.xla_broadcast_helper, lhs=rng.randn(*a).astype(np.float32), rhs=np.array(rng.randn(*b), np.float32), broadcast_dims=np.int32(where))
+R = np.array([1.0, 1.1, -3.14159, 1e5, 65519.0, 65520.0, 1e-5, 6e-8, -0.0, np.inf, -np.inf, np.nan, 255.5, 1.0078125, 3.4e38])
+for e, m in [(5, 10), (8, 7), (4, 3), (5, 2), (8, 23), (2, 1)]:
+    several("XlaReducePrecision", xla.xla_reduce_precision, ["float32", "float64", "float16", "bfloat16"], dict(exponent_bits=e, mantissa_bits=m), operand=R)
+for a, b, numbers in [([3, 4], [4, 2], dict(f1=1, f2=0)), ([3, 4], [3, 4], dict(f1=[0, 1], f2=[0, 1])), ([2, 3, 4], [2, 4, 5], dict(f1=2, f2=1, f3=0, f4=0)),
+                      ([3], [4], {}), ([4, 2, 3], [5, 3, 2], dict(f1=[2], f2=[1], f3=[1], f4=[2])), ([2, 3, 2, 5], [5, 3, 4], dict(f1=[3, 1], f2=[0, 1]))]:
+    for t in ["float32", "float64", "int32", "complex64"]:
+        x, y = rng.randint(-8, 8, a).astype(np_of(t)), rng.randint(-8, 8, b).astype(np_of(t))
+        if t != "int32":
+            x, y = x / 8, y / 8
+        run("XlaDot", xla.xla_dot, dict(dimension_numbers=message(**numbers), precision_config=b""), lhs=x.astype(np_of(t)), rhs=y.astype(np_of(t)))
+    x, y = rng.randint(-100, 100, a), rng.randint(-100, 100, b)
+    for s, t in [("int8", "int32"), ("float16", "float32"), ("float32", "float32")]:
+        run("XlaDotV2", xla.xla_dot_v2, dict(dimension_numbers=message(**numbers), precision_config=b"", preferred_element_type=tf.as_dtype(t)),
+            lhs=x.astype(np_of(s)), rhs=y.astype(np_of(s)))
+G = np.arange(60.0).reshape(3, 4, 5)
+for at, size, numbers in [([[0, 2], [2, 9], [-4, 1]], [1, 2, 5], dict(f1=[1, 2], f2=[0], f3=[0, 1], f4=1)), ([1, 0], [1, 4, 5], dict(f1=[1, 2], f2=[0], f3=[0], f4=1)),
+                          ([[0, 1], [3, 2]], [2, 1, 3], dict(f1=[0, 2], f2=[1], f3=[1, 2], f4=0)), ([[1, 3], [0, 2], [2, 0]], [1, 1, 2], dict(f1=[2], f2=[1], f3=[1], f4=2, f5=[0], f6=[0]))]:
+    several("XlaGather", xla.xla_gather, ["float32", "int32", "uint8", "bool"], dict(dimension_numbers=message(**numbers), indices_are_sorted=False),
+            operand=G, start_indices=np.int32(at), slice_sizes=np.int32(size))
+S = np.array([[3.0, -0.0, 0.0, np.inf, -2.5, np.nan, -np.inf, 1.0], [8, 7, 6, 5, 4, 3, 2, 1]])
+several("XlaSort", xla.xla_sort, ["float32", "float64", "float16", "bfloat16"], input=S)
+several("XlaSort", xla.xla_sort, ["int32", "uint8", "int64"], input=np.array([3.0, 1, 2, 250, 0]))
+several("XlaKeyValueSort", xla.xla_key_value_sort, ["float32", "int32"], keys=np.array([[3.0, 1, 2], [-5, 9, 0]]), values=np.arange(6).reshape(2, 3))
+
 write()

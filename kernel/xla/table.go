@@ -1,0 +1,62 @@
+// Package xla holds the kernels of XLA's ops that compute: products, windows, reductions
+// and moves as XLA's operations define them. TensorFlow compiles each for the CPU if a graph
+// runs it outside of a compiled function.
+package xla
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels returns the family's table.
+func Kernels() []engine.Kernel {
+	return []engine.Kernel{
+		{Op: "XlaPad", Run: pad},
+		{Op: "XlaBroadcastHelper", Run: broadcastHelper},
+		{Op: "XlaReducePrecision", Prepare: reducePrecision},
+		{Op: "XlaDot", Prepare: dot("lhs", "rhs"), Precision: engine.Accumulated},
+		{Op: "XlaDotV2", Prepare: dot("lhs", "rhs"), Precision: engine.Accumulated},
+		{Op: "XlaGather", Prepare: gather},
+		{Op: "XlaScatter", Prepare: scatter, Precision: engine.Accumulated},
+		{Op: "XlaSort", Run: sortLast},
+		{Op: "XlaKeyValueSort", Run: sortPairs},
+		{Op: "XlaVariadicSort", Prepare: variadicSort},
+		{Op: "XlaReduce", Prepare: reduce, Precision: engine.Accumulated},
+		{Op: "XlaVariadicReduce", Prepare: reduce, Precision: engine.Accumulated},
+		{Op: "XlaVariadicReduceV2", Prepare: reduce, Precision: engine.Accumulated},
+		{Op: "XlaReduceWindow", Prepare: reduceWindow, Precision: engine.Accumulated},
+		{Op: "XlaSelectAndScatter", Prepare: selectAndScatter, Precision: engine.Accumulated},
+	}
+}
+
+// fixed returns an error unless the elements of inputs are numbers.
+func fixed(c *engine.Call, inputs ...int) error {
+	for _, i := range inputs {
+		if d := c.In(i).DType(); !d.Fixed() {
+			return fmt.Errorf("input %d is %v, which XLA has no elements of", i, d)
+		}
+	}
+	return nil
+}
+
+// next counts an index up within dims, the last dimension first; false after the last one.
+func next(index []int, dims tensor.Shape) bool {
+	for d := len(dims) - 1; d >= 0; d-- {
+		if index[d]++; index[d] < dims[d] {
+			return true
+		}
+		index[d] = 0
+	}
+	return false
+}
+
+// place returns where an index lies in a tensor.
+func place(index []int, strides []int) int {
+	at := 0
+	for d, i := range index {
+		at += i * strides[d]
+	}
+	return at
+}
