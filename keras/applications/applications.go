@@ -110,11 +110,11 @@ func (n *network) check() error {
 	case n.NoPreprocessing && n.features&hasPreprocessing == 0:
 		return errors.New("the model has no preprocessing to leave out")
 	case !(n.Alpha >= 0 && n.Alpha <= 1000):
-		return fmt.Errorf("Alpha is %v, want more than 0 and at most 1000", n.Alpha)
+		return fmt.Errorf("the field Alpha is %v, want more than 0 and at most 1000", n.Alpha)
 	case n.Classes < 0:
-		return fmt.Errorf("Classes is %d, want 1 or more", n.Classes)
+		return fmt.Errorf("the field Classes is %d, want 1 or more", n.Classes)
 	case n.Pooling != "" && n.Pooling != AveragePooling && n.Pooling != MaxPooling:
-		return fmt.Errorf("Pooling is %q, want %q, %q or none", n.Pooling, AveragePooling, MaxPooling)
+		return fmt.Errorf("the field Pooling is %q, want %q, %q or none", n.Pooling, AveragePooling, MaxPooling)
 	}
 	if n.Alpha == 0 {
 		n.Alpha = 1

@@ -75,7 +75,7 @@ func (m *ModelCheckpoint) monitor() string {
 // OnTrainBegin prepares saves. The best value of an earlier training stays.
 func (m *ModelCheckpoint) OnTrainBegin(_ context.Context, r *Run) (err error) {
 	if m.Filepath == "" || m.SaveFreq < 0 {
-		return m.fail(fmt.Errorf("Filepath is %q and SaveFreq is %d, want a path and 0 or more", m.Filepath, m.SaveFreq))
+		return m.fail(fmt.Errorf("the fields Filepath and SaveFreq are %q and %d, want a path and 0 or more", m.Filepath, m.SaveFreq))
 	}
 	m.rising, err = m.Mode.rising(func() bool {
 		return strings.Contains(m.monitor(), "acc") || strings.HasPrefix(m.monitor(), "fmeasure")

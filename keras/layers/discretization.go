@@ -50,7 +50,7 @@ func (d *Discretization) Weights(base.Shapes) ([]base.Weight, error) {
 	case d.NumBins != nil && (*d.NumBins < 0 || d.BinBoundaries != nil):
 		return nil, fmt.Errorf("NumBins is %d with %d BinBoundaries, want 0 or more without boundaries", *d.NumBins, len(d.BinBoundaries))
 	case !(*d.Epsilon > 0 && *d.Epsilon <= 1):
-		return nil, fmt.Errorf("Epsilon is %v, want more than 0 and at most 1", *d.Epsilon)
+		return nil, fmt.Errorf("the field Epsilon is %v, want more than 0 and at most 1", *d.Epsilon)
 	case !slices.IsSorted(d.BinBoundaries):
 		return nil, fmt.Errorf("BinBoundaries is not in order")
 	case d.BinBoundaries != nil:

@@ -88,9 +88,9 @@ func (l *indexLookup[T]) check() error {
 	case l.oov < 0 || l.oov > math.MaxInt32:
 		return fmt.Errorf("NumOOVIndices is %d, want 0 to %d", l.oov, math.MaxInt32)
 	case l.invert && l.mode != OutputInt:
-		return fmt.Errorf("Invert has the OutputMode %s, want int", l.mode)
+		return fmt.Errorf("an inverted layer has the OutputMode %s, want int", l.mode)
 	case l.invert && l.oovToken == nil:
-		return errors.New("Invert needs an OOVToken")
+		return errors.New("an inverted layer needs an OOVToken")
 	case l.idf != nil && l.mode != OutputTFIDF:
 		return fmt.Errorf("IDFWeights has the OutputMode %s, want tf_idf", l.mode)
 	case l.path != "" && l.file == nil:

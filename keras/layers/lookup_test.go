@@ -160,7 +160,7 @@ func TestLookupsRefuse(t *testing.T) {
 		"not in it":          {&layers.StringLookup{Vocabulary: []string{"a"}, NumOOVIndices: new(0)}, ab, `found OOV values ["b"]`},
 		"max tokens":         {&layers.StringLookup{Vocabulary: ab, MaxTokens: new(1)}, ab, "more than 1"},
 		"pad to nothing":     {&layers.StringLookup{Vocabulary: ab, PadToMaxTokens: true, OutputMode: "count"}, ab, "without MaxTokens"},
-		"inverse count":      {&layers.StringLookup{Vocabulary: ab, Invert: true, OutputMode: "count"}, ab, "Invert has the OutputMode count"},
+		"inverse count":      {&layers.StringLookup{Vocabulary: ab, Invert: true, OutputMode: "count"}, ab, "an inverted layer has the OutputMode count"},
 		"weights of a count": {&layers.StringLookup{Vocabulary: ab, IDFWeights: []float64{1, 2}, OutputMode: "count"}, ab, "IDFWeights has the OutputMode count"},
 		"few weights":        {&layers.StringLookup{Vocabulary: ab, IDFWeights: []float64{1}, OutputMode: "tf_idf"}, ab, "1 IDFWeights"},
 		"two vocabularies":   {&layers.StringLookup{Vocabulary: ab, VocabularyFile: vocabularyFile("a\n")}, ab, "want one of them"},

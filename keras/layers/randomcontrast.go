@@ -29,11 +29,11 @@ type RandomContrast struct {
 // bounds returns the least and the largest contrast.
 func (r *RandomContrast) bounds() (lo, hi float64, err error) {
 	if len(r.Factor) != 1 && len(r.Factor) != 2 {
-		return 0, 0, fmt.Errorf("Factor has %d numbers, want 1 or 2", len(r.Factor))
+		return 0, 0, fmt.Errorf("the field Factor has %d numbers, want 1 or 2", len(r.Factor))
 	}
 	lower, upper := r.Factor[0], r.Factor[len(r.Factor)-1]
 	if !(lower >= 0 && lower <= 1 && upper >= 0 && lower+upper > 0) {
-		return 0, 0, fmt.Errorf("Factor is %v, want the first number from 0 to 1, the second one 0 or more, and not both 0", []float64(r.Factor))
+		return 0, 0, fmt.Errorf("the field Factor is %v, want the first number from 0 to 1, the second one 0 or more, and not both 0", []float64(r.Factor))
 	}
 	return 1 - lower, 1 + upper, nil
 }

@@ -62,7 +62,7 @@ func TestTextVectorizationRefuses(t *testing.T) {
 		"split":         {&layers.TextVectorization{Split: "line"}, words, `unknown Split "line"`},
 		"one hot":       {&layers.TextVectorization{OutputMode: "one_hot"}, words, "OutputMode is one_hot"},
 		"length":        {&layers.TextVectorization{OutputMode: "count", OutputSequenceLength: new(3)}, words, "OutputSequenceLength is 3"},
-		"ragged":        {&layers.TextVectorization{OutputMode: "count", Ragged: true}, words, "Ragged has the OutputMode count"},
+		"ragged":        {&layers.TextVectorization{OutputMode: "count", Ragged: true}, words, "a ragged layer has the OutputMode count"},
 		"type":          {&layers.TextVectorization{Layer: base.Layer{DType: "float64"}}, words, "want string"},
 		"neighbors":     {&layers.TextVectorization{NGrams: layers.NGrams{Widths: []int{0}}}, words, "want numbers from 1"},
 		"integers":      {&layers.TextVectorization{Vocabulary: words}, []int64{1}, "want strings"},

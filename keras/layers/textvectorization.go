@@ -211,7 +211,7 @@ func (l *TextVectorization) CompleteLayer() error {
 	case n != nil && (*n < 0 || l.OutputMode != OutputInt || l.Ragged):
 		return fmt.Errorf("OutputSequenceLength is %d with the OutputMode %s and Ragged %v, want 0 or more with int and without Ragged", *n, l.OutputMode, l.Ragged)
 	case l.Ragged && l.OutputMode != OutputInt:
-		return fmt.Errorf("Ragged has the OutputMode %s, want int", l.OutputMode)
+		return fmt.Errorf("a ragged layer has the OutputMode %s, want int", l.OutputMode)
 	case l.DType != "string":
 		return fmt.Errorf("the dtype is %s, want string", l.DType)
 	}

@@ -79,10 +79,10 @@ func (e *Examples) rows(ctx context.Context) (*rows, error) {
 	r := &rows{layouts: new(layouts)}
 	var err error
 	if r.x, r.layouts.x, err = tensorsOf(ctx, e.X); err != nil {
-		return nil, fmt.Errorf("X: %w", err)
+		return nil, fmt.Errorf("the examples' X: %w", err)
 	}
 	if r.y, r.layouts.y, err = tensorsOf(ctx, e.Y); err != nil {
-		return nil, fmt.Errorf("Y: %w", err)
+		return nil, fmt.Errorf("the examples' Y: %w", err)
 	}
 	if r.weights, r.layouts.weights, err = tensorsOf(ctx, e.SampleWeight); err != nil {
 		return nil, fmt.Errorf("SampleWeight: %w", err)
