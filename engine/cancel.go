@@ -59,7 +59,7 @@ func (c *Call) cancellable() bool {
 	return true
 }
 
-// parallelUntilDone is Parallel for a loop that the end of the context ends.
+// parallelUntilDone runs a loop as Parallel does, until the context ends.
 func (c *Call) parallelUntilDone(n int, nsEach float64, fn func(lo, hi int)) {
 	done := c.ctx.Done()
 	step := max(1, int(look/nsEach))

@@ -87,7 +87,7 @@ func others(rank int, lists ...[]int) []int {
 	return out
 }
 
-// turned is a tensor whose dimensions are read in another order.
+// turned returns a view of a tensor whose dimensions are read in another order.
 func turned(t *tensor.Tensor, order []int) view {
 	strides := shapes.Strides(t.Shape())
 	v := view{t: t}
