@@ -141,7 +141,7 @@ func fullNames(t *testing.T, m *keras.Functional) map[*trackable.Variable]string
 	return names
 }
 
-func TestModelsAreTfKeras(t *testing.T) {
+func TestApplicationsAreTfKeras(t *testing.T) {
 	var cases []modelCase
 	kerastest.JSON(t, "testdata/models.json", &cases)
 	tested := map[string]bool{}
