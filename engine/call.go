@@ -466,8 +466,8 @@ func (c *Call) slot(i int) *Value {
 //
 // A long loop looks at the call's context between pieces. If the context ends, Parallel
 // does not return: it panics with a value that the engine turns into the context's error,
-// so that no kernel goes on with half of the loop's results. A call that has handles among
-// its inputs finishes its loops, because it may be changing what outlives it.
+// so that no kernel uses the results of half a loop. A call that has handles among its
+// inputs finishes its loops, because it may be changing variables.
 func (c *Call) Parallel(n int, nsEach float64, fn func(lo, hi int)) {
 	if float64(n)*nsEach >= longLoop && c.cancellable() {
 		c.parallelUntilDone(n, nsEach, fn)

@@ -66,19 +66,9 @@ func recurrentLayer(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(filepath.Join(folder, "arrays.npz"))
+	arrays, err := npzArrays(ctx, filepath.Join(folder, "arrays.npz"))
 	if err != nil {
 		return err
-	}
-	z, err := tensor.OpenNPZ(bytes.NewReader(data), int64(len(data)), nil)
-	if err != nil {
-		return err
-	}
-	arrays := map[string]*tensor.Tensor{}
-	for _, name := range z.Names() {
-		if arrays[name], err = z.Read(ctx, name); err != nil {
-			return err
-		}
 	}
 	in := []*ops.Value{ops.ValueOf(arrays["x"])}
 	if m := arrays["mask"]; m != nil {

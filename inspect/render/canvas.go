@@ -185,7 +185,7 @@ func (c *svgCanvas) Flush() error {
 	return c.b.Flush()
 }
 
-// escapeXML escapes words for XML, which has no place for control characters.
+// escapeXML escapes words for XML and removes control characters, which XML excludes.
 func escapeXML(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0xfffe || r == 0xffff {

@@ -14,7 +14,7 @@ type Network struct {
 	Arrows []Arrow
 }
 
-// BoxKind is what a box of a network stands for; pictures colour by it.
+// BoxKind is the kind of a box of a network. Pictures colour boxes by it.
 type BoxKind int
 
 // The kinds of boxes.

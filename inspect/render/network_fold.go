@@ -114,7 +114,7 @@ func (n *Network) cutMiddle(most int) *Network {
 }
 
 // repeats returns the part at the beginning of words that follows itself most: its
-// length and how many times it stands there. Where several cover as much, the shortest.
+// length and the number of its repetitions. If several cover as much, it is the shortest.
 func repeats(words []string) (period, times int) {
 	best := 0
 	for p := 1; p <= maxPeriod && p*minRepeats <= len(words); p++ {

@@ -112,7 +112,7 @@ func (g *Graph) Alias(o graph.Output, v *ops.Value) {
 	}
 }
 
-// Input adds an input of the model: the only node of layer, which has no inputs.
+// Input adds an input of the model. Its node is the only one of layer and has no inputs.
 func (g *Graph) Input(layer Callable, fact graph.Fact) (*ops.Value, error) {
 	g.name(layer)
 	name := ""

@@ -39,7 +39,7 @@ type BackupAndRestore struct {
 	count   int
 }
 
-// trainingState is what a backup has.
+// trainingState is the root of a backup: the place in the training, and the model with its optimizer.
 type trainingState struct {
 	CkptSavedBatch *trackable.Scalar[int64]
 	CkptSavedEpoch *trackable.Scalar[int64]
