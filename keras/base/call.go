@@ -140,24 +140,10 @@ func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) [
 			return fail(err)
 		}
 	}
-	if f, ok := s.Value(watchKey{}).(func(self any, c *Invocation)); ok {
-		f(self, &c)
-	}
 	l.cast(s, self, c.Inputs)
-	var out []*ops.Value
-	switch f := self.(type) {
-	case FullComputer:
-		out = f.ComputeAll(s, &c)
-	case Computer:
-		if len(c.Inputs) != 1 {
-			return fail(fmt.Errorf("got %d inputs, want 1", len(c.Inputs)))
-		}
-		if err := c.CheckArgs(); err != nil {
-			return fail(err)
-		}
-		out = []*ops.Value{f.Compute(s, c.Inputs[0])}
-	default:
-		return fail(fmt.Errorf("the layer has neither a method Compute nor ComputeAll"))
+	out, done := intercept(s, self, &c)
+	if !done {
+		out = compute(s, self, &c)
 	}
 	if s.Err() != nil {
 		return out
@@ -167,6 +153,24 @@ func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) [
 		l.addActivity(s, out)
 	}
 	return out
+}
+
+// compute calls the layer's own method.
+func compute(s *ops.Scope, self any, c *Invocation) []*ops.Value {
+	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
+	switch f := self.(type) {
+	case FullComputer:
+		return f.ComputeAll(s, c)
+	case Computer:
+		if len(c.Inputs) != 1 {
+			return fail(fmt.Errorf("got %d inputs, want 1", len(c.Inputs)))
+		}
+		if err := c.CheckArgs(); err != nil {
+			return fail(err)
+		}
+		return []*ops.Value{f.Compute(s, c.Inputs[0])}
+	}
+	return fail(fmt.Errorf("the layer has neither a method Compute nor ComputeAll"))
 }
 
 // takeMasks completes the masks of the call by those of the inputs.
@@ -199,14 +203,6 @@ func (l *Layer) buildOnce(s *ops.Scope, self any, inputs []*ops.Value) error {
 	}
 	l.built.Store(true)
 	return nil
-}
-
-type watchKey struct{}
-
-// WatchCalls returns a scope of the same call on which f sees each call of a layer or a
-// model, the inner ones too, with its inputs before they are cast. It must not change them.
-func WatchCalls(s *ops.Scope, f func(self any, c *Invocation)) *ops.Scope {
-	return s.With(watchKey{}, f)
 }
 
 type onlyBuildsKey struct{}

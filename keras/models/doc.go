@@ -20,6 +20,9 @@
 //	__call__                                 the outputs for some inputs
 //	call_and_return_all_conditional_losses   the outputs, and a list of losses
 //
+// A layer's ops are stored once for each kind of inputs: the functions of the models and
+// layers that call it call a function of the layer.
+//
 // The file keras_metadata.pb has an entry for each of these nodes: its number, its path,
 // its identifier such as _tf_keras_layer, and JSON with its name, class, config and the
 // shape for which it was built.

@@ -1,8 +1,11 @@
 package models
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
@@ -16,11 +19,22 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// call is the first call of a layer in a call of the model.
+// call is a call of a layer in a call of the model.
 type call struct {
-	inputs    []graph.Fact
-	masks     []*graph.Fact // nil for an input without one
-	inNetwork bool          // a sequential or functional model calls it
+	inputs []graph.Fact
+	masks  []*graph.Fact // nil for an input without one
+}
+
+// key tells calls apart that need functions of their own.
+func (c *call) key() string {
+	var key strings.Builder
+	for i, f := range c.inputs {
+		fmt.Fprint(&key, f.DType, f.Shape.Anonymous(), " ")
+		if m := c.masks[i]; m != nil {
+			fmt.Fprint(&key, "mask", m.Shape.Anonymous(), " ")
+		}
+	}
+	return key.String()
 }
 
 // layerFunctions are the functions of a layer.
@@ -90,43 +104,46 @@ func (x *exporter) watch() error {
 	if err != nil {
 		return err
 	}
-	network := map[any]bool{}
-	var visit func(obj any)
-	visit = func(obj any) {
-		switch obj.(type) {
-		case *keras.Functional, *keras.Sequential:
-			for _, l := range childLayers(obj) {
-				network[l] = true
-				visit(l)
-			}
-		}
-	}
-	visit(x.model)
 	f := function.New(func(s *ops.Scope, in []*ops.Value) []*ops.Value {
-		s = base.WatchCalls(s, func(self any, c *base.Invocation) {
-			if x.calls[self] != nil {
-				return
+		s = base.InterceptCalls(s, func(_ *ops.Scope, self any, c *base.Invocation) ([]*ops.Value, bool) {
+			if len(c.Args) == 0 { // no function has further arguments
+				x.note(self, callOf(c))
 			}
-			n := &call{inNetwork: network[self]}
-			for i, v := range c.Inputs {
-				n.inputs = append(n.inputs, v.Fact().WithoutValue())
-				n.masks = append(n.masks, nil)
-				if m := c.Masks[i]; m != nil {
-					fact := m.Fact().WithoutValue()
-					n.masks[i] = &fact
-				}
-			}
-			if len(c.Args) == 0 { // else the first call says too little
-				x.calls[self] = n
-			}
+			return nil, false
 		})
 		return base.CallAll(s, x.model, in, nil)
 	}, nil)
 	_, err = f.TraceContext(x.ctx, specsOf(facts))
 	if err == nil && x.calls[any(x.model)] == nil { // whose Call has no Run
-		x.calls[any(x.model)] = &call{inputs: facts, masks: make([]*graph.Fact, len(facts))}
+		x.note(x.model, &call{inputs: facts, masks: make([]*graph.Fact, len(facts))})
 	}
 	return err
+}
+
+// note adds a call of a layer, unless it had one like it.
+func (x *exporter) note(layer any, c *call) {
+	if x.calls[layer] == nil {
+		x.called = append(x.called, layer)
+	}
+	same := func(o *call) bool { return o.key() == c.key() }
+	if !slices.ContainsFunc(x.calls[layer], same) {
+		x.calls[layer] = append(x.calls[layer], c)
+	}
+}
+
+// callOf returns what is known of a call.
+func callOf(c *base.Invocation) *call {
+	n := &call{masks: make([]*graph.Fact, len(c.Masks))}
+	for _, v := range c.Inputs {
+		n.inputs = append(n.inputs, v.Fact().WithoutValue())
+	}
+	for i, m := range c.Masks {
+		if m != nil {
+			fact := m.Fact().WithoutValue()
+			n.masks[i] = &fact
+		}
+	}
+	return n
 }
 
 func specsOf(facts []graph.Fact) []*ops.Value {
@@ -138,81 +155,102 @@ func specsOf(facts []graph.Fact) []*ops.Value {
 	return specs
 }
 
-// trace makes the functions of a layer.
+// trace adds the functions of a layer for one call.
 func (x *exporter) trace(obj any, c *call) error {
 	layer, ok := obj.(Model)
 	if _, input := obj.(*layers.InputLayer); !ok || input {
 		return nil
-	}
-	masked := 0
-	for _, m := range c.masks {
-		if m != nil {
-			masked++
-		}
 	}
 	modes := []bool{false}
 	params := parametersOf(obj)
 	if params.training {
 		modes = []bool{true, false}
 	}
-	f := &layerFunctions{
-		call: &layerFunction{params: params.Parameters}, all: &layerFunction{params: params.Parameters},
-	}
-	f.conditional = f.all
+	f := x.functions[obj]
 	penalty := activityOf(layer)
-	if penalty != nil {
-		f.conditional = &layerFunction{params: params.Parameters}
+	if f == nil {
+		f = &layerFunctions{call: &layerFunction{params: params.Parameters}, all: &layerFunction{params: params.Parameters}}
+		f.conditional = f.all
+		if penalty != nil {
+			f.conditional = &layerFunction{params: params.Parameters}
+			concrete, err := x.tracePenalty(layer, penalty)
+			if err != nil {
+				return err
+			}
+			f.activity = &layerFunction{traces: []*graph.Concrete{concrete}, params: &savedmodel.Parameters{Names: []string{"x"}}}
+		}
+		x.functions[obj] = f
 	}
 	for _, training := range modes {
-		outputs, err := x.traceCall(layer, c, params, training, nil)
-		if err != nil {
-			return fmt.Errorf("%s: %w", layer.AsLayer().Name, err)
-		}
-		f.call.traces = append(f.call.traces, outputs)
-		all, err := x.traceCall(layer, c, params, training, new(true))
-		if err != nil {
-			return fmt.Errorf("%s: %w", layer.AsLayer().Name, err)
-		}
-		f.all.traces = append(f.all.traces, all)
-		if penalty != nil {
-			without, err := x.traceCall(layer, c, params, training, new(false))
-			if err != nil {
-				return fmt.Errorf("%s: %w", layer.AsLayer().Name, err)
-			}
-			f.conditional.traces = append(f.conditional.traces, without)
-		}
-	}
-	if penalty != nil {
-		concrete, err := x.tracePenalty(layer, c, penalty)
+		shared, err := x.sharedOf(x.ctx, layer, c, training)
 		if err != nil {
 			return err
 		}
-		f.activity = &layerFunction{traces: []*graph.Concrete{concrete}, params: &savedmodel.Parameters{Names: []string{"x"}}}
+		if shared.composite {
+			return nil // no function of Keras returns sparse or ragged values of Go's layers
+		}
+		f.conditional.traces = append(f.conditional.traces, shared.concrete)
+		outputs, err := x.traceCall(x.ctx, layer, c, training, onlyOutputs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", layer.AsLayer().Name, err)
+		}
+		f.call.traces = append(f.call.traces, outputs.concrete)
+		if penalty != nil {
+			all, err := x.traceCall(x.ctx, layer, c, training, allLosses)
+			if err != nil {
+				return fmt.Errorf("%s: %w", layer.AsLayer().Name, err)
+			}
+			f.all.traces = append(f.all.traces, all.concrete)
+		}
 	}
-	x.functions[obj] = f
 	return nil
 }
 
 func activityOf(layer Model) regularizers.Regularizer { return layer.AsLayer().ActivityRegularizer() }
 
-// traceCall traces a call of a layer. losses asks for the list of losses besides the
-// outputs, with that of the activity regularizer if it is true.
-func (x *exporter) traceCall(layer Model, c *call, params parameters, training bool, losses *bool) (*graph.Concrete, error) {
-	given := append([]graph.Fact(nil), c.inputs...)
-	places := map[int]int{} // of masks
+// results are the results of a layer's function.
+type results uint8
+
+const (
+	onlyOutputs results = iota
+	allLosses           // the outputs, and a list of losses
+	innerLosses         // without that of the layer's own activity regularizer
+)
+
+// traced is a function of a layer.
+type traced struct {
+	concrete  *graph.Concrete
+	outputs   int  // so many of the results are outputs
+	composite bool // whether an output is sparse or ragged
+}
+
+// given returns what a function of a layer takes, and the places of the masks among it, by
+// the inputs that they belong to.
+func (c *call) given(params parameters) (facts []graph.Fact, masks map[int]int) {
+	facts, masks = append([]graph.Fact(nil), c.inputs...), map[int]int{}
 	for i, m := range c.masks {
 		if m != nil && params.mask {
-			places[i] = len(given)
-			given = append(given, *m)
+			masks[i] = len(facts)
+			facts = append(facts, *m)
 		}
 	}
-	outputs := 0
+	return facts, masks
+}
+
+// traceCall traces a call of a layer. Layers in it are calls of the functions that
+// sharedOf returns, and so is the layer itself unless want is innerLosses.
+func (x *exporter) traceCall(ctx context.Context, layer Model, c *call, training bool, want results) (*traced, error) {
+	params := parametersOf(layer)
+	given, places := c.given(params)
+	var t traced
 	f := function.New(func(s *ops.Scope, in []*ops.Value) []*ops.Value {
 		s = s.WithTraining(training)
 		s, collected := base.WithLosses(s)
-		if losses != nil && !*losses {
-			s = base.WithoutActivity(s, layer)
+		var self any
+		if want == innerLosses {
+			s, self = base.WithoutActivity(s, layer), layer
 		}
+		s = base.InterceptCalls(s, x.callShared(self))
 		args := make([]*ops.Value, len(c.inputs))
 		for i := range args {
 			args[i] = in[i]
@@ -221,29 +259,37 @@ func (x *exporter) traceCall(layer Model, c *call, params parameters, training b
 			}
 		}
 		out := base.CallAll(s, layer, args, nil)
-		outputs = len(out)
-		if losses == nil {
+		t.outputs = len(out)
+		t.composite = slices.ContainsFunc(out, isComposite)
+		if want == onlyOutputs {
 			return out
 		}
 		return append(out, collected.Values()...)
 	}, &function.Options{MaxTraces: 2})
-	concrete, err := f.TraceContext(x.ctx, specsOf(given))
+	concrete, err := f.TraceContext(ctx, specsOf(given))
 	if err != nil {
 		return nil, err
 	}
 	concrete.Call = params.call(layer, c, given, places, training)
 	elems := concrete.Out.Elems
 	var out *graph.Structure
-	if outputs == 1 {
+	if t.outputs == 1 {
 		out = elems[0]
 	} else {
-		out = outputStructure(layer, elems[:outputs])
+		out = outputStructure(layer, elems[:t.outputs])
 	}
-	if losses != nil {
-		out = graph.TupleOf(out, graph.ListOf(elems[outputs:]...))
+	if want != onlyOutputs {
+		out = graph.TupleOf(out, graph.ListOf(elems[t.outputs:]...))
 	}
 	concrete.Out = out
-	return concrete, nil
+	t.concrete = concrete
+	return &t, nil
+}
+
+func isComposite(v *ops.Value) bool {
+	_, sparse := base.SparseOf(v)
+	_, ragged := base.RaggedOf(v)
+	return sparse || ragged
 }
 
 // outputStructure returns the form of several outputs: a dict of a model's named ones.
@@ -257,7 +303,7 @@ func outputStructure(layer Model, elems []*graph.Structure) *graph.Structure {
 }
 
 // tracePenalty traces the loss of a layer's outputs.
-func (x *exporter) tracePenalty(layer Model, c *call, r regularizers.Regularizer) (*graph.Concrete, error) {
+func (x *exporter) tracePenalty(layer Model, r regularizers.Regularizer) (*graph.Concrete, error) {
 	d := layer.AsLayer().DType.Compute()
 	f := function.New(func(s *ops.Scope, v *ops.Value) *ops.Value { return r.Penalty(s, v) }, nil)
 	return f.TraceContext(x.ctx, ops.SpecOf(graph.Fact{DType: d}))
@@ -298,7 +344,7 @@ type lossKey struct {
 
 // sign traces the signature of the model: inputs and outputs by name.
 func (x *exporter) sign() error {
-	c := x.calls[any(x.model)]
+	c := x.calls[any(x.model)][0]
 	inputs, outputs := make([]string, len(c.inputs)), []string(nil)
 	for i := range inputs {
 		inputs[i] = "input_" + strconv.Itoa(i+1)
@@ -321,6 +367,7 @@ func (x *exporter) sign() error {
 		for i, name := range inputs {
 			args[i] = in[name]
 		}
+		s = base.InterceptCalls(s, x.callShared(nil))
 		out := map[string]*ops.Value{}
 		for i, v := range base.CallAll(s, x.model, args, nil) {
 			name := "output_" + strconv.Itoa(i+1)

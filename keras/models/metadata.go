@@ -123,9 +123,9 @@ func (x *exporter) describeLayer(obj base.LayerLike, id string, class, conf conf
 	_, functional := obj.(*keras.Functional)
 	_, sequential := obj.(*keras.Sequential)
 	f = append(f, config.Pair{Name: "is_graph_network", Value: functional || sequential})
-	if c := x.calls[obj]; c != nil {
+	if calls := x.calls[obj]; calls != nil {
 		var specs []any
-		for i, fact := range c.inputs {
+		for i, fact := range calls[0].inputs {
 			name := fmt.Sprintf("input_%d", i+1)
 			if m, ok := obj.(*keras.Functional); ok {
 				name = m.InputNames()[i]

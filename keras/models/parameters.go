@@ -2,6 +2,7 @@ package models
 
 import (
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/savedmodel"
@@ -30,8 +31,10 @@ func parametersOf(obj any) parameters {
 		names = append(names, "training", "mask", "initial_state", "constants")
 	case *layers.TimeDistributed:
 		names = append(names, "training", "mask")
-	case *layers.Softmax:
+	case *layers.Softmax, *layers.GlobalAveragePooling1D, *layers.GroupNormalization:
 		names = append(names, "mask")
+	case *layers.Lambda:
+		names = append(names, "mask", "training")
 	case *layers.Attention, *layers.AdditiveAttention:
 		names = append(names, "mask", "training", "return_attention_scores", "use_causal_mask")
 	case *layers.MultiHeadAttention:
@@ -40,8 +43,13 @@ func parametersOf(obj any) parameters {
 		*layers.RandomBrightness, *layers.RandomHeight, *layers.RandomWidth:
 		names = append(names, "training")
 	default:
-		if base.IsModel(obj) {
+		_, builtIn := keras.Classes().ClassOf(obj)
+		_, full := obj.(base.FullComputer)
+		switch {
+		case base.IsModel(obj), !builtIn && full:
 			names = append(names, "training", "mask")
+		case !builtIn: // a program's layer may use the mode
+			names = append(names, "training")
 		}
 	}
 	p := parameters{Parameters: &savedmodel.Parameters{Names: names}}

@@ -59,7 +59,7 @@ func Save(ctx context.Context, model Model, dir string, opts *SaveOptions) error
 	if opts == nil {
 		opts = &SaveOptions{}
 	}
-	x := &exporter{ctx: ctx, opts: opts, model: model, calls: map[any]*call{}, functions: map[any]*layerFunctions{}, lists: map[any]*lists{}, losses: map[lossKey]*layerFunction{}}
+	x := &exporter{ctx: ctx, opts: opts, model: model, calls: map[any][]*call{}, functions: map[any]*layerFunctions{}, lists: map[any]*lists{}, losses: map[lossKey]*layerFunction{}, shared: map[sharedKey]*traced{}}
 	if err := x.prepare(); err != nil {
 		return fmt.Errorf("models: save %s: %w", model.AsLayer().Name, err)
 	}
@@ -110,8 +110,10 @@ type exporter struct {
 	ctx       context.Context
 	opts      *SaveOptions
 	model     Model
-	calls     map[any]*call           // the first call of each layer
+	calls     map[any][]*call         // the calls of each layer, each kind once
+	called    []any                   // their keys, in the order of the calls
 	functions map[any]*layerFunctions // of the layers that are traced
+	shared    map[sharedKey]*traced
 	lists     map[any]*lists
 	losses    map[lossKey]*layerFunction
 	signature *graph.Concrete
@@ -131,8 +133,8 @@ func (x *exporter) prepare() error {
 		return err
 	}
 	if x.opts.Level == Comprehensive {
-		for obj, c := range x.calls {
-			if obj == any(x.model) || c.inNetwork {
+		for _, obj := range x.called {
+			for _, c := range x.calls[obj] {
 				if err := x.trace(obj, c); err != nil {
 					return err
 				}

@@ -135,3 +135,27 @@ func TestModelsThatCantBeSaved(t *testing.T) {
 		t.Errorf("a context that has ended: %v", err)
 	}
 }
+
+func TestOpsOfALayerAreStoredOnce(t *testing.T) {
+	dir := t.TempDir()
+	s := keras.WithSeed(keras.Symbolic(t.Context()), 1)
+	shared := &layers.Dense{Units: 4, Layer: base.Layer{Name: "shared"}}
+	x := keras.Input(s, tensor.Shape{4}, nil)
+	y := keras.Input(s, tensor.Shape{7, 4}, nil)
+	flat := new(layers.Flatten).Call(s, shared.Call(s, y))
+	m, err := keras.NewModel([]*ops.Value{x, y}, new(layers.Concatenate).Call(s, []*ops.Value{shared.Call(s, shared.Call(s, x)), flat}), nil)
+	kerastest.Must(t, err)
+	kerastest.Must(t, models.Save(t.Context(), m, dir, nil))
+	sm, err := savedmodel.Read(t.Context(), os.DirFS(dir), nil)
+	kerastest.Must(t, err)
+	uses, err := sm.MetaGraphs[0].OpsUsed()
+	kerastest.Must(t, err)
+	count := map[string]int{}
+	for _, u := range uses {
+		count[u.Op] += u.InGraph + u.InFunctions
+	}
+	// The layer is called with two shapes; it adds its bias in each.
+	if count["BiasAdd"]+count["AddV2"] != 2 {
+		t.Errorf("got %v, want two functions of the layer", count)
+	}
+}
