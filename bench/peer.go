@@ -27,6 +27,7 @@ func timed(f func() error) (float64, error) {
 func bePeer(ctx context.Context, name string, args []string) error {
 	verbs := map[string]verb{}
 	find := func(line string) verb { return verbs[line] }
+	var figure func(line string) (float64, error) // answers every line
 	figures := map[string]func() (float64, error){"cores": func() (float64, error) { return twoCores(ctx) }}
 	switch name {
 	case "steps":
@@ -34,6 +35,15 @@ func bePeer(ctx context.Context, name string, args []string) error {
 			verbs[st.verb] = st.make()
 		}
 		figures["memory"] = func() (float64, error) { return chainMemory(ctx, chained) }
+	case "ops":
+		if len(args) != 1 {
+			return fmt.Errorf("peer %s takes a folder", name)
+		}
+		ops, err := opVerbs(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		figure = ops
 	case "peak":
 		find = peakVerb
 	case "infer":
@@ -89,6 +99,8 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		var answer float64
 		var err error
 		switch v := find(lines.Text()); {
+		case figure != nil:
+			answer, err = figure(lines.Text())
 		case figures[lines.Text()] != nil:
 			answer, err = figures[lines.Text()]()
 		case v != nil:

@@ -1,11 +1,12 @@
 // Package linalg holds the kernels of linear algebra: factorizations, solvers
 // and decompositions of batches of matrices. All compute in double precision, on
-// complex numbers, and round once.
+// real or on complex numbers, and round once. Matrices are worked on in blocks, whose products
+// package gemm computes, and row by row in vectors.
 package linalg
 
 import (
+	"context"
 	"fmt"
-	"math/cmplx"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -19,121 +20,148 @@ func Kernels() []engine.Kernel {
 	of := func(op string, types []tensor.DType, run func(*engine.Call) error) engine.Kernel {
 		return engine.Kernel{Op: op, Run: run, Types: engine.Types{"T": types}, Precision: engine.Accumulated}
 	}
+	var (
+		inverse         = either(inverse[float64], inverse[complex128])
+		solve           = either(solve[float64], solve[complex128])
+		solveLs         = either(solveLs[float64], solveLs[complex128])
+		triangularSolve = either(triangularSolve[float64], triangularSolve[complex128])
+		bandedSolve     = either(bandedSolve[float64], bandedSolve[complex128])
+		determinant     = either(determinant[float64], determinant[complex128])
+		cholesky        = either(cholesky[float64], cholesky[complex128])
+		selfAdjointEig  = either(selfAdjointEig[float64], selfAdjointEig[complex128])
+		svd             = either(svd[float64], svd[complex128])
+	)
 	return []engine.Kernel{
 		of("Cholesky", all, cholesky), of("BatchCholesky", all[:2], cholesky),
 		of("MatrixInverse", halves, inverse), of("BatchMatrixInverse", append(all[:2:2], tensor.Float16), inverse),
 		of("MatrixDeterminant", all, determinant), of("BatchMatrixDeterminant", all, determinant),
-		of("LogMatrixDeterminant", all, logDeterminant),
+		of("LogMatrixDeterminant", all, either(logDeterminant[float64], logDeterminant[complex128])),
 		of("MatrixSolve", all, solve), of("BatchMatrixSolve", all, solve),
 		of("MatrixTriangularSolve", all, triangularSolve), of("BatchMatrixTriangularSolve", all, triangularSolve),
-		of("Lu", all, lu), of("Qr", halves, qr),
+		of("Lu", all, either(lu[float64], lu[complex128])), of("Qr", halves, either(qr[float64], qr[complex128])),
 		of("SelfAdjointEigV2", all, selfAdjointEig), of("BatchSelfAdjointEigV2", all, selfAdjointEig),
 		of("Svd", all, svd), of("BatchSvd", all, svd),
 		of("SelfAdjointEig", all[:2], selfAdjointEigV1), of("BatchSelfAdjointEig", all[:2], selfAdjointEigV1),
 		of("CholeskyGrad", all[:2], choleskyGrad), of("BatchCholeskyGrad", all[:2], choleskyGrad),
-		of("Eig", all, eig), of("MatrixExponential", all, function(exponential)),
+		of("Eig", all, eig), of("MatrixExponential", all, either(function(exponential[float64]), function(exponential[complex128]))),
 		of("MatrixLogarithm", all[2:], function(throughSchur(triangleLog))), of("MatrixSquareRoot", all, squareRoot),
 		of("MatrixSolveLs", all, solveLs), of("BatchMatrixSolveLs", all[:2], solveLs), of("BandedTriangularSolve", all, bandedSolve),
-		of("TridiagonalMatMul", all, tridiagonalMatMul), of("TridiagonalSolve", all, tridiagonalSolve),
+		of("TridiagonalMatMul", all, either(tridiagonalMatMul[float64], tridiagonalMatMul[complex128])),
+		of("TridiagonalSolve", all, either(tridiagonalSolve[float64], tridiagonalSolve[complex128])),
 	}
 }
 
-// matrix is a matrix in row-major order.
-type matrix struct {
-	rows, cols int
-	v          []complex128
+// either returns a kernel that is one of two, by input 0's type.
+func either(real, complex func(*engine.Call) error) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if c.NumIn() > 0 && c.In(0) != nil && c.In(0).DType().IsComplex() {
+			return complex(c)
+		}
+		return real(c)
+	}
 }
 
-func newMatrix(rows, cols int) matrix { return matrix{rows, cols, make([]complex128, rows*cols)} }
+// scalar is the type in which elements are computed.
+type scalar interface{ float64 | complex128 }
 
-func identity(n int) matrix {
-	m := newMatrix(n, n)
+// matrix is a matrix in row-major order.
+type matrix[T scalar] struct {
+	rows, cols int
+	v          []T
+}
+
+func newMatrix[T scalar](rows, cols int) matrix[T] {
+	return matrix[T]{rows, cols, make([]T, rows*cols)}
+}
+
+func identity[T scalar](n int) matrix[T] {
+	m := newMatrix[T](n, n)
 	for i := range n {
 		m.v[i*n+i] = 1
 	}
 	return m
 }
 
-func (m matrix) row(i int) []complex128 { return m.v[i*m.cols : (i+1)*m.cols] }
+func (m matrix[T]) row(i int) []T { return m.v[i*m.cols : (i+1)*m.cols] }
 
-func (m matrix) clone() matrix {
-	m.v = append([]complex128(nil), m.v...)
+func (m matrix[T]) clone() matrix[T] {
+	m.v = append([]T(nil), m.v...)
 	return m
 }
 
-// adjoint returns the conjugate transpose.
-func (m matrix) adjoint() matrix {
-	t := newMatrix(m.cols, m.rows)
+// transpose returns the transpose.
+func (m matrix[T]) transpose() matrix[T] {
+	t := newMatrix[T](m.cols, m.rows)
 	for i := range m.rows {
 		for j, z := range m.row(i) {
-			t.v[j*m.rows+i] = cmplx.Conj(z)
+			t.v[j*m.rows+i] = z
 		}
 	}
 	return t
 }
 
-// batch is a tensor as matrices.
-type batch struct {
-	outer      tensor.Shape
-	rows, cols int
-	v          []complex128
+// adjoint returns the conjugate transpose.
+func (m matrix[T]) adjoint() matrix[T] {
+	t := m.transpose()
+	conjugate(t.v)
+	return t
 }
 
-func (b batch) len() int { return shapes.Count(b.outer) }
+// batch is a tensor as matrices.
+type batch[T scalar] struct {
+	outer      tensor.Shape
+	rows, cols int
+	v          []T
+}
+
+func (b batch[T]) len() int { return shapes.Count(b.outer) }
 
 // at returns a copy of matrix i.
-func (b batch) at(i int) matrix {
+func (b batch[T]) at(i int) matrix[T] {
 	n := b.rows * b.cols
-	return matrix{b.rows, b.cols, b.v[i*n : (i+1)*n]}.clone()
+	return matrix[T]{b.rows, b.cols, b.v[i*n : (i+1)*n]}.clone()
 }
 
 // input reads input i.
-func input(c *engine.Call, i int, square bool) (batch, error) {
+func input[T scalar](c *engine.Call, i int, square bool) (batch[T], error) {
 	x := c.In(i)
 	s := x.Shape()
 	if len(s) < 2 {
-		return batch{}, fmt.Errorf("input %d has shape %v, of fewer than 2 dimensions", i, s)
+		return batch[T]{}, fmt.Errorf("input %d has shape %v, of fewer than 2 dimensions", i, s)
 	}
-	b := batch{outer: s[:len(s)-2], rows: s[len(s)-2], cols: s[len(s)-1]}
+	b := batch[T]{outer: s[:len(s)-2], rows: s[len(s)-2], cols: s[len(s)-1]}
 	if square && b.rows != b.cols {
-		return batch{}, fmt.Errorf("input %d has matrices of %d rows and %d columns, which aren't square", i, b.rows, b.cols)
+		return batch[T]{}, fmt.Errorf("input %d has matrices of %d rows and %d columns, which aren't square", i, b.rows, b.cols)
 	}
-	wide, err := tensor.Cast(x, tensor.Complex128)
+	wide, err := tensor.Cast(x, tensor.TypeOf[T]())
 	if err != nil {
-		return batch{}, err
+		return batch[T]{}, err
 	}
-	b.v = tensor.Values[complex128](wide)
+	b.v = tensor.Values[T](wide)
 	return b, nil
 }
 
 // result has room for what becomes output i.
-type result struct {
+type result[T scalar] struct {
 	dims tensor.Shape
-	v    []complex128
+	v    []T
 }
 
-func newResult(outer tensor.Shape, dims ...int) *result {
+func newResult[T scalar](outer tensor.Shape, dims ...int) *result[T] {
 	s := append(outer.Clone(), dims...)
-	return &result{s, make([]complex128, shapes.Count(s))}
+	return &result[T]{s, make([]T, shapes.Count(s))}
 }
 
 // put stores part k of the result.
-func (r *result) put(k int, v []complex128) { copy(r.v[k*len(v):], v) }
+func (r *result[T]) put(k int, v []T) { copy(r.v[k*len(v):], v) }
 
 // give makes output i of the result, of input 0's type.
-func (r *result) give(c *engine.Call, i int) error { return r.giveAs(c, i, c.In(0).DType()) }
+func (r *result[T]) give(c *engine.Call, i int) error { return r.giveAs(c, i, c.In(0).DType()) }
 
-func (r *result) giveAs(c *engine.Call, i int, d tensor.DType) error {
+func (r *result[T]) giveAs(c *engine.Call, i int, d tensor.DType) error {
 	t, err := tensor.New(r.v, r.dims...)
 	if err != nil {
 		return err
-	}
-	if !d.IsComplex() { // all imaginary parts are zero
-		re := make([]float64, len(r.v))
-		for k, z := range r.v {
-			re[k] = real(z)
-		}
-		t = tensor.Must(tensor.New(re, r.dims...))
 	}
 	if t, err = tensor.Cast(t, d); err == nil {
 		c.Set(i, t)
@@ -142,16 +170,15 @@ func (r *result) giveAs(c *engine.Call, i int, d tensor.DType) error {
 }
 
 // each calls f for each matrix of a batch, on all cores; the first error is
-// returned. ns is roughly what a call takes.
-func each(c *engine.Call, n int, ns float64, f func(i int) error) error {
+// returned. ns is roughly what a call takes. What f calls looks at the context.
+func each(c *engine.Call, n int, ns float64, f func(ctx context.Context, i int) error) error {
+	ctx := c.Context()
 	errs := make([]error, n)
 	c.Parallel(n, ns, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if c.Context().Err() != nil {
-				errs[i] = c.Context().Err()
-				return
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				errs[i] = f(ctx, i)
 			}
-			errs[i] = f(i)
 		}
 	})
 	for _, err := range errs {
@@ -162,4 +189,4 @@ func each(c *engine.Call, n int, ns float64, f func(i int) error) error {
 	return nil
 }
 
-func cube(n int) float64 { return float64(n) * float64(n) * float64(n) * 2 }
+func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/cmplx"
@@ -11,10 +12,13 @@ var errSchur = errors.New("the eigenvalues were not found: the input holds infin
 // schur decomposes a square matrix to q·t·q*, t being upper triangular: it is made
 // a Hessenberg matrix by reflections, which QR steps with shifts then make a
 // triangle.
-func schur(m matrix) (q, t matrix, err error) {
+func schur(ctx context.Context, m matrix[complex128]) (q, t matrix[complex128], err error) {
 	n := m.rows
-	t, q = m, identity(n)
+	t, q = m, identity[complex128](n)
 	for k := 0; k+2 < n; k++ {
+		if err := ctx.Err(); err != nil {
+			return q, t, err
+		}
 		reflect(t, q, k)
 	}
 	end, steps := n-1, 0
@@ -34,11 +38,14 @@ func schur(m matrix) (q, t matrix, err error) {
 		if steps++; steps > 30*n {
 			return q, t, errSchur
 		}
+		if err := ctx.Err(); err != nil {
+			return q, t, err
+		}
 		shift := wilkinson(t, end)
 		if steps%10 == 0 { // out of a cycle
 			shift = complex(abs1(t.v[end*n+end-1])+abs1(t.v[(l+1)*n+l]), 0)
 		}
-		sweep(t, q, l, end, shift)
+		rotate(t, q, l, end, shift)
 	}
 	for i, z := range t.v {
 		if cmplx.IsNaN(z) || cmplx.IsInf(z) {
@@ -54,7 +61,7 @@ func schur(m matrix) (q, t matrix, err error) {
 func abs1(z complex128) float64 { return math.Abs(real(z)) + math.Abs(imag(z)) }
 
 // reflect makes what is below the subdiagonal of column k zero.
-func reflect(t, q matrix, k int) {
+func reflect(t, q matrix[complex128], k int) {
 	n := t.rows
 	norm := 0.0
 	for i := k + 1; i < n; i++ {
@@ -87,7 +94,7 @@ func reflect(t, q matrix, k int) {
 			t.v[i*n+j] -= v[i] * sum
 		}
 	}
-	for _, m := range []matrix{t, q} { // columns
+	for _, m := range []matrix[complex128]{t, q} { // columns
 		for i := range n {
 			row := m.row(i)
 			sum := complex128(0)
@@ -104,7 +111,7 @@ func reflect(t, q matrix, k int) {
 
 // wilkinson returns the eigenvalue of the two by two matrix that ends at a place
 // which is nearer to its last element.
-func wilkinson(t matrix, end int) complex128 {
+func wilkinson(t matrix[complex128], end int) complex128 {
 	n := t.rows
 	a, b := t.v[(end-1)*n+end-1], t.v[(end-1)*n+end]
 	c, d := t.v[end*n+end-1], t.v[end*n+end]
@@ -119,8 +126,8 @@ func wilkinson(t matrix, end int) complex128 {
 	return d - b*c/(half+root)
 }
 
-// sweep makes a QR step of the part of t from l to end, by rotations.
-func sweep(t, q matrix, l, end int, shift complex128) {
+// rotate makes a QR step of the part of t from l to end, by rotations.
+func rotate(t, q matrix[complex128], l, end int, shift complex128) {
 	n := t.rows
 	x, y := t.v[l*n+l]-shift, t.v[(l+1)*n+l]
 	for k := l; k < end; k++ {
@@ -133,7 +140,7 @@ func sweep(t, q matrix, l, end int, shift complex128) {
 				a[j] = cmplx.Conj(c)*u + cmplx.Conj(s)*w
 				b[j] = c*w - s*u
 			}
-			for _, m := range []matrix{t, q} {
+			for _, m := range []matrix[complex128]{t, q} {
 				rows := n
 				if &m.v[0] == &t.v[0] {
 					rows = min(k+3, end+1)

@@ -1,8 +1,8 @@
 package linalg
 
 import (
+	"context"
 	"fmt"
-	"math/cmplx"
 
 	"github.com/cairnml/cairn/engine"
 )
@@ -10,19 +10,19 @@ import (
 // tridiagonalMatMul multiplies matrices, of which three diagonals are given, by
 // others. The last element of the upper diagonal and the first of the lower one
 // count for nothing.
-func tridiagonalMatMul(c *engine.Call) error {
+func tridiagonalMatMul[T scalar](c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
 	}
-	var diagonals [3]batch
+	var diagonals [3]batch[T]
 	for k := range diagonals {
-		b, err := input(c, k, false)
+		b, err := input[T](c, k, false)
 		if err != nil {
 			return err
 		}
 		diagonals[k] = b
 	}
-	rhs, err := input(c, 3, false)
+	rhs, err := input[T](c, 3, false)
 	if err != nil {
 		return err
 	}
@@ -32,9 +32,9 @@ func tridiagonalMatMul(c *engine.Call) error {
 		}
 	}
 	n := rhs.rows
-	out := newResult(rhs.outer, n, rhs.cols)
-	err = each(c, rhs.len(), float64(n*rhs.cols)*6, func(i int) error {
-		x, y := rhs.at(i), newMatrix(n, rhs.cols)
+	out := newResult[T](rhs.outer, n, rhs.cols)
+	err = each(c, rhs.len(), float64(n*rhs.cols)*6, func(_ context.Context, i int) error {
+		x, y := rhs.at(i), newMatrix[T](n, rhs.cols)
 		super, main, sub := diagonals[0].v[i*n:(i+1)*n], diagonals[1].v[i*n:(i+1)*n], diagonals[2].v[i*n:(i+1)*n]
 		for r := range n {
 			axpy(y.row(r), main[r], x.row(r))
@@ -57,15 +57,15 @@ func tridiagonalMatMul(c *engine.Call) error {
 // tridiagonalSolve solves with three diagonals in the rows of the first input,
 // the upper one first; rows are swapped for larger pivots where the attribute
 // asks for it.
-func tridiagonalSolve(c *engine.Call) error {
+func tridiagonalSolve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	d, err := input(c, 0, false)
+	d, err := input[T](c, 0, false)
 	if err != nil {
 		return err
 	}
-	rhs, err := input(c, 1, false)
+	rhs, err := input[T](c, 1, false)
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func tridiagonalSolve(c *engine.Call) error {
 	if c.Attrs().Bool("perturb_singular") && !pivoting {
 		return fmt.Errorf("perturb_singular needs partial_pivoting")
 	}
-	out := newResult(rhs.outer, n, rhs.cols)
-	err = each(c, rhs.len(), float64(n*rhs.cols)*10, func(i int) error {
+	out := newResult[T](rhs.outer, n, rhs.cols)
+	err = each(c, rhs.len(), float64(n*rhs.cols)*10, func(_ context.Context, i int) error {
 		m, x := d.at(i), rhs.at(i)
 		if err := eliminate(m, x, pivoting); err != nil {
 			return err
@@ -93,12 +93,12 @@ func tridiagonalSolve(c *engine.Call) error {
 }
 
 // eliminate solves in place. A swap of rows fills a second diagonal above.
-func eliminate(m, x matrix, pivoting bool) error {
+func eliminate[T scalar](m, x matrix[T], pivoting bool) error {
 	n := m.cols
 	super, main, sub := m.row(0), m.row(1), m.row(2)
-	second := make([]complex128, n)
+	second := make([]T, n)
 	for k := range n {
-		if k+1 < n && pivoting && cmplx.Abs(sub[k+1]) > cmplx.Abs(main[k]) {
+		if k+1 < n && pivoting && magnitude(sub[k+1]) > magnitude(main[k]) {
 			main[k], sub[k+1] = sub[k+1], main[k]
 			super[k], main[k+1] = main[k+1], super[k]
 			if k+2 < n {

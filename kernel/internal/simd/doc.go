@@ -30,4 +30,4 @@
 // must leave it as it is.
 package simd
 
-//go:generate sh -c "cd _asm && go run . && go run . functions && go run . fast && go run . depthwise && go run . pool && go run . halves"
+//go:generate sh -c "cd _asm && go run . && go run . functions && go run . fast && go run . depthwise && go run . pool && go run . halves && go run . rotations"

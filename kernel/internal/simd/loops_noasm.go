@@ -40,3 +40,6 @@ func MaxPoolGrad[T any](out, x, dy []T, p *Pool) int { return 0 }
 
 // Products makes the steps, see [Steps], and reports whether it can.
 func Products(sums, x, right []float32, s Steps) bool { return false }
+
+// Rotations does nothing.
+func Rotations(v []float64, r Rows, turns []float64) int { return 0 }

@@ -113,7 +113,16 @@ func sqrtF32(dst, a *float32, n int)
 func sqrtF32AVX512(dst, a *float32, n int)
 
 //go:noescape
+func addScaledF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func addScaledF32AVX512(dst, a *float32, x float32, n int)
+
+//go:noescape
 func sumF32(sums *[8]float32, a *float32, n int)
+
+//go:noescape
+func dotF32(sums *[8]float32, a, b *float32, n int)
 
 //go:noescape
 func reluF32(dst, a *float32, n int)
@@ -248,7 +257,16 @@ func sqrtF64(dst, a *float64, n int)
 func sqrtF64AVX512(dst, a *float64, n int)
 
 //go:noescape
+func addScaledF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func addScaledF64AVX512(dst, a *float64, x float64, n int)
+
+//go:noescape
 func sumF64(sums *[8]float64, a *float64, n int)
+
+//go:noescape
+func dotF64(sums *[8]float64, a, b *float64, n int)
 
 //go:noescape
 func reluF64(dst, a *float64, n int)

@@ -976,6 +976,66 @@ sqrtF32AVX512_done:
 	VZEROUPPER
 	RET
 
+// func addScaledF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·addScaledF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
+
+addScaledF32_loop:
+	VMOVUPS (AX)(DX*1), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     addScaledF32_loop
+	VZEROUPPER
+	RET
+
+// func addScaledF32AVX512(dst *float32, a *float32, x float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·addScaledF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           addScaledF32AVX512_half
+
+addScaledF32AVX512_loop:
+	VMOVUPS -64(AX)(DX*1), Z1
+	VMOVUPS -64(CX)(DX*1), Z2
+	VMULPS  Z0, Z2, Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     addScaledF32AVX512_loop
+
+addScaledF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          addScaledF32AVX512_done
+	VBROADCASTSS x+16(FP), Y0
+	VMOVUPS      -64(AX)(DX*1), Y1
+	VMOVUPS      -64(CX)(DX*1), Y2
+	VMULPS       Y0, Y2, Y0
+	VADDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+addScaledF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func sumF32(sums *[8]float32, a *float32, n int)
 // Requires: AVX
 TEXT ·sumF32(SB), NOSPLIT, $0-24
@@ -990,6 +1050,28 @@ sumF32_loop:
 	ADDQ    $0x20, CX
 	SUBQ    $0x08, DX
 	JNE     sumF32_loop
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func dotF32(sums *[8]float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·dotF32(SB), NOSPLIT, $0-32
+	MOVQ    sums+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS (AX), Y0
+
+dotF32_loop:
+	VMOVUPS (CX), Y1
+	VMOVUPS (DX), Y2
+	VMULPS  Y2, Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	SUBQ    $0x08, BX
+	JNE     dotF32_loop
 	VMOVUPS Y0, (AX)
 	VZEROUPPER
 	RET
@@ -2294,6 +2376,66 @@ sqrtF64AVX512_done:
 	VZEROUPPER
 	RET
 
+// func addScaledF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·addScaledF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
+
+addScaledF64_loop:
+	VMOVUPS (AX)(DX*1), Y1
+	VMOVUPS (CX)(DX*1), Y2
+	VMULPD  Y0, Y2, Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     addScaledF64_loop
+	VZEROUPPER
+	RET
+
+// func addScaledF64AVX512(dst *float64, a *float64, x float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·addScaledF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           addScaledF64AVX512_half
+
+addScaledF64AVX512_loop:
+	VMOVUPS -64(AX)(DX*1), Z1
+	VMOVUPS -64(CX)(DX*1), Z2
+	VMULPD  Z0, Z2, Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     addScaledF64AVX512_loop
+
+addScaledF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          addScaledF64AVX512_done
+	VBROADCASTSD x+16(FP), Y0
+	VMOVUPS      -64(AX)(DX*1), Y1
+	VMOVUPS      -64(CX)(DX*1), Y2
+	VMULPD       Y0, Y2, Y0
+	VADDPD       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+addScaledF64AVX512_done:
+	VZEROUPPER
+	RET
+
 // func sumF64(sums *[8]float64, a *float64, n int)
 // Requires: AVX
 TEXT ·sumF64(SB), NOSPLIT, $0-24
@@ -2311,6 +2453,34 @@ sumF64_loop:
 	ADDQ    $0x40, CX
 	SUBQ    $0x08, DX
 	JNE     sumF64_loop
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func dotF64(sums *[8]float64, a *float64, b *float64, n int)
+// Requires: AVX
+TEXT ·dotF64(SB), NOSPLIT, $0-32
+	MOVQ    sums+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+
+dotF64_loop:
+	VMOVUPS (CX), Y2
+	VMOVUPS (DX), Y3
+	VMULPD  Y3, Y2, Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 32(DX), Y3
+	VMULPD  Y3, Y2, Y2
+	VADDPD  Y2, Y1, Y1
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	SUBQ    $0x08, BX
+	JNE     dotF64_loop
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VZEROUPPER

@@ -612,6 +612,37 @@ func Sqrt[T any](dst, a []T) int {
 	return 0
 }
 
+// AddScaled computes dst += a * x.
+func AddScaled[T any](dst, a []T, x T) int {
+	switch dst := any(dst).(type) {
+	case []float32:
+		n := start(len(dst), lanes32)
+		a := any(a).([]float32)[:n]
+		x := any(x).(float32)
+		for i := 0; i < n; i += piece {
+			if n := min(piece, n-i); wide {
+				addScaledF32AVX512(&dst[i], &a[i], x, n)
+			} else {
+				addScaledF32(&dst[i], &a[i], x, n)
+			}
+		}
+		return n
+	case []float64:
+		n := start(len(dst), lanes64)
+		a := any(a).([]float64)[:n]
+		x := any(x).(float64)
+		for i := 0; i < n; i += piece {
+			if n := min(piece, n-i); wide {
+				addScaledF64AVX512(&dst[i], &a[i], x, n)
+			} else {
+				addScaledF64(&dst[i], &a[i], x, n)
+			}
+		}
+		return n
+	}
+	return 0
+}
+
 // Descend computes v -= lr*g.
 func Descend[T any](v, g []T, lr T) int {
 	switch v := any(v).(type) {
@@ -731,6 +762,27 @@ func MinimumOf[T any](sums *[8]T, a []T) int {
 		a := any(a).([]float64)
 		for i := 0; i < n; i += piece {
 			minimumOfF64(sums, &a[i], min(piece, n-i))
+		}
+		return n
+	}
+	return 0
+}
+
+// Dot adds the product of elements i of a and b to sums[i%8].
+func Dot[T any](sums *[8]T, a, b []T) int {
+	switch sums := any(sums).(type) {
+	case *[8]float32:
+		n := start(len(a), 8)
+		a, b := any(a).([]float32), any(b).([]float32)[:n]
+		for i := 0; i < n; i += piece {
+			dotF32(sums, &a[i], &b[i], min(piece, n-i))
+		}
+		return n
+	case *[8]float64:
+		n := start(len(a), 8)
+		a, b := any(a).([]float64), any(b).([]float64)[:n]
+		for i := 0; i < n; i += piece {
+			dotF64(sums, &a[i], &b[i], min(piece, n-i))
 		}
 		return n
 	}

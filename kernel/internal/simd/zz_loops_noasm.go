@@ -70,6 +70,9 @@ func Abs[T any](dst, a []T) int { return 0 }
 // Sqrt computes dst = √a.
 func Sqrt[T any](dst, a []T) int { return 0 }
 
+// AddScaled computes dst += a * x.
+func AddScaled[T any](dst, a []T, x T) int { return 0 }
+
 // Descend computes v -= lr*g.
 func Descend[T any](v, g []T, lr T) int { return 0 }
 
@@ -84,3 +87,6 @@ func MaximumOf[T any](sums *[8]T, a []T) int { return 0 }
 
 // MinimumOf makes sums[i%8] the smaller of it and element i of a: NaN where that is, either of two zeros.
 func MinimumOf[T any](sums *[8]T, a []T) int { return 0 }
+
+// Dot adds the product of elements i of a and b to sums[i%8].
+func Dot[T any](sums *[8]T, a, b []T) int { return 0 }

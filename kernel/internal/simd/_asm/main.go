@@ -3,7 +3,7 @@
 // functions that take many (../zz_functions_amd64.s) and the polynomials that
 // package vec shares with them, or, as `_asm fast`, functions of float32 that take
 // fewer (../zz_fast_amd64.s); depthwise and pool are of depthwise convolutions and of
-// pooling, halves of products in half precision. Run it as `go generate ./kernel/internal/simd`.
+// pooling, halves of products in half precision, rotations of the rows of matrices. Run it as `go generate ./kernel/internal/simd`.
 package main
 
 import (
@@ -55,6 +55,11 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "halves" {
 		emitHalves()
 		write("zz_halves_amd64")
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "rotations" {
+		emitRotations()
+		write("zz_rotations_amd64")
 		return
 	}
 	emitLoops()
@@ -109,7 +114,11 @@ func emitLoops() {
 		e.loops("sqrt", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.sqrt(in[0])}
 		})
+		e.loops("addScaled", []string{"dst"}, []string{"dst", "a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
+			return []reg.VecVirtual{e.do("add", in[0], e.do("mul", in[1], s[0]))}
+		})
 		e.sum()
+		e.dot()
 		e.loops("relu", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.where(notLess, in[0], zero(in[0]), in[0])}
 		})

@@ -37,6 +37,7 @@ var wrappers = []wrapper{
 	{"Neg", "neg", "computes dst = -a", "dst, a", ""},
 	{"Abs", "abs", "computes dst = |a|", "dst, a", ""},
 	{"Sqrt", "sqrt", "computes dst = √a", "dst, a", ""},
+	{"AddScaled", "addScaled", "computes dst += a * x", "dst, a", "x"},
 	{"Descend", "descend", "computes v -= lr*g", "v, g", "lr"},
 	{"Adam", "adam", "takes Adam's step, m += (g-m)*b1; s += (g*g-s)*b2; v -= m*alpha / (√s+epsilon)", "v, m, s, g", "alpha, b1, b2, epsilon"},
 }
@@ -92,6 +93,12 @@ func writeWrappers() {
 			return fmt.Sprintf("\t\tn := start(len(a), 8)\n\t\ta := any(a).([]%s)\n\t\tfor i := 0; i < n; i += piece {\n\t\t\t%s%s(sums, &a[i], min(piece, n-i))\n\t\t}\n\t\treturn n\n", typ, w.asm, suffix)
 		}, "*[8]")
 	}
+	dot := wrapper{name: "Dot", doc: "adds the product of elements i of a and b to sums[i%8]"}
+	dot.head(&stubs, "sums *[8]T, a, b []T", "{ return 0 }\n")
+	dot.head(&code, "sums *[8]T, a, b []T", "{\n")
+	dot.cases(&code, "sums", func(typ, _, suffix string) string {
+		return fmt.Sprintf("\t\tn := start(len(a), 8)\n\t\ta, b := any(a).([]%s), any(b).([]%[1]s)[:n]\n\t\tfor i := 0; i < n; i += piece {\n\t\t\tdot%s(sums, &a[i], &b[i], min(piece, n-i))\n\t\t}\n\t\treturn n\n", typ, suffix)
+	}, "*[8]")
 	writeGo("zz_loops_amd64", "amd64 && !noasm", code.String())
 	writeGo("zz_loops_noasm", "!amd64 || noasm", stubs.String())
 }

@@ -1,0 +1,36 @@
+//go:build amd64 && !noasm
+
+package simd
+
+// mostTurns is how many rotations one call of assembly makes at most.
+const mostTurns = 1 << 10
+
+// Rotations rotates rows, see [Rows], in as many columns from the left as fill whole
+// vectors, and returns how many these are.
+func Rotations(v []float64, r Rows, turns []float64) int {
+	width := start(r.Width, lanes64)
+	if width == 0 || len(turns) == 0 {
+		return width
+	}
+	last := r.At + len(turns)/2*r.Step
+	_, _ = v[r.At+width-1], v[last+width-1]
+	for j := 0; j < width; {
+		columns := lanes64
+		if width-j >= 16 {
+			columns = 16
+		}
+		at := r.At + j
+		for left := turns; len(left) > 0; {
+			n := min(len(left)/2, mostTurns)
+			if columns == 16 {
+				rotations16(&v[at], 8*r.Step, &left[0], n)
+			} else {
+				rotations4(&v[at], 8*r.Step, &left[0], n)
+			}
+			at += n * r.Step
+			left = left[2*n:]
+		}
+		j += columns
+	}
+	return width
+}

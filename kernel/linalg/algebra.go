@@ -1,0 +1,175 @@
+package linalg
+
+import (
+	"math"
+	"math/cmplx"
+	"unsafe"
+
+	"github.com/cairnml/cairn/kernel/internal/gemm"
+	"github.com/cairnml/cairn/kernel/internal/vec"
+)
+
+// axpy adds a times x to dst.
+func axpy[T scalar](dst []T, a T, x []T) {
+	if a == 0 {
+		return
+	}
+	switch d := any(dst).(type) {
+	case []float64:
+		vec.AddScaled(d[:len(x)], any(x).([]float64), any(a).(float64))
+	case []complex128:
+		a, x := any(a).(complex128), any(x).([]complex128)
+		d = d[:len(x)]
+		re, im := real(a), imag(a)
+		for i, v := range x {
+			d[i] += complex(re*real(v)-im*imag(v), re*imag(v)+im*real(v))
+		}
+	}
+}
+
+// dot returns the sum of the products of elements.
+func dot[T scalar](a, b []T) T {
+	switch a := any(a).(type) {
+	case []float64:
+		return any(vec.Dot(a, any(b).([]float64))).(T)
+	case []complex128:
+		b := any(b).([]complex128)[:len(a)]
+		var re, im float64
+		for i, x := range a {
+			y := b[i]
+			re += real(x)*real(y) - imag(x)*imag(y)
+			im += real(x)*imag(y) + imag(x)*real(y)
+		}
+		return any(complex(re, im)).(T)
+	}
+	return 0
+}
+
+// norm2 returns the sum of the squares of magnitudes.
+func norm2[T scalar](a []T) float64 {
+	r := reals(a)
+	return vec.Dot(r, r)
+}
+
+// scale multiplies the elements by a.
+func scale[T scalar](x []T, a T) {
+	for i := range x {
+		x[i] *= a
+	}
+}
+
+// conjugate conjugates the elements.
+func conjugate[T scalar](x []T) {
+	if x, ok := any(x).([]complex128); ok {
+		for i, z := range x {
+			x[i] = complex(real(z), -imag(z))
+		}
+	}
+}
+
+// conj returns the conjugate of a number.
+func conj[T scalar](z T) T {
+	if z, ok := any(z).(complex128); ok {
+		return any(cmplx.Conj(z)).(T)
+	}
+	return z
+}
+
+// realOf returns the real part of a number.
+func realOf[T scalar](z T) float64 {
+	switch z := any(z).(type) {
+	case float64:
+		return z
+	case complex128:
+		return real(z)
+	}
+	return 0
+}
+
+// asScalar returns a real number as one of T.
+func asScalar[T scalar](x float64) T {
+	var z T
+	switch p := any(&z).(type) {
+	case *float64:
+		*p = x
+	case *complex128:
+		*p = complex(x, 0)
+	}
+	return z
+}
+
+// magnitude returns the absolute value.
+func magnitude[T scalar](z T) float64 {
+	switch z := any(z).(type) {
+	case float64:
+		return math.Abs(z)
+	case complex128:
+		return cmplx.Abs(z)
+	}
+	return 0
+}
+
+// reals returns the same memory as real numbers: a complex one is two.
+func reals[T scalar](x []T) []float64 {
+	switch x := any(x).(type) {
+	case []float64:
+		return x
+	case []complex128:
+		return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
+	}
+	return nil
+}
+
+// product returns a·b.
+func product[T scalar](a, b matrix[T]) matrix[T] {
+	out := newMatrix[T](a.rows, b.cols)
+	addProduct(out.v, out.cols, a.v, a.cols, b.v, b.cols, a.rows, b.cols, a.cols, 1)
+	return out
+}
+
+// addProduct adds sign times a·b to c; a is m by k, b k by n, and the rows of each begin that
+// many elements from each other.
+func addProduct[T scalar](c []T, ldc int, a []T, lda int, b []T, ldb int, m, n, k int, sign float64) {
+	if m == 0 || n == 0 || k == 0 {
+		return
+	}
+	switch c := any(c).(type) {
+	case []float64:
+		a, b := any(a).([]float64), any(b).([]float64)
+		if sign < 0 {
+			negative, free := gemm.Borrow[float64](m * k)
+			defer free()
+			for i := range m {
+				for j, x := range a[i*lda:][:k] {
+					negative[i*k+j] = -x
+				}
+			}
+			a, lda = negative, k
+		}
+		gemm.F64(c, ldc, a, lda, false, b, ldb, false, m, n, k, true, nil)
+	case []complex128:
+		addComplexProduct(c, ldc, any(a).([]complex128), lda, any(b).([]complex128), ldb, m, n, k, sign)
+	}
+}
+
+// addComplexProduct multiplies the real and the imaginary parts of a by b, as if that had
+// twice as many columns, and puts both together.
+func addComplexProduct(c []complex128, ldc int, a []complex128, lda int, b []complex128, ldb int, m, n, k int, sign float64) {
+	parts, free := gemm.Borrow[float64](2 * m * k)
+	defer free()
+	products, freeProducts := gemm.Borrow[float64](4 * m * n)
+	defer freeProducts()
+	for i := range m {
+		re, im := parts[i*k:][:k], parts[(m+i)*k:][:k]
+		for j, z := range a[i*lda:][:k] {
+			re[j], im[j] = sign*real(z), sign*imag(z)
+		}
+	}
+	gemm.F64(products, 2*n, parts, k, false, reals(b), 2*ldb, false, 2*m, 2*n, k, false, nil)
+	for i := range m {
+		x, y := products[2*i*n:][:2*n], products[2*(m+i)*n:][:2*n]
+		for j := range c[i*ldc:][:n] {
+			c[i*ldc+j] += complex(x[2*j]-y[2*j+1], x[2*j+1]+y[2*j])
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package linalg
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/cairnml/cairn/engine"
+)
+
+var errPositive = errors.New("the Cholesky decomposition was not successful: the input is not positive definite")
+
+// cholesky reads the lower triangle alone. A matrix that isn't positive definite
+// has a triangle of NaN for a factor, as in TensorFlow.
+func cholesky[T scalar](c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	b, err := input[T](c, 0, true)
+	if err != nil {
+		return err
+	}
+	n := b.rows
+	out := newResult[T](b.outer, n, n)
+	err = each(c, b.len(), cube(n)/3, func(ctx context.Context, i int) error {
+		m := b.at(i)
+		positive, err := triangle(ctx, m)
+		for r := range n {
+			row := m.row(r)
+			clear(row[r+1:])
+			for k := range row[:r+1] {
+				if !positive {
+					row[k] = asScalar[T](math.NaN())
+				}
+			}
+		}
+		out.put(i, m.v)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return out.give(c, 0)
+}
+
+// triangle overwrites the lower triangle of a matrix with its Cholesky factor. It reports
+// whether there is one.
+func triangle[T scalar](ctx context.Context, m matrix[T]) (positive bool, err error) {
+	n := m.rows
+	right := make([]T, block*n) // the adjoint of a block's rows
+	for from := 0; from < n; from += block {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		to := min(from+block, n)
+		for j := range from {
+			for k := from; k < to; k++ {
+				right[j*block+k-from] = conj(m.v[k*n+j])
+			}
+		}
+		addProduct(m.v[from*n+from:], n, m.v[from*n:], n, right, block, n-from, to-from, from, -1)
+		for j := from; j < to; j++ {
+			known := append([]T(nil), m.row(j)[from:j]...)
+			d := realOf(m.v[j*n+j]) - norm2(known)
+			if d <= 0 {
+				return false, nil
+			}
+			d = math.Sqrt(d)
+			m.v[j*n+j] = asScalar[T](d)
+			conjugate(known)
+			for r := j + 1; r < n; r++ {
+				m.v[r*n+j] = (m.v[r*n+j] - dot(m.row(r)[from:j], known)) / asScalar[T](d)
+			}
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,70 @@
+package linalg
+
+import (
+	"context"
+	"math"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func determinant[T scalar](c *engine.Call) error {
+	return determinants(c, func(outer tensor.Shape, det []T, scale []float64) error {
+		out := newResult[T](outer)
+		for i, z := range det {
+			out.v[i] = z * asScalar[T](math.Exp(scale[i]))
+		}
+		return out.give(c, 0)
+	})
+}
+
+// logDeterminant gives the sign, of magnitude 1, and the logarithm of the
+// magnitude.
+func logDeterminant[T scalar](c *engine.Call) error {
+	return determinants(c, func(outer tensor.Shape, det []T, scale []float64) error {
+		sign, log := newResult[T](outer), newResult[T](outer)
+		for i, z := range det {
+			sign.v[i] = z
+			log.v[i] = asScalar[T](scale[i])
+		}
+		if err := sign.give(c, 0); err != nil {
+			return err
+		}
+		return log.give(c, 1)
+	})
+}
+
+// determinants hands over signs and logarithms of magnitudes.
+func determinants[T scalar](c *engine.Call, f func(outer tensor.Shape, sign []T, log []float64) error) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	b, err := input[T](c, 0, true)
+	if err != nil {
+		return err
+	}
+	sign, log := make([]T, b.len()), make([]float64, b.len())
+	err = each(c, b.len(), cube(b.rows), func(ctx context.Context, i int) error {
+		m := b.at(i)
+		_, swaps, _, err := factorize(ctx, m)
+		if err != nil {
+			return err
+		}
+		sign[i] = asScalar[T](float64(1 - swaps%2*2))
+		for k := range m.rows {
+			d := m.v[k*m.cols+k]
+			a := magnitude(d)
+			log[i] += math.Log(a)
+			if a != 0 {
+				sign[i] *= d / asScalar[T](a)
+			} else {
+				sign[i] = 0
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return f(b.outer, sign, log)
+}

@@ -1,0 +1,256 @@
+package linalg
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/simd"
+	"github.com/cairnml/cairn/kernel/internal/vec"
+)
+
+// tridiagonal makes a self-adjoint matrix, whose lower triangle counts, one with three
+// diagonals that are real: m = q·t·q*, q being the product of reflections.
+func tridiagonal[T scalar](ctx context.Context, m matrix[T]) (diagonal, beside []float64, q *reflections[T], err error) {
+	n := m.rows
+	for i := range n {
+		m.v[i*n+i] = asScalar[T](realOf(m.v[i*n+i]))
+		for j := range i {
+			m.v[j*n+i] = conj(m.v[i*n+j])
+		}
+	}
+	q = new(reflections[T])
+	beside = make([]float64, n)
+	w := make([]T, n)
+	for k := range max(n-1, 0) {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, nil, err
+		}
+		v := append([]T(nil), m.row(k)[k+1:]...)
+		conjugate(v)
+		beside[k] = q.add(v)
+		tau := q.taus[k]
+		if tau == 0 {
+			continue
+		}
+		w := w[k+1:]
+		for i := range w {
+			w[i] = tau * dot(m.row(k + 1 + i)[k+1:], v)
+		}
+		conjugate(w)
+		axpy(w, -tau*dot(w, v)/2, conjugated(v)) // its conjugate is w - (tau w*·v/2) v
+		vc := conjugated(v)
+		for i := range w { // m -= v·w* + w·v*
+			row := m.row(k + 1 + i)[k+1:]
+			axpy(row, -v[i], w)
+			axpy(row, -conj(w[i]), vc)
+		}
+	}
+	diagonal = make([]float64, n)
+	for i := range n {
+		diagonal[i] = realOf(m.v[i*n+i])
+	}
+	return diagonal, beside, q, nil
+}
+
+func conjugated[T scalar](x []T) []T {
+	if _, ok := any(x).([]float64); ok {
+		return x
+	}
+	x = slices.Clone(x)
+	conjugate(x)
+	return x
+}
+
+// hermitian returns the eigenvalues of a self-adjoint matrix in rising order, and the
+// eigenvectors as rows where with is set. It reads the lower triangle alone. A matrix with
+// infinities or NaN has NaN for all of them.
+func hermitian[T scalar](ctx context.Context, m matrix[T], with bool) ([]float64, matrix[T], error) {
+	n := m.rows
+	size := scaled(m)
+	d, e, q, err := tridiagonal(ctx, m)
+	if err != nil {
+		return nil, m, err
+	}
+	var vectors matrix[T]
+	if with {
+		vectors = q.transposed(n, n)
+	}
+	found, err := diagonalize(ctx, d, e, reals(vectors.v))
+	if err != nil {
+		return nil, m, err
+	}
+	if !found {
+		for i := range d {
+			d[i] = math.NaN()
+		}
+		for i := range vectors.v {
+			vectors.v[i] = asScalar[T](math.NaN())
+		}
+		return d, vectors, nil
+	}
+	order, values := make([]int, n), make([]float64, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d[i], d[j]) })
+	sorted := matrix[T]{}
+	if with {
+		sorted = newMatrix[T](n, n)
+	}
+	for k, from := range order {
+		values[k] = d[from] * size
+		if with {
+			copy(sorted.row(k), vectors.row(from))
+		}
+	}
+	return values, sorted, nil
+}
+
+// scaled divides a matrix by a power of two where its numbers are so large or so small that
+// their squares aren't numbers, and returns the power.
+func scaled[T scalar](m matrix[T]) float64 {
+	largest := 0.0
+	for _, x := range reals(m.v) {
+		largest = max(largest, math.Abs(x))
+	}
+	if largest > 0x1p-400 && largest < 0x1p400 || largest == 0 || math.IsNaN(largest) || math.IsInf(largest, 0) {
+		return 1
+	}
+	_, exponent := math.Frexp(largest)
+	exponent = max(exponent, -1000)
+	for i, x := range reals(m.v) {
+		reals(m.v)[i] = math.Ldexp(x, -exponent)
+	}
+	return math.Ldexp(1, exponent)
+}
+
+// steps is how many steps of an iteration there are for a value at most.
+const steps = 60
+
+// diagonalize makes a matrix of three diagonals, d and e on both sides of it, a diagonal one, by
+// QL steps with shifts, and rotates the rows of vectors with it. It reports whether that
+// succeeded.
+func diagonalize(ctx context.Context, d, e, vectors []float64) (found bool, err error) {
+	n := len(d)
+	width := 0
+	if n > 0 {
+		width = len(vectors) / n
+	}
+	turns := make([]float64, 0, 2*n)
+	for l := range n {
+		for step := 0; ; step++ {
+			m := l
+			for ; m < n-1; m++ {
+				if size := math.Abs(d[m]) + math.Abs(d[m+1]); math.Abs(e[m]) <= 0x1p-53*size {
+					break
+				}
+			}
+			if m == l {
+				break
+			}
+			if step == steps {
+				return false, nil
+			}
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			turns = sweep(d, e, l, m, turns[:0])
+			vec.Rotations(vectors, simd.Rows{At: m * width, Step: -width, Width: width}, turns)
+		}
+		if math.IsNaN(d[l]) || math.IsInf(d[l], 0) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// sweep makes a QL step of the part from l to m and returns the rotations, of a row and the one
+// above it.
+func sweep(d, e []float64, l, m int, turns []float64) []float64 {
+	g := (d[l+1] - d[l]) / (2 * e[l])
+	r := math.Hypot(g, 1)
+	g = d[m] - d[l] + e[l]/(g+math.Copysign(r, g))
+	s, c, p := 1.0, 1.0, 0.0
+	for i := m - 1; i >= l; i-- {
+		f, b := s*e[i], c*e[i]
+		r = math.Hypot(f, g)
+		e[i+1] = r
+		if r == 0 { // it has fallen apart
+			d[i+1] -= p
+			e[m] = 0
+			return turns
+		}
+		s, c = f/r, g/r
+		g = d[i+1] - p
+		r = (d[i]-g)*s + 2*c*b
+		p = s * r
+		d[i+1] = g + p
+		g = c*r - b
+		turns = append(turns, c, s)
+	}
+	d[l] -= p
+	e[l], e[m] = g, 0
+	return turns
+}
+
+func selfAdjointEig[T scalar](c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	b, err := input[T](c, 0, true)
+	if err != nil {
+		return err
+	}
+	with := c.Attrs().Bool("compute_v")
+	values, vectors := newResult[T](b.outer, b.rows), newResult[T](nil, 0)
+	if with {
+		vectors = newResult[T](b.outer, b.rows, b.rows)
+	}
+	err = each(c, b.len(), 4*cube(b.rows), func(ctx context.Context, i int) error {
+		e, v, err := hermitian(ctx, b.at(i), with)
+		for k, x := range e {
+			values.v[i*b.rows+k] = asScalar[T](x)
+		}
+		if with && err == nil {
+			vectors.put(i, v.transpose().v)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := values.give(c, 0); err != nil {
+		return err
+	}
+	return vectors.give(c, 1)
+}
+
+// selfAdjointEigV1 gives the eigenvalues in the first row, and below it the
+// eigenvectors as columns.
+func selfAdjointEigV1(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	b, err := input[float64](c, 0, true)
+	if err != nil {
+		return err
+	}
+	n := b.rows
+	out := newResult[float64](b.outer, n+1, n)
+	err = each(c, b.len(), 20*cube(n), func(ctx context.Context, i int) error {
+		e, v, err := hermitian(ctx, b.at(i), true)
+		at := i * (n + 1) * n
+		copy(out.v[at:], e)
+		if err == nil {
+			copy(out.v[at+n:], v.transpose().v)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return out.give(c, 0)
+}

@@ -1,0 +1,120 @@
+package linalg
+
+import (
+	"context"
+	"errors"
+)
+
+var errSingular = errors.New("the input is not invertible")
+
+// block is how many rows or columns are worked on one by one before the rest follows in
+// a product of matrices.
+const block = 32
+
+// factorize overwrites a square matrix with its factors: the unit lower one below
+// the diagonal, the upper one on and above it; order are the rows that the
+// factors' rows come from, swaps how many were swapped. The largest element of a
+// column is its pivot.
+func factorize[T scalar](ctx context.Context, m matrix[T]) (order []int, swaps int, singular bool, err error) {
+	n := m.rows
+	order = make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	for from := 0; from < n; from += block {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, false, err
+		}
+		to := min(from+block, n)
+		for k := from; k < to; k++ {
+			p, largest := k, magnitude(m.v[k*n+k])
+			for i := k + 1; i < n; i++ {
+				if a := magnitude(m.v[i*n+k]); a > largest {
+					p, largest = i, a
+				}
+			}
+			if p != k {
+				a, b := m.row(p), m.row(k)
+				for j := range a {
+					a[j], b[j] = b[j], a[j]
+				}
+				order[p], order[k] = order[k], order[p]
+				swaps++
+			}
+			pivot := m.v[k*n+k]
+			if pivot == 0 {
+				singular = true
+				continue
+			}
+			for i := k + 1; i < n; i++ {
+				f := m.v[i*n+k] / pivot
+				m.v[i*n+k] = f
+				axpy(m.row(i)[k+1:to], -f, m.row(k)[k+1:to])
+			}
+		}
+		if to == n {
+			break
+		}
+		for k := from + 1; k < to; k++ {
+			for j := from; j < k; j++ {
+				axpy(m.row(k)[to:], -m.v[k*n+j], m.row(j)[to:])
+			}
+		}
+		addProduct(m.v[to*n+to:], n, m.v[to*n+from:], n, m.v[from*n+to:], n, n-to, n-to, to-from, -1)
+	}
+	return order, swaps, singular, nil
+}
+
+// solved returns the solution of m·x = rhs, whose rows are in order; m is overwritten.
+func solved[T scalar](ctx context.Context, m, rhs matrix[T]) (matrix[T], error) {
+	order, _, singular, err := factorize(ctx, m)
+	if err != nil {
+		return matrix[T]{}, err
+	}
+	if singular {
+		return matrix[T]{}, errSingular
+	}
+	x := newMatrix[T](rhs.rows, rhs.cols)
+	for i, from := range order {
+		copy(x.row(i), rhs.row(from))
+	}
+	if err := substitute(ctx, m, x, true, true); err != nil {
+		return x, err
+	}
+	return x, substitute(ctx, m, x, false, false)
+}
+
+// substitute solves with a triangle of m, in place.
+func substitute[T scalar](ctx context.Context, m, x matrix[T], lower, unit bool) error {
+	n := m.rows
+	for done := 0; done < n; done += block {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		size := min(block, n-done)
+		first, known := done, 0 // the block's first row, and the first of those that are known
+		if !lower {
+			first = n - done - size
+			known = first + size
+		}
+		addProduct(x.v[first*x.cols:], x.cols, m.v[first*n+known:], n, x.v[min(known, n-1)*x.cols:], x.cols, size, x.cols, done, -1)
+		for k := range size {
+			i, from := first+k, first
+			to := i
+			if !lower {
+				i = first + size - 1 - k
+				from, to = i+1, first+size
+			}
+			for j := from; j < to; j++ {
+				axpy(x.row(i), -m.v[i*n+j], x.row(j))
+			}
+			if !unit {
+				d := m.v[i*n+i]
+				for j := range x.row(i) {
+					x.row(i)[j] /= d
+				}
+			}
+		}
+	}
+	return nil
+}

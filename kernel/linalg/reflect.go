@@ -1,0 +1,86 @@
+package linalg
+
+import "math"
+
+// reflections are the matrices 1 - tau·v·v*, whose product decomposes a matrix. The first
+// element of a vector is 1; it belongs to a row, and the last vector's end is the last row.
+type reflections[T scalar] struct {
+	vectors [][]T
+	taus    []T
+}
+
+// reflection returns the reflection whose adjoint makes a vector a real multiple, beta, of its
+// first axis, as LAPACK's: beta has the sign against that of the element it replaces. The
+// vector becomes the reflection's.
+func reflection[T scalar](x []T) (beta float64, tau T) {
+	tail, first := norm2(x[1:]), x[0]
+	re := realOf(first)
+	x[0] = 1
+	if tail == 0 && first == asScalar[T](re) {
+		return re, 0
+	}
+	beta = math.Sqrt(norm2([]T{first}) + tail)
+	if re >= 0 {
+		beta = -beta
+	}
+	scale(x[1:], 1/(first-asScalar[T](beta)))
+	return beta, (asScalar[T](beta) - first) / asScalar[T](beta)
+}
+
+// add adds the reflection of a vector, and returns its beta.
+func (r *reflections[T]) add(x []T) float64 {
+	beta, tau := reflection(x)
+	r.vectors, r.taus = append(r.vectors, x), append(r.taus, tau)
+	return beta
+}
+
+// transposed returns the transpose of the first columns of the reflections' product: as many
+// rows, of n elements.
+func (r *reflections[T]) transposed(rows, n int) matrix[T] {
+	w := newMatrix[T](rows, n)
+	for i := range min(rows, n) {
+		w.v[i*n+i] = 1
+	}
+	for end := len(r.vectors); end > 0; end -= min(end, block) {
+		begin := max(0, end-block)
+		r.apply(w, begin, end)
+	}
+	return w
+}
+
+// apply multiplies the rows of w by the transposes of some reflections, the last first.
+func (r *reflections[T]) apply(w matrix[T], begin, end int) {
+	n, size := w.cols, end-begin
+	first := n - len(r.vectors[begin]) // where the longest begins
+	rows, width := w.rows-first, n-first
+	if rows <= 0 {
+		return
+	}
+	// 1 - v·t·v* is the product of all, t being an upper triangle: its transpose is
+	// 1 - conj(v)·tᵀ·vᵀ.
+	v, vc := newMatrix[T](size, width), newMatrix[T](width, size)
+	for k := range size {
+		x := r.vectors[begin+k]
+		copy(v.row(k)[width-len(x):], x)
+		for j, z := range x {
+			vc.v[(width-len(x)+j)*size+k] = conj(z)
+		}
+	}
+	gram := newMatrix[T](size, size) // of vᵀ and conj(v): element i, k is the product of vector k's conjugate and vector i
+	addProduct(gram.v, size, v.v, width, vc.v, size, size, size, width, 1)
+	t := newMatrix[T](size, size) // the transpose of the triangle: lower
+	for k := range size {
+		tau := r.taus[begin+k]
+		t.v[k*size+k] = tau
+		for i := range k { // t[k, i] = -tau Σ t[j, i]·(vector j*·vector k)
+			sum := T(0)
+			for j := i; j < k; j++ {
+				sum += t.v[j*size+i] * gram.v[k*size+j]
+			}
+			t.v[k*size+i] = -tau * sum
+		}
+	}
+	part := newMatrix[T](rows, size)
+	addProduct(part.v, size, w.v[first*n+first:], n, vc.v, size, rows, size, width, 1)
+	addProduct(w.v[first*n+first:], n, product(part, t).v, size, v.v, width, rows, width, size, -1)
+}

@@ -1,0 +1,143 @@
+package linalg
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+)
+
+// bidiagonal makes a matrix that is no wider than high one with two diagonals that are real, d and
+// e above it: m = q·b·p*, q and p being products of reflections.
+func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, p *reflections[T], err error) {
+	n := m.cols
+	d, e, q, p = make([]float64, n), make([]float64, n), new(reflections[T]), new(reflections[T])
+	sums := make([]T, n)
+	for k := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, nil, nil, err
+		}
+		x := make([]T, m.rows-k)
+		for i := range x {
+			x[i] = m.v[(k+i)*n+k]
+		}
+		d[k] = q.add(x)
+		reflectRows(m, k, k+1, x, conj(q.taus[k]), sums)
+		if k+1 == n {
+			break
+		}
+		y := slices.Clone(m.row(k)[k+1:])
+		conjugate(y)
+		e[k] = p.add(y)
+		tau := p.taus[k]
+		if tau == 0 {
+			continue
+		}
+		yc := conjugated(y)
+		for i := k + 1; i < m.rows; i++ {
+			row := m.row(i)[k+1:]
+			axpy(row, -tau*dot(row, y), yc)
+		}
+	}
+	return d, e, q, p, nil
+}
+
+// singular decomposes a matrix that is no wider than high to u·s·v*, the values falling. It
+// returns uᵀ, of as many rows as asked for, and vᵀ, or neither where that is 0. A matrix
+// with infinities or NaN has NaN for all of them.
+func singular[T scalar](ctx context.Context, m matrix[T], rows int) (s []float64, u, v matrix[T], err error) {
+	n := m.cols
+	size := scaled(m)
+	s, e, q, p, err := bidiagonal(ctx, m)
+	if err != nil {
+		return nil, u, v, err
+	}
+	if rows > 0 {
+		u, v = q.transposed(rows, m.rows), p.transposed(n, n)
+	}
+	it := &bidiagonals{s: s, e: e, u: reals(u.v), v: reals(v.v)}
+	if n > 0 && rows > 0 {
+		it.uWidth, it.vWidth = len(it.u)/rows, len(it.v)/n
+	}
+	found, err := it.run(ctx)
+	if err != nil {
+		return nil, u, v, err
+	}
+	if !found {
+		for _, x := range [][]float64{s, reals(u.v), reals(v.v)} {
+			for i := range x {
+				x[i] = math.NaN()
+			}
+		}
+		return s, u, v, nil
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s[j], s[i]) })
+	values, us, vs := make([]float64, n), u.clone(), v.clone()
+	for k, from := range order {
+		values[k] = s[from] * size
+		if rows > 0 {
+			copy(us.row(k), u.row(from))
+			copy(vs.row(k), v.row(from))
+		}
+	}
+	return values, us, vs, nil
+}
+
+func svd[T scalar](c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	b, err := input[T](c, 0, false)
+	if err != nil {
+		return err
+	}
+	p := min(b.rows, b.cols)
+	nu, nv := p, p
+	if c.Attrs().Bool("full_matrices") {
+		nu, nv = b.rows, b.cols
+	}
+	with := c.Attrs().Bool("compute_uv")
+	ss, us, vs := newResult[T](b.outer, p), newResult[T](nil, 0), newResult[T](nil, 0)
+	if with {
+		us, vs = newResult[T](b.outer, b.rows, nu), newResult[T](b.outer, b.cols, nv)
+	}
+	err = each(c, b.len(), 8*cube(max(b.rows, b.cols)), func(ctx context.Context, i int) error {
+		m, rows, wide := b.at(i), nu, b.rows < b.cols
+		if wide {
+			m, rows = m.adjoint(), nv
+		}
+		if !with {
+			rows = 0
+		}
+		s, u, v, err := singular(ctx, m, rows)
+		if err != nil {
+			return err
+		}
+		if wide {
+			u, v = v, u
+		}
+		for k, x := range s {
+			ss.v[i*p+k] = asScalar[T](x)
+		}
+		if with {
+			us.put(i, u.transpose().v)
+			vs.put(i, v.transpose().v)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, r := range []*result[T]{ss, us, vs} {
+		if err := r.give(c, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
