@@ -5,7 +5,10 @@ import (
 	"io"
 
 	"github.com/cairnml/cairn/convert"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/tensorfile"
 )
@@ -62,9 +65,25 @@ func Verify(ctx context.Context, path string, opts *inspect.VerifyOptions) ([]in
 	return faults, err
 }
 
+// Runner returns what calls functions of a model with all kernels, for
+// [savedmodel.RestoreOptions] and [convert.Options].
+func Runner() graph.Runner {
+	return func(ctx context.Context, c *graph.Concrete, args ...*tensor.Tensor) ([]graph.Captured, error) {
+		return ops.NewRunner(kernel.All())(ctx, c, args...)
+	}
+}
+
 // Convert writes the tensors at src to dst in the format of dst's suffix; see
-// [convert.Convert].
+// [convert.Convert]. opts.Run is [Runner] by default.
 func Convert(ctx context.Context, src, dst string, opts *convert.Options) (*convert.Result, error) {
+	if opts == nil {
+		opts = new(convert.Options)
+	}
+	if opts.Run == nil {
+		own := *opts
+		own.Run = Runner()
+		opts = &own
+	}
 	return convert.Convert(ctx, src, dst, opts)
 }
 

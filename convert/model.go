@@ -88,6 +88,7 @@ func writeModel(ctx context.Context, m *savedmodel.SavedModel, src, dst string, 
 		r.Save = new(savedmodel.SaveOptions)
 	}
 	r.Save.Progress = o.Progress
+	r.Run = o.Run
 	if err := savedmodel.Rewrite(ctx, m, to.dir, to.base, r); err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func EditModel(ctx context.Context, src, dst string, edits ModelEdits, o *Option
 		}
 	}
 	if dst == "" {
-		r, err := e.meta.Restore(ctx, nil)
+		r, err := e.meta.Restore(ctx, &savedmodel.RestoreOptions{Run: o.Run})
 		if err == nil {
 			err = e.edit(r)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/tensorfile"
 	"github.com/cairnml/cairn/vfs"
@@ -21,6 +22,9 @@ type Options struct {
 	// MaxAlignment is the most bytes that the metadata of a safetensors file may
 	// align a checkpoint's tensors to. Default 64 KiB.
 	MaxAlignment int64
+	// Run calls functions of a SavedModel that restore its variables; see
+	// [savedmodel.RestoreOptions]. Default: a model that needs them is an error.
+	Run graph.Runner
 	// Source are the settings by which the sources are opened. Default: paths of the
 	// operating system, no limit raised.
 	Source tensorfile.Options

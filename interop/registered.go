@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/cairnml/cairn"
@@ -113,5 +115,48 @@ func saveRegistered(ctx context.Context, r *run) error {
 	if c.out, err = model.Call(ctx, c.signature, c.in); err != nil {
 		return err
 	}
-	return writeCalls(dir+".npz", []signatureCall{c})
+	if err := writeCalls(dir+".npz", []signatureCall{c}); err != nil {
+		return err
+	}
+	// Without the classes and the saver the model's own functions restore it.
+	again := r.ours("savedmodels", "registered_rewritten")
+	if _, err := cairn.Convert(ctx, dir, again, nil); err != nil {
+		return err
+	}
+	return errors.Join(writeCalls(again+".npz", []signatureCall{c}), r.restoreByFunctions(ctx, dir, c))
+}
+
+// restoreByFunctions has TensorFlow save such a model, reads that without classes and
+// saver, saves it and calls it.
+func (r *run) restoreByFunctions(ctx context.Context, dir string, want signatureCall) error {
+	theirs, ours := r.ours("registered", "tensorflow"), r.ours("registered", "cairn")
+	if out, err := exec.CommandContext(ctx, r.python, "interop/peer/again.py", dir, theirs).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	m, err := savedmodel.Restore(ctx, os.DirFS(theirs), &savedmodel.RestoreOptions{Run: cairn.Runner()})
+	if err != nil {
+		return err
+	}
+	if len(m.Unfilled) > 0 {
+		return fmt.Errorf("variables of TensorFlow's copy have no value: %q", m.Unfilled)
+	}
+	if err := savedmodel.Save(ctx, m.Root, ours, nil); err != nil {
+		return err
+	}
+	for _, path := range []string{theirs, ours} {
+		model, err := cairn.Load(ctx, os.DirFS(path), nil)
+		if err != nil {
+			return err
+		}
+		got, err := model.Call(ctx, want.signature, want.in)
+		if err != nil {
+			return err
+		}
+		for name, x := range want.out {
+			if !x.Equal(got[name]) {
+				return fmt.Errorf("%s: %s is %v, want %v", path, name, got[name], x)
+			}
+		}
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package savedmodel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -128,80 +127,6 @@ func (r *TrackableResource) function(name string) *graph.Concrete {
 	return traceOf(f)
 }
 
-// part is a tensor that a function saves: its name after the checkpoint's key.
-type part struct {
-	suffix string
-	value  *tensor.Tensor
-}
-
-// export returns what the function that saves an attribute returns.
-func export(ctx context.Context, run graph.Runner, f FunctionNode) ([]part, error) {
-	save := traceOf(f)
-	if save == nil || save.NumArgs() != 1 {
-		return nil, errors.New("the function that saves the resource does not take a key")
-	}
-	out, err := run(ctx, save, tensor.Scalar(""))
-	if err != nil {
-		return nil, err
-	}
-	if len(out)%3 != 0 {
-		return nil, fmt.Errorf("the function that saves the resource returns %d tensors, not a name, a slice and a value of each", len(out))
-	}
-	var parts []part
-	for ; len(out) > 0; out = out[3:] {
-		name, slice := text(out[0].Tensor), text(out[1].Tensor)
-		if out[2].Tensor == nil || slice != "" {
-			return nil, fmt.Errorf("the function that saves the resource returns the slice %q, not a whole tensor", slice)
-		}
-		parts = append(parts, part{name, out[2].Tensor})
-	}
-	return parts, nil
-}
-
-// text returns the value of a string scalar.
-func text(t *tensor.Tensor) string {
-	if t == nil || t.DType() != tensor.String || t.Len() != 1 {
-		return ""
-	}
-	return t.Strings()[0]
-}
-
-// fill restores the values that the model's checkpoint has.
-func (r *TrackableResource) fill(ctx context.Context, run graph.Runner) error {
-	for _, a := range r.attributes {
-		pair, ok := r.saveables[a.Name]
-		if !ok {
-			continue
-		}
-		parts, err := export(ctx, run, pair.Save)
-		if err != nil {
-			return err
-		}
-		restore := traceOf(pair.Restore)
-		if restore == nil {
-			return fmt.Errorf("the function that restores %q has no trace", a.Name)
-		}
-		args := make([]*tensor.Tensor, len(parts))
-		for i, p := range parts {
-			if p.suffix == "" {
-				args[i] = a.Tensor
-			}
-			for _, x := range a.Parts {
-				if x.Suffix == p.suffix {
-					args[i] = x.Tensor
-				}
-			}
-			if args[i] == nil {
-				return fmt.Errorf("the model has no value %q of %q", p.suffix, a.Name)
-			}
-		}
-		if _, err := run(ctx, restore, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // SerializeToTensors returns the resource's values: those that it has now if functions
 // have made it, else those of the model's checkpoint.
 func (r *TrackableResource) SerializeToTensors() ([]trackable.Attribute, error) {
@@ -215,28 +140,7 @@ func (r *TrackableResource) SerializeToTensors() ([]trackable.Attribute, error) 
 	if m == nil {
 		return r.storedValues.SerializeToTensors()
 	}
-	out := slices.Clone(r.attributes)
-	for _, name := range sortedKeys(r.saveables) {
-		parts, err := export(r.within(context.Background(), m.object), m.run, r.saveables[name].Save)
-		if err != nil {
-			return nil, err
-		}
-		a := trackable.Attribute{Name: name}
-		for _, p := range parts {
-			if p.suffix == "" {
-				a.Tensor = p.value
-			} else {
-				a.Parts = append(a.Parts, trackable.AttributePart{Suffix: p.suffix, Tensor: p.value})
-			}
-		}
-		slices.SortFunc(a.Parts, func(x, y trackable.AttributePart) int { return strings.Compare(x.Suffix, y.Suffix) })
-		if i := slices.IndexFunc(out, func(x trackable.Attribute) bool { return x.Name == name }); i >= 0 {
-			out[i] = a
-		} else {
-			out = append(out, a)
-		}
-	}
-	return out, nil
+	return r.exported(r.within(context.Background(), m.object), m.run)
 }
 
 // RestoreFromTensors replaces the resource's values.

@@ -304,6 +304,9 @@ func (r *restorer) assign(v *trackable.Variable, id int) error {
 		if by, ok := r.registered[id]; ok {
 			return r.filledBy(by, id)
 		}
+		if r.byFunction[id] != nil {
+			return r.filledByFunction(id)
+		}
 		return fmt.Errorf("savedmodel: load %s: the checkpoint has no value for the variable", r.path(id))
 	}
 	if v.DType() == tensor.Invalid {

@@ -27,6 +27,10 @@ type RestoreOptions struct {
 	// Savers are the registered savers. Objects that one of them saved get their values
 	// from its Restore. Default: checkpoint.DefaultSavers.
 	Savers *checkpoint.Savers
+	// Run calls the model's functions that restore variables: a model that was saved by a
+	// registered saver has them in place of the values. ops.NewRunner makes one. Default:
+	// such variables have no value, unless the program's classes and savers give them one.
+	Run graph.Runner
 	// AllowMissing lets variables that a class's Load made keep their values if the
 	// model has none for them. Default: that is an error.
 	AllowMissing bool
@@ -48,15 +52,16 @@ type Restored struct {
 	Unused []string
 	// Unfilled lists the paths of the variables that have no value, because the model's
 	// checkpoint has none under their names: a registered saver that the program doesn't
-	// have wrote it, for example.
+	// have wrote it, or functions of the model restore it (RestoreOptions.Run).
 	// Reading such a variable and saving it are errors.
 	Unfilled []string
 	// MetaGraph describes the model.
 	MetaGraph *MetaGraph
 
-	objects []trackable.Trackable      // by the numbers of the file; nil for those that nothing leads to
-	traces  map[string]*graph.Concrete // by their names in the graph's library
-	foreign *foreign
+	byFunction bool                       // functions of the model restore an unfilled variable
+	objects    []trackable.Trackable      // by the numbers of the file; nil for those that nothing leads to
+	traces     map[string]*graph.Concrete // by their names in the graph's library
+	foreign    *foreign
 }
 
 // Traces returns the model's traces by the names of their functions in the file. The map
@@ -153,6 +158,7 @@ type restorer struct {
 	keys       map[*Object]string            // of their values in the checkpoint
 	attributes map[int][]trackable.Attribute // values of other objects
 	registered map[int]savedBy               // objects whose values a registered saver wrote
+	byFunction map[int][]*Object             // variables that functions of other objects restore, and these objects
 	bound      map[int]*trackable.Variable   // variables of the program that stand for the file's
 	places     []livePlace                   // objects whose values are still to be given
 	// checkpoints are the objects that take values in place of those of a class.
@@ -214,6 +220,7 @@ func (r *restorer) readValues() error {
 	for i, id := range ids {
 		r.values[id] = reqs[i].Dst
 	}
+	r.findByFunction()
 	return nil
 }
 
@@ -349,6 +356,7 @@ func (r *restorer) variable(o *Object) (*trackable.Variable, error) {
 	t := r.values[o.ID]
 	if t == nil {
 		v := new(trackable.Variable).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
+		r.setShape(v, o)
 		r.setTraits(v, o)
 		r.unfilled = append(r.unfilled, unfilled{v, o.ID})
 		return v, nil
@@ -358,14 +366,19 @@ func (r *restorer) variable(o *Object) (*trackable.Variable, error) {
 	}
 	v := trackable.NewVariable(t)
 	v.Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
+	r.setShape(v, o)
+	r.setTraits(v, o)
+	return v, nil
+}
+
+// setShape lets a variable take all shapes that the file declares for it.
+func (r *restorer) setShape(v *trackable.Variable, o *Object) {
 	switch s := o.Variable.Shape; {
 	case !s.HasRank():
 		v.SetUnranked()
 	case !s.Known():
 		v.SetShape(s.Dims())
 	}
-	r.setTraits(v, o)
-	return v, nil
 }
 
 // setTraits gives a variable what the file says of it besides value, name and shape.
@@ -407,6 +420,10 @@ func (r *restorer) trace(c *ConcreteFunction) (*graph.Concrete, error) {
 // finish sets the edges of generic objects, gives the objects of classes their values,
 // and binds what functions capture.
 func (r *restorer) finish() error {
+	functions, err := r.restoringFunctions()
+	if err != nil {
+		return err
+	}
 	for done := 0; ; {
 		if err := r.setEdges(); err != nil {
 			return err
@@ -426,9 +443,13 @@ func (r *restorer) finish() error {
 	if err := r.restoreRegistered(); err != nil {
 		return err
 	}
+	if err := r.restoreByFunction(functions); err != nil {
+		return err
+	}
 	for _, u := range r.unfilled {
 		if u.variable.DType() == tensor.Invalid {
 			r.result.Unfilled = append(r.result.Unfilled, r.path(u.id))
+			r.result.byFunction = r.result.byFunction || r.byFunction[u.id] != nil
 		}
 	}
 	return r.unused()

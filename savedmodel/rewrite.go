@@ -21,6 +21,9 @@ type RewriteOptions struct {
 	// Edit changes the objects of the model before they are saved. A model of TensorFlow
 	// 1, or of several MetaGraphs, has none, and Edit is not called. Default: no change.
 	Edit func(*Restored) error
+	// Run is [RestoreOptions].Run. Default: a model whose variables functions of its own
+	// restore is an error.
+	Run graph.Runner
 	// Save is what [SaveFS] does differently. Aliases, namespaces, defaults of signatures
 	// and tags that are not set are those of the model. Default: SaveOptions's defaults.
 	Save *SaveOptions
@@ -40,7 +43,7 @@ func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts 
 		return m.rewriteGraphs(ctx, dir, name)
 	}
 	g := m.MetaGraphs[0]
-	r, err := g.Restore(ctx, nil)
+	r, err := g.Restore(ctx, &RestoreOptions{Run: opts.Run})
 	if err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts 
 		return err
 	}
 	if len(r.Unfilled) > 0 {
-		return &SaveError{Path: r.Unfilled[0], Err: errors.New("the variable has no value in the model's checkpoint, because a registered saver of the program that wrote it has it")}
+		return &SaveError{Path: r.Unfilled[0], Err: r.unfilledError()}
 	}
 	save, err := g.saveOptions(r, opts.Save)
 	if err != nil {

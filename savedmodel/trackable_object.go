@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -82,37 +83,6 @@ func (l *edgeList) Rename(from, to string) error {
 	return nil
 }
 
-// storedValues are values that functions of a model save and restore, as the model's
-// checkpoint has them, and those functions.
-type storedValues struct {
-	attributes []trackable.Attribute
-	saveables  map[string]SaveableFunctions
-}
-
-// SerializeToTensors returns the values that the model's checkpoint has for the object.
-func (v *storedValues) SerializeToTensors() ([]trackable.Attribute, error) {
-	return slices.Clone(v.attributes), nil
-}
-
-// RestoreFromTensors replaces these values.
-func (v *storedValues) RestoreFromTensors(values map[string]*tensor.Tensor) error {
-	for i := range v.attributes {
-		a := &v.attributes[i]
-		if t, ok := values[a.Name]; ok {
-			a.Tensor = t
-		}
-		for j := range a.Parts {
-			if t, ok := values[a.Name+a.Parts[j].Suffix]; ok {
-				a.Parts[j].Tensor = t
-			}
-		}
-	}
-	return nil
-}
-
-// SaveableFunctions returns the functions that save and restore the object's values.
-func (v *storedValues) SaveableFunctions() map[string]SaveableFunctions { return v.saveables }
-
 // TrackableObject is an object of a loaded model whose class no program has registered:
 // its edges, and what the file says of it. A program may change both before it saves the
 // model again. Variables and functions below it work.
@@ -123,6 +93,25 @@ type TrackableObject struct {
 
 	edgeList
 	storedValues
+	run    graph.Runner          // calls the functions that save and restore the values; nil for none
+	covers []*trackable.Variable // variables whose values only these functions save and restore
+}
+
+// SerializeToTensors returns the object's values: what its functions return if they have
+// restored variables, else those of the model's checkpoint.
+func (o *TrackableObject) SerializeToTensors() ([]trackable.Attribute, error) {
+	if o.run == nil {
+		return o.storedValues.SerializeToTensors()
+	}
+	return o.exported(context.Background(), o.run)
+}
+
+// RestoreFromTensors replaces the object's values.
+func (o *TrackableObject) RestoreFromTensors(values map[string]*tensor.Tensor) error {
+	if err := o.storedValues.RestoreFromTensors(values); err != nil || o.run == nil {
+		return err
+	}
+	return o.fill(context.Background(), o.run)
 }
 
 // TrackableOptimizer is an object of a loaded model that keeps slot variables for other

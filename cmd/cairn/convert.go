@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	front "github.com/cairnml/cairn"
 	"github.com/cairnml/cairn/convert"
 	"github.com/cairnml/cairn/inspect"
 )
@@ -45,7 +46,7 @@ func (a *app) report(res *convert.Result, changes []convert.Change) error {
 }
 
 func newConvert(a *app) *cobra.Command {
-	o := &convert.Options{}
+	o := &convert.Options{Run: front.Runner()}
 	c := &cobra.Command{
 		Use:   "convert SRC DST",
 		Short: "Convert checkpoints, SavedModels, .npz, .safetensors, Keras files",

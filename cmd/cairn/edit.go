@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	front "github.com/cairnml/cairn"
 	"github.com/cairnml/cairn/convert"
 	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/tensor"
@@ -16,7 +17,7 @@ import (
 )
 
 func newEdit(a *app) *cobra.Command {
-	o := &convert.Options{}
+	o := &convert.Options{Run: front.Runner()}
 	var renames, drops, casts, keeps, freezes, tags []string
 	var serving bool
 	var dry, keepShared bool
