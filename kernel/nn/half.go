@@ -15,23 +15,24 @@ const stepTime = 20
 
 // steps rounds every step to half precision, as TensorFlow's expressions do. Sums begin at the
 // number of a row's first element.
-type steps struct{ *stepwise.Steps }
+type steps struct {
+	*stepwise.Steps
+	all func(x []float32) // rounds all
+}
+
+func stepsOf[H elementwise.Half]() steps { return steps{stepwise.Sum[H](), elementwise.RoundTo[H]} }
 
 // exps sets dst to the exponentials of x, and returns their sum.
 func (s steps) exps(dst, x []float32, first int) float32 {
 	vec.Exp(dst, x)
-	for i, v := range dst {
-		dst[i] = s.Round(v)
-	}
+	s.all(dst)
 	return s.Row(dst, first)
 }
 
 // shift takes the greatest number of x from all.
 func (s steps) shift(x []float32) {
-	m := vec.MaxOf(x)
-	for i, v := range x {
-		x[i] = s.Round(v - m)
-	}
+	vec.SubVS(x, x, vec.MaxOf(x))
+	s.all(x)
 }
 
 func (s steps) log(v float32) float32 { return s.Round(float32(math.Log(float64(v)))) }
@@ -39,17 +40,15 @@ func (s steps) log(v float32) float32 { return s.Round(float32(math.Log(float64(
 func (s steps) softmax(x []float32, first int) {
 	s.shift(x)
 	scale := s.Round(1 / s.exps(x, x, first))
-	for i, v := range x {
-		x[i] = s.Round(v * scale)
-	}
+	vec.MulVS(x, x, scale)
+	s.all(x)
 }
 
 func (s steps) logSoftmax(x, scratch []float32, first int) {
 	s.shift(x)
 	l := s.log(s.exps(scratch, x, first))
-	for i, v := range x {
-		x[i] = s.Round(v - l)
-	}
+	vec.SubVS(x, x, l)
+	s.all(x)
 }
 
 // crossEntropy sets x, a row of logits, to the derivative of the loss that it returns.
@@ -71,15 +70,14 @@ func (s steps) sparseCrossEntropy(x []float32, label, first int) float32 {
 	s.shift(x)
 	own := x[label]
 	sum := s.exps(x, x, first)
-	for i, v := range x {
-		x[i] = s.Round(v / sum)
-	}
+	vec.DivVS(x, x, sum)
+	s.all(x)
 	x[label] = s.Round(x[label] - 1)
 	return s.Round(s.log(sum) - own)
 }
 
 func softmaxHalf[H elementwise.Half](log bool) elementwise.Func {
-	s := steps{stepwise.Sum[H]()}
+	s := stepsOf[H]()
 	return func(c *engine.Call) error {
 		n, err := lastDim(c)
 		if err != nil {
@@ -113,7 +111,7 @@ func crossHalf[H elementwise.Half](c *engine.Call, loss, back *tensor.Tensor, ro
 		clear(tensor.Values[H](loss))
 		return
 	}
-	s := steps{stepwise.Sum[H]()}
+	s := stepsOf[H]()
 	var wide [2][]float32
 	for i := range wide {
 		wide[i] = stretch(elementwise.Widened[H](c, c.In(i)), c.In(i).Shape(), rows, n)
@@ -130,7 +128,7 @@ func crossHalf[H elementwise.Half](c *engine.Call, loss, back *tensor.Tensor, ro
 }
 
 func sparseHalf[H elementwise.Half](c *engine.Call, loss, back *tensor.Tensor, labels []int64, n int) {
-	s := steps{stepwise.Sum[H]()}
+	s := stepsOf[H]()
 	x, l := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, len(labels))
 	c.Parallel(len(labels), stepTime*float64(n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/simd"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -158,12 +159,14 @@ func UnaryHalfBool[H Half](f func(dst []bool, x []float32), ns float64) Func {
 func Widen[H Half](dst []float32, src []H) {
 	switch src := any(src).(type) {
 	case []tensor.F16:
-		for i, x := range src {
-			dst[i] = x.Float()
+		n := simd.Widen(dst[:len(src)], src, simd.ToFloat16)
+		for i, x := range src[n:] {
+			dst[n+i] = x.Float()
 		}
 	case []tensor.BF16:
-		for i, x := range src {
-			dst[i] = x.Float()
+		n := simd.Widen(dst[:len(src)], src, simd.ToBFloat16)
+		for i, x := range src[n:] {
+			dst[n+i] = x.Float()
 		}
 	}
 }
@@ -187,12 +190,27 @@ func Wide(c *engine.Call, n int) []float32 {
 func Narrow[H Half](dst []H, src []float32) {
 	switch dst := any(dst).(type) {
 	case []tensor.F16:
-		for i, x := range src {
-			dst[i] = tensor.ToF16(x)
+		n := simd.Narrow(dst[:len(src)], src, simd.ToFloat16)
+		for i, x := range src[n:] {
+			dst[n+i] = tensor.ToF16(x)
 		}
 	case []tensor.BF16:
-		for i, x := range src {
-			dst[i] = tensor.ToBF16(x)
+		n := simd.Narrow(dst[:len(src)], src, simd.ToBFloat16)
+		for i, x := range src[n:] {
+			dst[n+i] = tensor.ToBF16(x)
 		}
+	}
+}
+
+// RoundTo rounds float32 to the values of halves of type H. What is no number stays none.
+func RoundTo[H Half](x []float32) {
+	if tensor.TypeOf[H]() == tensor.BFloat16 {
+		for n := simd.Round(x, simd.ToBFloat16); n < len(x); n++ {
+			x[n] = tensor.ToBF16(x[n]).Float()
+		}
+		return
+	}
+	for n := simd.Round(x, simd.ToFloat16); n < len(x); n++ {
+		x[n] = tensor.ToF16(x[n]).Float()
 	}
 }

@@ -20,7 +20,8 @@
 // all elements, or nothing where the CPU has no AVX2 and FMA, and an element's
 // result doesn't depend on where it stands in the slice.
 //
-// [Products] rounds to half precision: its inputs hold numbers of that precision, its results
+// [Round] and its like convert between float32 and half precision with the bits of package tensor,
+// but for NaN that [Round] rounds. [Products] rounds to half precision: its inputs hold numbers of that precision, its results
 // are those of plain steps bit for bit, but which NaN one is.
 //
 // The assembly is written by avo (folder _asm, a module of its own);

@@ -43,3 +43,12 @@ func Products(sums, x, right []float32, s Steps) bool { return false }
 
 // Rotations does nothing.
 func Rotations(v []float64, r Rows, turns []float64) int { return 0 }
+
+// Round does nothing.
+func Round(x []float32, to Rounding) int { return 0 }
+
+// Widen does nothing.
+func Widen[H ~uint16](dst []float32, src []H, from Rounding) int { return 0 }
+
+// Narrow does nothing.
+func Narrow[H ~uint16](dst []H, src []float32, to Rounding) int { return 0 }

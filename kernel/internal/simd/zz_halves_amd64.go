@@ -11,7 +11,25 @@ func roundedProductsF16(sums, x, right *float32, step, stride, depth, vecs int, 
 func productsF16(sums, x, right *float32, step, stride, depth, vecs int, mask *uint32)
 
 //go:noescape
+func roundF16(x *float32, n int)
+
+//go:noescape
+func widenF16(dst *float32, src *uint16, n int)
+
+//go:noescape
+func narrowF16(dst *uint16, src *float32, n int)
+
+//go:noescape
 func roundedProductsBF16(sums, x, right *float32, step, stride, depth, vecs int, mask *uint32)
 
 //go:noescape
 func productsBF16(sums, x, right *float32, step, stride, depth, vecs int, mask *uint32)
+
+//go:noescape
+func roundBF16(x *float32, n int)
+
+//go:noescape
+func widenBF16(dst *float32, src *uint16, n int)
+
+//go:noescape
+func narrowBF16(dst *uint16, src *float32, n int)

@@ -352,6 +352,57 @@ productsF16_1:
 productsF16_1_next:
 	RET
 
+// func roundF16(x *float32, n int)
+// Requires: AVX, F16C
+TEXT ·roundF16(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ n+8(FP), CX
+
+roundF16_loop:
+	VMOVUPS   (AX), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VCVTPH2PS X0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, CX
+	JNE       roundF16_loop
+	VZEROUPPER
+	RET
+
+// func widenF16(dst *float32, src *uint16, n int)
+// Requires: AVX, F16C
+TEXT ·widenF16(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+widenF16_loop:
+	VCVTPH2PS (CX), Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, DX
+	JNE       widenF16_loop
+	VZEROUPPER
+	RET
+
+// func narrowF16(dst *uint16, src *float32, n int)
+// Requires: AVX, F16C
+TEXT ·narrowF16(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+narrowF16_loop:
+	VMOVUPS   (CX), Y0
+	VCVTPS2PH $0x00, Y0, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x08, DX
+	JNE       narrowF16_loop
+	VZEROUPPER
+	RET
+
 // func roundedProductsBF16(sums *float32, x *float32, right *float32, step int, stride int, depth int, vecs int, mask *uint32)
 // Requires: AVX, AVX2
 TEXT ·roundedProductsBF16(SB), NOSPLIT, $0-64
@@ -884,4 +935,83 @@ productsBF16_1:
 	RET
 
 productsBF16_1_next:
+	RET
+
+// func roundBF16(x *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·roundBF16(SB), NOSPLIT, $0-16
+	MOVQ     x+0(FP), AX
+	MOVQ     n+8(FP), CX
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLD   $0x11, Y0, Y1
+	VPSRLD   $0x1f, Y0, Y0
+
+roundBF16_loop:
+	VMOVUPS (AX), Y2
+	VPSRLD  $0x10, Y2, Y3
+	VPAND   Y0, Y3, Y3
+	VPADDD  Y1, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VPSRLD  $0x10, Y2, Y2
+	VPSLLD  $0x10, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, CX
+	JNE     roundBF16_loop
+	VZEROUPPER
+	RET
+
+// func widenBF16(dst *float32, src *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·widenBF16(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+widenBF16_loop:
+	VPMOVZXWD (CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, DX
+	JNE       widenBF16_loop
+	VZEROUPPER
+	RET
+
+// func narrowBF16(dst *uint16, src *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·narrowBF16(SB), NOSPLIT, $0-24
+	MOVQ     dst+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     n+16(FP), DX
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLD   $0x11, Y0, Y1
+	VPSRLD   $0x1f, Y0, Y0
+	VPCMPEQD Y2, Y2, Y2
+	VPSRLD   $0x17, Y2, Y3
+	VPSLLD   $0x16, Y3, Y3
+	VPSLLD   $0x1f, Y2, Y2
+
+narrowBF16_loop:
+	VMOVUPS   (CX), Y4
+	VPAND     Y2, Y4, Y5
+	VPOR      Y3, Y5, Y5
+	VCMPPS    $0x03, Y4, Y4, Y6
+	VPSRLD    $0x10, Y4, Y7
+	VPAND     Y0, Y7, Y7
+	VPADDD    Y1, Y7, Y7
+	VPADDD    Y7, Y4, Y4
+	VPSRLD    $0x10, Y4, Y4
+	VPSLLD    $0x10, Y4, Y4
+	VBLENDVPS Y6, Y5, Y4, Y4
+	VPSRLD    $0x10, Y4, Y4
+	VPACKUSDW Y4, Y4, Y4
+	VPERMQ    $0x08, Y4, Y4
+	VMOVUPS   X4, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x08, DX
+	JNE       narrowBF16_loop
+	VZEROUPPER
 	RET

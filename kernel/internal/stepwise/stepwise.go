@@ -3,7 +3,10 @@
 package stepwise
 
 import (
+	"slices"
+
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/simd"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -15,6 +18,9 @@ type Steps struct {
 	Join  func(a, b float32) float32 // not rounded
 	Round func(v float32) float32    // to the type
 	Halve int                        // rows of more elements are reduced in two halves; 0: none are
+
+	adds bool // Join adds, so that package simd has the loops
+	to   simd.Rounding
 }
 
 const (
@@ -22,6 +28,8 @@ const (
 	lanes = 8
 	// unrolled is how many vectors it adds up beside each other.
 	unrolled = 4
+	// mostColumns is how many columns are reduced at once.
+	mostColumns = 8 * lanes
 	// unrolledRows is from how many rows on it does so where columns are reduced.
 	unrolledRows = 16
 	// halveF16 and halveBF16 are Eigen's LeafSize of these types, in vectors.
@@ -30,9 +38,9 @@ const (
 
 // Sum adds numbers of type H up.
 func Sum[H elementwise.Half]() *Steps {
-	s := &Steps{Join: func(a, b float32) float32 { return a + b }, Round: Rounding[H](), Halve: halveF16}
+	s := &Steps{Join: func(a, b float32) float32 { return a + b }, Round: Rounding[H](), Halve: halveF16, adds: true, to: simd.ToFloat16}
 	if tensor.TypeOf[H]() == tensor.BFloat16 {
-		s.Halve = halveBF16
+		s.Halve, s.to = halveBF16, simd.ToBFloat16
 	}
 	return s
 }
@@ -60,6 +68,29 @@ func (s *Steps) each(to, x []float32) {
 	}
 }
 
+// ones are the factors with which products are sums.
+var ones = slices.Repeat([]float32{1}, 1<<10)
+
+// rows makes a step of each element of to with those of n rows of src, which lie so far from each
+// other, one row after the other.
+func (s *Steps) rows(to, src []float32, n, stride int) {
+	for n > 0 && s.adds {
+		some := min(n, len(ones))
+		if !simd.Products(to, ones[:some], src, simd.Steps{To: s.to, Step: 1, Stride: stride}) {
+			break
+		}
+		if n -= some; n > 0 {
+			src = src[some*stride:]
+		}
+	}
+	for ; n > 0; n-- {
+		s.each(to, src)
+		if n > 1 {
+			src = src[stride:]
+		}
+	}
+}
+
 // Row reduces elements that lie one after the other, from the one with that number on in
 // the tensor: halves of long ones are cut where a vector begins.
 func (s *Steps) Row(x []float32, first int) float32 {
@@ -83,16 +114,16 @@ func (s *Steps) leaf(x []float32) float32 {
 	}
 	sum := beside[:lanes]
 	if len(x) >= len(beside) {
-		for ; len(x) >= len(beside); x = x[len(beside):] {
-			s.each(beside[:], x)
-		}
+		n := len(x) / len(beside)
+		s.rows(beside[:], x, n, len(beside))
+		x = x[n*len(beside):]
 		for k := 1; k < unrolled; k++ {
 			s.each(sum, beside[k*lanes:])
 		}
 	}
-	for ; len(x) >= lanes; x = x[lanes:] {
-		s.each(sum, x)
-	}
+	n := len(x) / lanes
+	s.rows(sum, x, n, lanes)
+	x = x[n*lanes:]
 	rest := s.Empty
 	for _, v := range x {
 		rest = s.Step(rest, v)
@@ -114,26 +145,26 @@ func (s *Steps) Columns(dst, src []float32, n, first, all int) {
 	for i := 0; i < width; {
 		at, k := first+i, 1
 		if at%lanes == 0 && i+lanes <= width && at+lanes <= all {
-			k = lanes
+			k = min(mostColumns, width-i, all-at) &^ (lanes - 1)
 		}
-		var beside [unrolled * lanes]float32
-		for j := range beside {
-			beside[j] = s.Empty
+		var room [unrolled * mostColumns]float32
+		for j := range room {
+			room[j] = s.Empty
 		}
+		beside := func(u int) []float32 { return room[u*mostColumns:][:k] }
 		row := 0
-		if k == lanes && n >= unrolledRows {
-			for ; row+unrolled <= n; row += unrolled {
-				for u := range unrolled {
-					s.each(beside[u*lanes:][:lanes], src[(row+u)*width+i:])
-				}
+		if k >= lanes && n >= unrolledRows {
+			for u := range unrolled {
+				s.rows(beside(u), src[u*width+i:], n/unrolled, unrolled*width)
 			}
+			row = n / unrolled * unrolled
 			for u := 1; u < unrolled; u++ {
-				s.each(beside[:lanes], beside[u*lanes:])
+				s.each(beside(0), beside(u))
 			}
 		}
-		for ; row < n; row++ {
-			s.each(beside[:k], src[row*width+i:])
+		if row < n {
+			s.rows(beside(0), src[row*width+i:], n-row, width)
 		}
-		i += copy(dst[i:], beside[:k])
+		i += copy(dst[i:], beside(0))
 	}
 }

@@ -16,12 +16,13 @@ type half struct {
 }
 
 // emitHalves writes the steps of products, for each type with products rounded before they
-// are added and without.
+// are added and without, and conversions.
 func emitHalves() {
 	for _, h := range []half{{"F16", func() func(reg.VecVirtual) { return roundF16 }}, {"BF16", roundBF16}} {
 		for _, rounded := range []bool{true, false} {
 			h.emitProducts(rounded)
 		}
+		h.emitConversions()
 	}
 }
 
@@ -116,5 +117,74 @@ func (h half) emitProducts(rounded bool) {
 		RET()
 		Label(label + "_next")
 	}
+	RET()
+}
+
+// emitConversions writes what rounds float32 to half precision in place, narrows it to that and
+// widens it again, for n elements, a positive multiple of 8.
+func (h half) emitConversions() {
+	declare("round"+h.name, "x *float32, n int")
+	x, n := Load(Param("x"), GP64()), Load(Param("n"), GP64())
+	round := h.rounding()
+	Label("round" + h.name + "_loop")
+	v := YMM()
+	VMOVUPS(Mem{Base: x}, v)
+	round(v)
+	VMOVUPS(v, Mem{Base: x})
+	ADDQ(Imm(32), x)
+	SUBQ(Imm(8), n)
+	JNE(LabelRef("round" + h.name + "_loop"))
+	VZEROUPPER()
+	RET()
+
+	declare("widen"+h.name, "dst *float32, src *uint16, n int")
+	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Label("widen" + h.name + "_loop")
+	v = YMM()
+	if h.name == "F16" {
+		VCVTPH2PS(Mem{Base: src}, v)
+	} else {
+		VPMOVZXWD(Mem{Base: src}, v)
+		VPSLLD(Imm(16), v, v)
+	}
+	VMOVUPS(v, Mem{Base: dst})
+	ADDQ(Imm(16), src)
+	ADDQ(Imm(32), dst)
+	SUBQ(Imm(8), n)
+	JNE(LabelRef("widen" + h.name + "_loop"))
+	VZEROUPPER()
+	RET()
+
+	declare("narrow"+h.name, "dst *uint16, src *float32, n int")
+	dst, src, n = Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	round, sign, nan := h.rounding(), YMM(), YMM()
+	if h.name != "F16" { // the quiet NaN, of either sign
+		VPCMPEQD(sign, sign, sign)
+		VPSRLD(Imm(23), sign, nan)
+		VPSLLD(Imm(22), nan, nan)
+		VPSLLD(Imm(31), sign, sign)
+	}
+	Label("narrow" + h.name + "_loop")
+	v = YMM()
+	VMOVUPS(Mem{Base: src}, v)
+	if h.name == "F16" {
+		VCVTPS2PH(Imm(0), v, Mem{Base: dst})
+	} else {
+		other, none := YMM(), YMM()
+		VPAND(sign, v, other)
+		VPOR(nan, other, other)
+		VCMPPS(Imm(unordered), v, v, none)
+		round(v)
+		VBLENDVPS(none, other, v, v)
+		VPSRLD(Imm(16), v, v)
+		VPACKUSDW(v, v, v)
+		VPERMQ(Imm(0x08), v, v)
+		VMOVUPS(v.AsX(), Mem{Base: dst})
+	}
+	ADDQ(Imm(32), src)
+	ADDQ(Imm(16), dst)
+	SUBQ(Imm(8), n)
+	JNE(LabelRef("narrow" + h.name + "_loop"))
+	VZEROUPPER()
 	RET()
 }
