@@ -1,6 +1,7 @@
 package array
 
 import (
+	"math"
 	"slices"
 
 	"github.com/cairnml/cairn/kernel/internal/vec"
@@ -13,6 +14,7 @@ import (
 type topN[K vec.Real] struct {
 	row  []K
 	heap []int // k, and room for one
+	keys []uint64
 }
 
 // before orders indices: larger elements first, of equal ones the first.
@@ -30,6 +32,9 @@ func (t *topN[K]) before(i, j int) bool {
 func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 	t.row, t.heap = row, t.heap[:0]
 	if k == len(row) {
+		if t.sortKeys(row) {
+			return t.heap
+		}
 		for i := range row {
 			t.heap = append(t.heap, i)
 		}
@@ -70,6 +75,59 @@ func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 		}
 	}
 	return found
+}
+
+// sortKeys sorts the indices of a whole row as numbers whose upper halves order the elements, the
+// largest first and NaN last, and whose lower halves are the indices. It reports whether
+// the elements have so few bits and the row so few elements.
+func (t *topN[K]) sortKeys(row []K) bool {
+	if uint64(len(row)) > 1<<32 {
+		return false
+	}
+	t.keys = t.keys[:0]
+	switch row := any(row).(type) {
+	case []float32:
+		for i, v := range row {
+			b := math.Float32bits(v + 0) // 0 for -0
+			switch {
+			case v != v:
+				b = 1<<32 - 1
+			case b>>31 == 0:
+				b ^= 1<<31 - 1 // larger ones are less
+			}
+			t.keys = append(t.keys, uint64(b)<<32|uint64(uint32(i)))
+		}
+	case []int8:
+		t.keys = intKeys(t.keys, row)
+	case []int16:
+		t.keys = intKeys(t.keys, row)
+	case []int32:
+		t.keys = intKeys(t.keys, row)
+	case []uint8:
+		t.keys = intKeys(t.keys, row)
+	case []uint16:
+		t.keys = intKeys(t.keys, row)
+	case []uint32:
+		t.keys = intKeys(t.keys, row)
+	default:
+		return false
+	}
+	slices.Sort(t.keys)
+	for _, key := range t.keys {
+		t.heap = append(t.heap, int(uint32(key)))
+	}
+	return true
+}
+
+func intKeys[T int8 | int16 | int32 | uint8 | uint16 | uint32](keys []uint64, row []T) []uint64 {
+	largest := int64(math.MaxUint32)
+	if minusOne := T(0) - 1; minusOne < 0 {
+		largest = math.MaxInt32
+	}
+	for i, v := range row {
+		keys = append(keys, uint64(largest-int64(v))<<32|uint64(uint32(i)))
+	}
+	return keys
 }
 
 // pop moves the first of n indices behind the others.

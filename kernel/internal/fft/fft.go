@@ -1,10 +1,12 @@
 // Package fft computes discrete Fourier transforms of any length: small prime
-// factors by mixed radices, large ones by Bluestein's convolution.
+// factors by mixed radices, large ones by Bluestein's convolution. Real numbers of even
+// count are transformed as half as many complex ones.
 package fft
 
 import (
 	"math"
 	"math/bits"
+	"sync"
 )
 
 // largest is the largest prime factor that is transformed directly.
@@ -12,34 +14,58 @@ const largest = 31
 
 // Plan has what transforms of one length need. It is safe for concurrent use.
 type Plan struct {
-	n       int
-	roots   []complex128 // exp(-2πik/n)
-	factors []int
+	n      int
+	levels []level
 	// For lengths with a large prime factor.
 	inner  *Plan
 	chirp  []complex128
 	kernel []complex128
+	// For real numbers: the plan of half the length, and exp(-2πik/n).
+	half    *Plan
+	turns   []complex128
+	scratch sync.Pool // of *[]complex128
+}
+
+// level is one step of the transform: radix parts of m elements each become one.
+type level struct {
+	radix, m int
+	twiddles []complex128 // exp(-2πikq/(radix·m)) of part q from 1 on, element by element
+	roots    []complex128 // exp(-2πik/radix), where no code of its own is for the radix
 }
 
 // New returns the plan of transforms of length n, which is at least 1.
 func New(n int) *Plan {
+	p := newPlan(n)
+	if n%2 == 0 && n > 2 {
+		p.half = newPlan(n / 2)
+		p.turns = make([]complex128, n/4+1)
+		for k := range p.turns {
+			p.turns[k] = root(k, n)
+		}
+	}
+	return p
+}
+
+func newPlan(n int) *Plan {
 	p := &Plan{n: n}
+	var factors []int
 	rest := n
 	for _, f := range []int{4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, largest} {
 		for rest%f == 0 {
-			p.factors = append(p.factors, f)
+			factors = append(factors, f)
 			rest /= f
 		}
 	}
 	if rest == 1 {
-		p.roots = make([]complex128, n)
-		for k := range p.roots {
-			p.roots[k] = root(k, n)
+		m := n
+		for _, r := range factors {
+			m /= r
+			p.levels = append(p.levels, newLevel(r, m))
 		}
 		return p
 	}
 	m := 1 << bits.Len(uint(2*n-2))
-	p.inner = New(m)
+	p.inner = newPlan(m)
 	p.chirp = make([]complex128, n)
 	p.kernel = make([]complex128, m)
 	for k := range n {
@@ -53,6 +79,21 @@ func New(n int) *Plan {
 	}
 	p.inner.Forward(p.kernel)
 	return p
+}
+
+func newLevel(r, m int) level {
+	l := level{radix: r, m: m}
+	for k := range m {
+		for q := 1; q < r; q++ {
+			l.twiddles = append(l.twiddles, root(k*q, r*m))
+		}
+	}
+	if r > 5 {
+		for k := range r {
+			l.roots = append(l.roots, root(k, r))
+		}
+	}
+	return l
 }
 
 // root returns exp(-2πik/n), exactly at the quarters.
@@ -73,6 +114,16 @@ func root(k, n int) complex128 {
 
 func conj(z complex128) complex128 { return complex(real(z), -imag(z)) }
 
+// borrow returns memory of n numbers, and what gives it back.
+func (p *Plan) borrow(n int) (v []complex128, free func()) {
+	mem, _ := p.scratch.Get().(*[]complex128)
+	if mem == nil || len(*mem) < n {
+		mem = new([]complex128)
+		*mem = make([]complex128, n)
+	}
+	return (*mem)[:n], func() { p.scratch.Put(mem) }
+}
+
 // Forward transforms x, of the plan's length, in place.
 func (p *Plan) Forward(x []complex128) {
 	if p.n <= 1 {
@@ -82,8 +133,10 @@ func (p *Plan) Forward(x []complex128) {
 		p.convolve(x)
 		return
 	}
-	src := append([]complex128(nil), x...)
-	p.step(x, src, p.n, 1, 0)
+	src, free := p.borrow(p.n)
+	copy(src, x)
+	p.step(x, src, 1, 0)
+	free()
 }
 
 // Inverse does what Forward does, the other way, and divides by the length.
@@ -98,55 +151,13 @@ func (p *Plan) Inverse(x []complex128) {
 	}
 }
 
-// step transforms n elements of src, stride apart, to dst.
-func (p *Plan) step(dst, src []complex128, n, stride, level int) {
-	if n == 1 {
-		dst[0] = src[0]
-		return
-	}
-	r := p.factors[level]
-	m := n / r
-	for q := range r {
-		p.step(dst[q*m:(q+1)*m], src[q*stride:], m, stride*r, level+1)
-	}
-	unit := p.n / n
-	switch r {
-	case 2:
-		for k := range m {
-			a, b := dst[k], dst[m+k]*p.roots[k*unit]
-			dst[k], dst[m+k] = a+b, a-b
-		}
-	case 4:
-		for k := range m {
-			a, b := dst[k], dst[m+k]*p.roots[k*unit]
-			c, d := dst[2*m+k]*p.roots[2*k*unit], dst[3*m+k]*p.roots[3*k*unit]
-			s, t, u, v := a+c, a-c, b+d, b-d
-			v = complex(imag(v), -real(v)) // -i times it
-			dst[k], dst[m+k], dst[2*m+k], dst[3*m+k] = s+u, t+v, s-u, t-v
-		}
-	default:
-		var t [largest]complex128
-		for k := range m {
-			for q := range r {
-				t[q] = dst[q*m+k] * p.roots[q*k*unit%p.n]
-			}
-			for j := range r {
-				sum := t[0]
-				for q := 1; q < r; q++ {
-					sum += t[q] * p.roots[j*q%r*(p.n/r)]
-				}
-				dst[j*m+k] = sum
-			}
-		}
-	}
-}
-
 // convolve computes the transform as a convolution with a chirp.
 func (p *Plan) convolve(x []complex128) {
-	y := make([]complex128, p.inner.n)
+	y, free := p.borrow(p.inner.n)
 	for k, z := range x {
 		y[k] = z * p.chirp[k]
 	}
+	clear(y[len(x):])
 	p.inner.Forward(y)
 	for k := range y {
 		y[k] *= p.kernel[k]
@@ -155,4 +166,5 @@ func (p *Plan) convolve(x []complex128) {
 	for k := range x {
 		x[k] = y[k] * p.chirp[k]
 	}
+	free()
 }
