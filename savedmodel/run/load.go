@@ -52,6 +52,14 @@ type LoadOptions struct {
 	// MaxOutput, MaxMemory and MaxSteps bound each call; see
 	// [engine.RunOptions]. Default: the machine's memory, and any number of steps.
 	MaxOutput, MaxMemory, MaxSteps int64
+	// MaxCalls is how many calls of the model, of all its instances together, run at
+	// once; others wait for their turn or for their context's end. A running call has
+	// memory for what it computes, which the next calls use again: besides its weights a
+	// model holds up to MaxCalls times that, 30 MiB each for MobileNetV2 and one picture.
+	// One call keeps all cores busy where its ops are large, so that more at once gain
+	// little. A kernel or a Tracer that calls the same model takes a further turn.
+	// Default: as many as Workers counts, but at least 2; below 0: any number.
+	MaxCalls int
 	// Tracer hears of every op that a call runs. Default: nobody.
 	Tracer engine.Tracer
 	// Read says how files are read.

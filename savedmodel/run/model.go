@@ -178,6 +178,10 @@ func (m *Model) runValues(ctx context.Context, c *callable, args []engine.Value)
 	if err != nil {
 		return nil, err
 	}
+	if err := m.turns.take(ctx, c.where); err != nil {
+		return nil, err
+	}
+	defer m.turns.giveBack()
 	return m.execute(ctx, c, args, m.files)
 }
 

@@ -33,6 +33,7 @@ type program struct {
 	init       *callable                    // run by each instance after that; nil for most
 
 	invariants engine.Invariants // of all plans
+	turns      turns             // of all instances' calls
 
 	mu         sync.Mutex
 	signatures map[string]*signatureEntry
@@ -84,7 +85,7 @@ type entry struct {
 
 // newProgram makes a program of which nothing is read yet.
 func newProgram(g *savedmodel.MetaGraph, o LoadOptions) (*program, error) {
-	p := &program{meta: g, opts: o, signatures: map[string]*signatureEntry{}, functions: map[*graph.Function]*entry{}}
+	p := &program{meta: g, opts: o, signatures: map[string]*signatureEntry{}, functions: map[*graph.Function]*entry{}, turns: newTurns(&o)}
 	var err error
 	if p.chosen, err = choose(g, o.Objects); err != nil {
 		return nil, err

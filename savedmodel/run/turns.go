@@ -1,0 +1,52 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+)
+
+// turns is a limit on the calls that run at once; nil is none.
+type turns chan struct{}
+
+// newTurns makes the limit that the options ask for.
+func newTurns(o *LoadOptions) turns {
+	most := o.MaxCalls
+	if most == 0 {
+		workers := o.Workers
+		if workers == nil {
+			workers = engine.SharedWorkers()
+		}
+		most = max(2, workers.Count())
+	}
+	if most < 0 {
+		return nil
+	}
+	return make(turns, most)
+}
+
+// take waits until a call may run, in the order in which calls came, or until its context ends.
+func (t turns) take(ctx context.Context, where string) error {
+	if t == nil {
+		return nil
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("savedmodel: %s: it waited for other calls: %w", where, context.Cause(ctx))
+	}
+}
+
+// giveBack lets another call run.
+func (t turns) giveBack() {
+	if t != nil {
+		<-t
+	}
+}
