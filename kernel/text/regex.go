@@ -33,11 +33,11 @@ func fullMatch(n *engine.Node) (func(*engine.Call) error, error) {
 		if err := c.Need(2); err != nil {
 			return err
 		}
-		pattern, err := one(c, 1, "the pattern")
+		expression, err := one(c, 1, "the pattern")
 		if err != nil {
 			return err
 		}
-		re, err := compile(pattern)
+		re, err := compile(expression)
 		if err != nil {
 			return err
 		}
@@ -78,11 +78,11 @@ func match(c *engine.Call, re *regexp.Regexp) error {
 }
 
 func staticReplace(n *engine.Node) (func(*engine.Call) error, error) {
-	re, err := regexp.Compile(n.Attrs.String("pattern", ""))
+	re, err := compilePattern(n.Attrs.String("pattern", ""))
 	if err != nil {
 		return nil, err
 	}
-	with := parseRewrite(n.Attrs.String("rewrite", ""), re)
+	with := parseRewrite(n.Attrs.String("rewrite", ""), re.Regexp)
 	all := replaceAll(n.Attrs)
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {
@@ -98,16 +98,16 @@ func replaceAll(as graph.Attrs) bool {
 }
 
 func replace(n *engine.Node) (func(*engine.Call) error, error) {
-	compile := regexp.Compile
-	if re, err := constant(n, 1, regexp.Compile); re != nil || err != nil {
-		compile = func(string) (*regexp.Regexp, error) { return re, err }
+	compile := compilePattern
+	if re, err := constant(n, 1, compilePattern); re != nil || err != nil {
+		compile = func(string) (*pattern, error) { return re, err }
 	}
 	all := replaceAll(n.Attrs)
 	return func(c *engine.Call) error {
 		if err := c.Need(3); err != nil {
 			return err
 		}
-		pattern, err := one(c, 1, "the pattern")
+		expression, err := one(c, 1, "the pattern")
 		if err != nil {
 			return err
 		}
@@ -115,11 +115,11 @@ func replace(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		re, err := compile(pattern)
+		re, err := compile(expression)
 		if err != nil {
 			return err
 		}
-		return substitute(c, re, parseRewrite(text, re), all)
+		return substitute(c, re, parseRewrite(text, re.Regexp), all)
 	}, nil
 }
 
@@ -176,29 +176,24 @@ func (r *rewrite) append(dst []byte, s string, at []int) []byte {
 }
 
 // substitute replaces the matches in every string, or the first one.
-func substitute(c *engine.Call, re *regexp.Regexp, with rewrite, all bool) error {
-	most := 1
-	if all {
-		most = -1
-	}
+func substitute(c *engine.Call, re *pattern, with rewrite, all bool) error {
+	var out []byte
 	return onEach(c, func(s string) (string, error) {
 		if with.none || with.cut && !all {
 			return s, nil
 		}
-		found := re.FindAllStringSubmatchIndex(s, most)
-		if len(found) == 0 {
-			return s, nil
-		}
-		var out []byte
-		end := 0
-		for _, at := range found {
+		found, end := false, 0
+		out = out[:0]
+		err := re.each(s, all, func(at []int) error {
 			out = append(out, s[end:at[0]]...)
 			out = with.append(out, s, at)
-			end = at[1]
-			if err := c.Afford(int64(len(out))); err != nil {
-				return "", err
-			}
+			found, end = true, at[1]
+			return c.Afford(int64(len(out)))
+		})
+		if err != nil || !found {
+			return s, err
 		}
-		return string(append(out, s[end:]...)), nil
+		out = append(out, s[end:]...)
+		return string(out), nil
 	})
 }

@@ -1,0 +1,120 @@
+package text
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+// pattern is a regular expression. Where it matches single characters, or runs of them, runs
+// finds the matches.
+type pattern struct {
+	*regexp.Regexp
+	runs *runs
+}
+
+func compilePattern(s string) (*pattern, error) {
+	re, err := regexp.Compile(s)
+	if err != nil {
+		return nil, err
+	}
+	return &pattern{re, runsOf(s)}, nil
+}
+
+// each calls f for all matches in s, or for the first one, until f returns an error. f gets the
+// places where the match and its groups begin and end, for as long as it runs.
+func (p *pattern) each(s string, all bool, f func(at []int) error) error {
+	if p.runs != nil {
+		return p.runs.each(s, all, f)
+	}
+	most := 1
+	if all {
+		most = -1
+	}
+	for _, at := range p.FindAllStringSubmatchIndex(s, most) {
+		if err := f(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs matches one character of a class, or as many as follow each other.
+type runs struct {
+	ascii  [utf8.RuneSelf]bool
+	class  []rune // pairs: the first and the last of a range
+	many   bool
+	groups int // all are the whole match
+}
+
+// runsOf returns the runs that an expression matches, nil where it matches anything else.
+func runsOf(s string) *runs {
+	re, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	r := new(runs)
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
+		r.groups++
+	}
+	if re.Op == syntax.OpPlus && re.Flags&syntax.NonGreedy == 0 {
+		re, r.many = re.Sub[0], true
+	}
+	switch {
+	case re.Op == syntax.OpCharClass:
+		r.class = re.Rune
+	case re.Op == syntax.OpLiteral && len(re.Rune) == 1 && re.Flags&syntax.FoldCase == 0:
+		r.class = []rune{re.Rune[0], re.Rune[0]}
+	default:
+		return nil
+	}
+	for c := range rune(utf8.RuneSelf) {
+		r.ascii[c] = r.in(c)
+	}
+	return r
+}
+
+func (r *runs) in(c rune) bool {
+	for i := 0; i+1 < len(r.class); i += 2 {
+		if r.class[i] <= c && c <= r.class[i+1] {
+			return true
+		}
+	}
+	return false
+}
+
+// at reports whether the character at a place is of the class, and how many bytes it has.
+func (r *runs) at(s string, i int) (size int, matches bool) {
+	if b := s[i]; b < utf8.RuneSelf {
+		return 1, r.ascii[b]
+	}
+	c, size := utf8.DecodeRuneInString(s[i:])
+	return size, r.in(c)
+}
+
+func (r *runs) each(s string, all bool, f func(at []int) error) error {
+	at := make([]int, 2*(r.groups+1))
+	for i := 0; i < len(s); {
+		size, matches := r.at(s, i)
+		if !matches {
+			i += size
+			continue
+		}
+		end := i + size
+		for r.many && end < len(s) {
+			if size, matches = r.at(s, end); !matches {
+				break
+			}
+			end += size
+		}
+		for k := 0; k < len(at); k += 2 {
+			at[k], at[k+1] = i, end
+		}
+		if err := f(at); err != nil || !all {
+			return err
+		}
+		i = end
+	}
+	return nil
+}
