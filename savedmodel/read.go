@@ -63,7 +63,8 @@ type SavedModel struct {
 	most int64      // bytes that what is made of the file may take in memory
 	held *graphFile // the file, where it is read when it is needed; nil where it is in memory
 
-	graphOnly bool // the file holds a GraphDef, which has no variables beside it
+	unknown   []byte // fields that this package doesn't know, as they were encoded
+	graphOnly bool   // the file holds a GraphDef, which has no variables beside it
 }
 
 // Fingerprint identifies the contents of a SavedModel.
@@ -119,6 +120,7 @@ func Read(ctx context.Context, fsys fs.FS, opts *ReadOptions) (*SavedModel, erro
 	if len(metas) == 0 {
 		return nil, &FormatError{m.File, errors.New("it holds no MetaGraph")}
 	}
+	m.unknown = p.Unknown
 	for i, s := range metas {
 		g, err := newMetaGraph(m, s)
 		if errors.As(err, &much) {

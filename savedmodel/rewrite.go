@@ -50,6 +50,9 @@ func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts 
 	if err := r.foreign.check(); err != nil {
 		return err
 	}
+	if err := m.checkCheckpoint(ctx); err != nil {
+		return err
+	}
 	if len(r.Unfilled) > 0 {
 		return &SaveError{Path: r.Unfilled[0], Err: r.unfilledError()}
 	}
@@ -64,6 +67,14 @@ func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts 
 	}
 	s, err := newSaver(ctx, r.Root, new(Serializer), save)
 	if err != nil {
+		return err
+	}
+	if opts.Edit == nil {
+		if err := r.checkWritten(s); err != nil {
+			return err
+		}
+	}
+	if err := g.keepOuter(s.model, opts.Edit != nil); err != nil {
 		return err
 	}
 	if s.more, err = g.extraFiles(r, s); err != nil {
@@ -240,7 +251,7 @@ func (m *SavedModel) below(folder string) ([]extraFile, error) {
 // rewriteGraphs writes the MetaGraphs as they were read. The variables are copied as
 // they are stored: no object says what they are.
 func (m *SavedModel) rewriteGraphs(ctx context.Context, dir vfs.Dir, name string) error {
-	p := &pb.SavedModel{SavedModelSchemaVersion: 1}
+	p := &pb.SavedModel{SavedModelSchemaVersion: 1, Unknown: m.unknown}
 	for _, g := range m.MetaGraphs {
 		meta, err := g.whole()
 		if err != nil {

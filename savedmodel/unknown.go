@@ -2,19 +2,22 @@ package savedmodel
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"reflect"
 
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // Files of later releases of TensorFlow may have fields that this package doesn't know.
 // Those of an object are kept with it and written again. Those of other messages are
-// named by an error of [Rewrite].
+// kept if the new file has that message too, and named by an error of [Rewrite] otherwise.
 
-// errUnknownFields says that a message has such fields, and no place keeps them.
-var errUnknownFields = errors.New("the file has fields that this version of the package doesn't know; a newer version may write them again")
+// ErrUnknownFields says that a message of a file has such fields, and no place keeps them.
+var ErrUnknownFields = errors.New("the file has fields that this version of the package doesn't know; a newer version may write them again")
 
 // foreign are the messages of a graph of objects that have unknown fields.
 type foreign struct {
@@ -70,10 +73,56 @@ func (g *MetaGraph) foreign() (*foreign, error) {
 // check refuses what no object can keep.
 func (f *foreign) check() error {
 	if f.graph {
-		return &SaveError{Path: "the graph of objects", Err: errUnknownFields}
+		return &SaveError{Path: "the graph of objects", Err: ErrUnknownFields}
 	}
 	for name := range f.traces {
-		return &SaveError{Path: fmt.Sprintf("the function %q", name), Err: errUnknownFields}
+		return &SaveError{Path: fmt.Sprintf("the function %q", name), Err: ErrUnknownFields}
+	}
+	return nil
+}
+
+// checkCheckpoint refuses a checkpoint whose graph of objects has unknown fields: a save
+// makes it anew.
+func (m *SavedModel) checkCheckpoint(ctx context.Context) error {
+	view, err := m.OpenVariables(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	if _, ok := view.Reader().Entry(trackable.ObjectGraphKey); !ok {
+		return nil
+	}
+	t, err := view.Reader().Read(ctx, trackable.ObjectGraphKey)
+	if err != nil {
+		return err
+	}
+	b := []byte(text(t))
+	var p pb.TrackableObjectGraph
+	if err := m.checkMemory(&p, b); err != nil {
+		return err
+	}
+	if err := p.Unmarshal(b); err != nil {
+		return &FormatError{VariablesPrefix, err}
+	}
+	if hasUnknown(reflect.ValueOf(&p), 0) {
+		return &SaveError{Path: "the checkpoint's graph of objects", Err: ErrUnknownFields}
+	}
+	return nil
+}
+
+// checkWritten refuses a save that leaves out an object which has unknown fields: saves
+// make the tensors that gradients capture anew.
+func (r *Restored) checkWritten(s *saver) error {
+	for id := range r.foreign.objects {
+		if obj := r.objects[id]; obj != nil {
+			if _, ok := s.number(obj); ok {
+				continue
+			}
+		}
+		return &SaveError{Path: fmt.Sprintf("object %d", id), Err: ErrUnknownFields}
 	}
 	return nil
 }
@@ -127,7 +176,7 @@ func hasUnknown(v reflect.Value, depth int) bool {
 // of edges and functions that a program has removed go with these.
 func keepUnknown(to, from *pb.SavedObject) error {
 	if to.Which != from.Which {
-		return errUnknownFields
+		return ErrUnknownFields
 	}
 	if to.Variable != nil {
 		to.Variable.ExperimentalDistributedVariableComponents = from.Variable.ExperimentalDistributedVariableComponents
@@ -146,11 +195,11 @@ func graft(to, from reflect.Value, depth int) error {
 		case !hasUnknown(b, depth):
 		case b.Kind() == reflect.Pointer:
 			if a.IsNil() || a.Elem().Kind() != reflect.Struct {
-				return errUnknownFields
+				return ErrUnknownFields
 			}
 			switch l := b.Interface().(type) {
 			case *pb.Lazy[pb.StructuredValue]:
-				return errUnknownFields
+				return ErrUnknownFields
 			case *pb.Lazy[pb.FunctionSpec]:
 				if err := graftSpec(a.Interface().(*pb.Lazy[pb.FunctionSpec]), l, depth+1); err != nil {
 					return err
@@ -161,12 +210,14 @@ func graft(to, from reflect.Value, depth int) error {
 				return err
 			}
 		case f.Name == "ExperimentalDistributedVariableComponents": // taken over as they are
+		case f.Name == "Dependencies" && b.Len() > a.Len(): // those of functions follow from what they capture
+			return ErrUnknownFields
 		case b.Kind() == reflect.Slice:
 			if err := graftList(a, b, depth+1); err != nil {
 				return err
 			}
 		default:
-			return errUnknownFields
+			return ErrUnknownFields
 		}
 	}
 	return nil
@@ -198,27 +249,48 @@ func graftList(to, from reflect.Value, depth int) error {
 		}
 		name, ok := elementName(x)
 		if !ok {
-			return errUnknownFields
+			return ErrUnknownFields
 		}
+		found := false
 		for j := range to.Len() {
 			if other, _ := elementName(to.Index(j)); other == name {
 				if err := graft(to.Index(j).Elem(), x.Elem(), depth+1); err != nil {
 					return err
 				}
+				found = true
 				break
 			}
+		}
+		if !found && !removable(x) {
+			return ErrUnknownFields
 		}
 	}
 	return nil
 }
 
-// elementName returns the name of an edge or of a pair of functions.
+// removable reports whether a program may have removed an element of a list: an edge, a
+// signature, a pair of functions. All that is said of it goes with it.
+func removable(v reflect.Value) bool {
+	switch v.Interface().(type) {
+	case *pb.ObjectReference, *pb.SaveableObjectEntry, *pb.SignatureDefEntry, *pb.AssetFileDef:
+		return true
+	}
+	return false
+}
+
+// elementName returns the name by which an element of a list is known.
 func elementName(v reflect.Value) (string, bool) {
 	switch x := v.Interface().(type) {
 	case *pb.ObjectReference:
 		return x.LocalName, true
 	case *pb.SaveableObjectEntry:
 		return x.Key, true
+	case *pb.SignatureDefEntry:
+		return x.Key, true
+	case *pb.TensorInfoEntry:
+		return x.Key, true
+	case *pb.AssetFileDef:
+		return x.Filename, true
 	}
 	return "", false
 }
