@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -176,24 +177,23 @@ func TestAModuleIsTrainedFurtherAsInTensorFlow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	concrete := func(path string, args []any, kwargs map[string]any) *graph.Concrete {
-		t.Helper()
-		f, err := m.Function(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := f.Concrete(ctx, args, kwargs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
+	module, err := m.Reusable()
+	if err != nil || len(module.Lacks) > 0 || len(module.Variables) != 3 || len(module.TrainableVariables) != 2 {
+		t.Fatalf("%+v, %v", module, err)
 	}
 	batch := graph.TensorOf("", graph.Fact{DType: tensor.Float32, Shape: graph.Whole(want.X.Shape)})
-	call := concrete("__call__", []any{batch}, map[string]any{"training": true})
-	penalty := concrete("regularization_losses/0", nil, nil)
+	call, err := module.Concrete(ctx, batch, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	losses, err := module.LossFunctions(ctx)
+	if err != nil || len(losses) != 1 {
+		t.Fatal(losses, err)
+	}
+	penalty := losses[0]
 
 	head := trackable.NewVariable(want.Head.tensor())
-	vars := []*trackable.Variable{variable(t, m, "trainable_variables/0"), variable(t, m, "trainable_variables/1"), head}
+	vars := append(slices.Clone(module.TrainableVariables), head)
 	labels := tensor.Must(tensor.Cast(want.Labels.tensor(), tensor.Int64))
 	step := fn.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
@@ -219,11 +219,7 @@ func TestAModuleIsTrainedFurtherAsInTensorFlow(t *testing.T) {
 			t.Errorf("step %d: the loss is %v, TensorFlow has %v", i, v, w)
 		}
 	}
-	f, err := m.Function("__call__")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := f.Call(ctx, []any{want.X.tensor()}, nil)
+	out, err := module.Call(ctx, want.X.tensor(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
