@@ -44,6 +44,9 @@ type EncodeOptions struct {
 	// .h5 files have it. Objects in its config keep the form that tf_keras gives them
 	// there. Default: {"module", "class_name", "config", "registered_name"}.
 	Legacy bool
+	// Learned writes vocabularies and bins that layers adapted to into their configs, as if
+	// they were settings. Default: the settings alone.
+	Learned bool
 }
 
 // Encoder writes one config.
@@ -56,6 +59,9 @@ type Encoder struct {
 
 // Legacy reports whether the legacy form is being written.
 func (e *Encoder) Legacy() bool { return e.opts.Legacy }
+
+// Learned reports whether layers write what they adapted to.
+func (e *Encoder) Learned() bool { return e.opts.Learned }
 
 // Encode returns the JSON of an object, with tf_keras's keys in tf_keras's order. It
 // completes the object first.

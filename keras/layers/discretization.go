@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/ops/raw"
@@ -37,6 +38,27 @@ type Discretization struct {
 
 // CompleteConfig sets the type of the outputs.
 func (d *Discretization) CompleteConfig() { d.DType = categoryType(d.DType, d.OutputMode) }
+
+// EncodeConfig returns the config.
+func (d *Discretization) EncodeConfig(e *config.Encoder) (config.Fields, error) {
+	fields, err := e.Fields(d)
+	if err != nil || !e.Learned() || d.Summary == nil {
+		return fields, err
+	}
+	boundaries, err := d.boundaries()
+	if err != nil || boundaries == nil {
+		return fields, err
+	}
+	for i := range fields {
+		switch f := &fields[i]; f.Name {
+		case "bin_boundaries":
+			f.Value = boundaries
+		case "num_bins": // of which there are as many as boundaries say
+			f.Value = nil
+		}
+	}
+	return fields, nil
+}
 
 // Weights lists the summary.
 func (d *Discretization) Weights(base.Shapes) ([]base.Weight, error) {

@@ -92,7 +92,7 @@ func (l *IntegerLookup) DecodeConfig(d *config.Decoder, fields map[string]any) e
 
 // EncodeConfig returns the config.
 func (l *IntegerLookup) EncodeConfig(e *config.Encoder) (config.Fields, error) {
-	return encodeLookup(e, l, l.path, l.VocabularyFile, l.NoOOVToken)
+	return encodeLookup(e, l, l.index(), l.NoOOVToken)
 }
 
 // BuildLayer makes the tables.

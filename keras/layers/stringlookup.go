@@ -95,7 +95,7 @@ func (l *StringLookup) DecodeConfig(d *config.Decoder, fields map[string]any) er
 
 // EncodeConfig returns the config.
 func (l *StringLookup) EncodeConfig(e *config.Encoder) (config.Fields, error) {
-	return encodeLookup(e, l, l.path, l.VocabularyFile, l.NoOOVToken)
+	return encodeLookup(e, l, l.index(), l.NoOOVToken)
 }
 
 // BuildLayer makes the tables.

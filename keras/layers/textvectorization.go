@@ -188,7 +188,14 @@ func (l *TextVectorization) EncodeConfig(e *config.Encoder) (config.Fields, erro
 	if l.StandardizeWith != nil || l.SplitWith != nil {
 		return nil, errors.New("TextVectorization: StandardizeWith and SplitWith are Go functions, which have no config")
 	}
-	fields, err := encodeLookup(e, l, l.path, l.VocabularyFile, false)
+	inner := l.Lookup
+	if inner == nil {
+		inner = l.newLookup()
+		if err := base.Complete(inner); err != nil {
+			return nil, err
+		}
+	}
+	fields, err := encodeLookup(e, l, inner.index(), false)
 	for i := range fields {
 		switch f := &fields[i]; {
 		case f.Name == "standardize" && l.Standardize == None, f.Name == "split" && l.Split == None, f.Name == "output_mode" && l.OutputMode == None:

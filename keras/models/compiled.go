@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/keras/training"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -89,93 +90,16 @@ func (x *exporter) compiled(v any, depth int) (any, error) {
 
 // compile makes a trainer of the file's compile state.
 func (l *loader) compile(text json.RawMessage) error {
-	var state struct {
-		Loss            json.RawMessage `json:"loss"`
-		Metrics         json.RawMessage `json:"metrics"`
-		WeightedMetrics json.RawMessage `json:"weighted_metrics"`
-		LossWeights     json.RawMessage `json:"loss_weights"`
-		Optimizer       json.RawMessage `json:"optimizer_config"`
-	}
-	if err := json.Unmarshal(text, &state); err != nil {
-		return err
-	}
 	known := l.opts.Classes
 	if known == nil {
 		known = keras.Classes()
 	}
-	o := &keras.CompileOptions{}
-	var err error
-	if o.Loss, err = compiledFrom(known, state.Loss); err != nil {
-		return fmt.Errorf("loss: %w", err)
-	}
-	if o.Metrics, err = compiledFrom(known, state.Metrics); err != nil {
-		return fmt.Errorf("metrics: %w", err)
-	}
-	if o.WeightedMetrics, err = compiledFrom(known, state.WeightedMetrics); err != nil {
-		return fmt.Errorf("weighted_metrics: %w", err)
-	}
-	if o.LossWeights, err = weightsFrom(state.LossWeights); err != nil {
-		return fmt.Errorf("loss_weights: %w", err)
-	}
-	if o.Optimizer, err = known.Decode(state.Optimizer); err != nil {
-		return fmt.Errorf("optimizer: %w", err)
+	o, err := training.DecodeCompile(known, text)
+	if err != nil {
+		return err
 	}
 	l.out.Trainer, err = keras.Compile(l.out.Model, o)
 	return err
-}
-
-// compiledFrom reads names, objects, lists and maps of them.
-func compiledFrom(known *config.Classes, text json.RawMessage) (any, error) {
-	text = bytes.TrimSpace(text)
-	switch {
-	case len(text) == 0 || string(text) == "null":
-		return nil, nil
-	case text[0] == '"':
-		var name string
-		return name, json.Unmarshal(text, &name)
-	case text[0] == '[':
-		var list []json.RawMessage
-		if err := json.Unmarshal(text, &list); err != nil {
-			return nil, err
-		}
-		out := make([]any, len(list))
-		for i, item := range list {
-			var err error
-			if out[i], err = compiledFrom(known, item); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, err
-	}
-	if fields["class_name"] != nil {
-		return known.Decode(text)
-	}
-	out := map[string]any{}
-	for key, item := range fields {
-		var err error
-		if out[key], err = compiledFrom(known, item); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// weightsFrom reads a list or a map of numbers.
-func weightsFrom(text json.RawMessage) (any, error) {
-	text = bytes.TrimSpace(text)
-	switch {
-	case len(text) == 0 || string(text) == "null":
-		return nil, nil
-	case text[0] == '[':
-		var list []float64
-		return list, json.Unmarshal(text, &list)
-	}
-	out := map[string]float64{}
-	return out, json.Unmarshal(text, &out)
 }
 
 // withOptimizer lists the edges of the objects of a compiled model.

@@ -35,6 +35,9 @@ type Loaded struct {
 	Trainer *keras.Trainer
 	// CompileError says why a compile state couldn't be read, such as an unknown loss.
 	CompileError error
+	// Training is the JSON of the compile state, in the form of a .h5 file's training_config;
+	// nil if the model was not compiled.
+	Training json.RawMessage
 	// Objects lists the layers and models of the file, in its order.
 	Objects []Revived
 	// Unused lists the keys of values in the file that no object took, such as an
@@ -120,6 +123,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 	}
 	var d description
 	if json.Unmarshal([]byte(root.Metadata), &d) == nil && len(d.Training) > 0 && string(d.Training) != "null" {
+		l.out.Training = d.Training
 		l.out.CompileError = l.compile(d.Training)
 	}
 	for _, o := range l.objects {

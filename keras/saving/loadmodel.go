@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/keras"
@@ -27,7 +26,8 @@ type Loaded struct {
 	Optimizer optimizers.Optimizer
 	// Training is the JSON of the compilation, with the names or the configs of the
 	// optimizer, the losses and the metrics: compile_config of an archive, training_config
-	// of a .h5 file. It is nil if the model was not compiled.
+	// of a .h5 file. That of a file of Keras 3 is in the form of an archive of Keras 2. It
+	// is nil if the model was not compiled.
 	Training json.RawMessage
 }
 
@@ -42,11 +42,11 @@ type ModelOptions struct {
 	Read *kerasfile.Options
 }
 
-// LoadModel reads a model of Keras 2 from a .keras archive or a .h5 file of the operating
-// system: its layers by their classes, the weights, and the optimizer with its state. A
-// file of weights alone, a file of Keras 3, an archive with assets (vocabularies), and
-// unknown classes are errors. Code in a file is never run: a Lambda must be of a class of
-// the program's.
+// LoadModel reads a model of Keras 2 or 3 from a .keras archive or a .h5 file of the operating
+// system: its layers by their classes, the weights, the vocabularies, and the optimizer with
+// its state. A file of weights alone, unknown classes, and layers and options of Keras 3 that
+// Keras 2 lacks are errors. Code in a file is never run: a Lambda must be of a class of the
+// program's.
 func LoadModel(ctx context.Context, path string, opts *ModelOptions) (*Loaded, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -85,14 +85,14 @@ func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loa
 	switch {
 	case f.Format != kerasfile.Archive && f.Format != kerasfile.LegacyModel:
 		return nil, fmt.Errorf("the file has weights alone (got %v); make the model and use LoadWeights", f.Format)
-	case l.version() == keras3:
-		return nil, &kerasfile.UnsupportedError{Feature: "the configuration of Keras 3; make the model and use LoadWeights"}
-	case len(f.Members) > 0:
-		return nil, &kerasfile.UnsupportedError{Name: f.Members[0].Name, Feature: "assets of layers"}
 	case len(f.Config) == 0:
 		return nil, errors.New("the file has no configuration; make the model and use LoadWeights")
 	}
-	obj, err := l.classes().Decode(withoutCompilation(f.Config))
+	conf, training, err := configOf(ctx, f, l.version())
+	if err != nil {
+		return nil, err
+	}
+	obj, err := l.classes().Decode(conf)
 	if err != nil {
 		return nil, err
 	}
@@ -100,21 +100,34 @@ func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loa
 	if _, layer := obj.(base.LayerLike); !ok || !layer {
 		return nil, fmt.Errorf("the configuration is that of a %T, want a model", obj)
 	}
-	out := &Loaded{Model: model}
+	out := &Loaded{Model: model, Training: training}
 	if err := buildLoaded(ctx, model); err != nil {
 		return nil, err
 	}
-	if out.Training, err = trainingOf(f); err != nil {
-		return nil, err
-	}
-	if out.Training != nil && !opts.OmitOptimizer {
-		if out.Optimizer, err = optimizerOf(out.Training, l.classes()); err != nil {
+	if training != nil && !opts.OmitOptimizer {
+		if out.Optimizer, err = optimizerOf(training, l.classes()); err != nil {
 			return nil, err
 		}
-		weights.Optimizer = out.Optimizer
 	}
-	_, err = LoadWeightsFrom(ctx, model, f, &weights)
-	return out, err
+	return out, l.loadAll(ctx, model, out.Optimizer)
+}
+
+// loadAll sets the weights of a model, and the state of its optimizer.
+func (l *loader) loadAll(ctx context.Context, model base.Callable, o optimizers.Optimizer) error {
+	l.opts.Optimizer = o
+	if o == nil || l.version() == keras2 {
+		_, err := LoadWeightsFrom(ctx, model, l.file, l.opts)
+		return err
+	}
+	stored, err := withLayout(o, optimizers.Keras3Layout, l.classes())
+	if err != nil {
+		return err
+	}
+	l.opts.Optimizer = stored
+	if _, err := LoadWeightsFrom(ctx, model, l.file, l.opts); err != nil {
+		return err
+	}
+	return copyState(o, stored, keras.Trainable(model))
 }
 
 // buildLoaded makes the variables of a model for the shapes that its config names.
@@ -188,33 +201,4 @@ func optimizerOf(training []byte, classes *config.Classes) (optimizers.Optimizer
 		return nil, fmt.Errorf("optimizer: got a %T", obj)
 	}
 	return o, nil
-}
-
-// vocabularies are the classes of layers that keep a vocabulary or bins outside of their
-// weights, and the field of the config that has them if the program gave them.
-var vocabularies = map[string]string{"StringLookup": "vocabulary", "IntegerLookup": "vocabulary", "TextVectorization": "vocabulary", "Discretization": "bin_boundaries"}
-
-// checkVocabularies returns an error if a config has a layer whose vocabulary it lacks.
-func checkVocabularies(v any) error {
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			if err := checkVocabularies(x); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		class, _ := v["class_name"].(string)
-		if field := vocabularies[class]; field != "" {
-			if conf, ok := v["config"].(map[string]any); ok && conf[field] == nil {
-				return &kerasfile.UnsupportedError{Name: fmt.Sprint(conf["name"]), Feature: "a " + class + " that was adapted; set its vocabulary, or save a SavedModel"}
-			}
-		}
-		for _, key := range slices.Sorted(keysOf(v)) {
-			if err := checkVocabularies(v[key]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

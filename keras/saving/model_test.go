@@ -45,7 +45,6 @@ func TestLoadedModelsGiveTheOutputsOfKeras(t *testing.T) {
 func TestModelsThatCantBeLoadedOrSavedAreErrors(t *testing.T) {
 	ctx := context.Background()
 	for file, want := range map[string]string{
-		"keras3_stacked.keras":      "Keras 3",
 		"keras2_stacked.weights.h5": "weights alone",
 	} {
 		if _, err := saving.LoadModelFrom(ctx, open(t, fixture(t, file)), nil); err == nil || !strings.Contains(err.Error(), want) {

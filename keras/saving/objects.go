@@ -50,7 +50,7 @@ func (p *placement) visit(obj trackable.Trackable, at string) {
 		return
 	}
 	p.seen[id] = true
-	p.places = append(p.places, place{at, obj, ownVariables(obj)})
+	p.places = append(p.places, place{at, obj, storedVariables(obj)})
 	for _, a := range p.attributes(obj) {
 		if isLayer(a.Child) {
 			p.visit(a.Child, path.Join(at, a.Name))
@@ -213,6 +213,37 @@ func isLayerEdge(model trackable.Trackable, name string) bool {
 	}
 	_, err := strconv.ParseUint(number, 10, 32)
 	return err == nil
+}
+
+// storedVariables lists the variables that a file has for a layer itself.
+func storedVariables(obj trackable.Trackable) []*trackable.Variable {
+	switch l := obj.(type) {
+	case *layers.TextVectorization: // whose layer for the tokens has them too
+		if l.Lookup != nil {
+			return storedVariables(l.Lookup)
+		}
+	case *layers.StringLookup:
+		return weightsOfTokens(l.IDF)
+	case *layers.IntegerLookup:
+		return weightsOfTokens(l.IDF)
+	}
+	return ownVariables(obj)
+}
+
+func weightsOfTokens(v *trackable.Variable) []*trackable.Variable {
+	if v == nil {
+		return nil
+	}
+	return []*trackable.Variable{v}
+}
+
+// weightNames returns the names of the variables of an object in a file, nil for numbers.
+func weightNames(obj trackable.Trackable) []string {
+	switch obj.(type) {
+	case *layers.TextVectorization, *layers.StringLookup, *layers.IntegerLookup:
+		return []string{"idf_weights"}
+	}
+	return nil
 }
 
 // ownVariables lists the variables of a layer itself: the trainable ones first.

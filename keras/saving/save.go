@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/kerasfile"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -99,10 +101,22 @@ func objectContents(model trackable.Trackable, d dialect, opts *SaveOptions) (*k
 	var c kerasfile.Contents
 	saved := map[*trackable.Variable]bool{}
 	for _, p := range placesOf(model, d, classes) {
-		c.Groups = append(c.Groups, group(p.path, p.vars))
+		g := group(p.path, p.vars)
+		for i, name := range weightNames(p.obj) {
+			if i < len(g.Weights) {
+				g.Weights[i].Name = name
+			}
+		}
 		for _, v := range p.vars {
 			saved[v] = true
 		}
+		if d == keras3 {
+			g.Name = nameOf(p.obj)
+		}
+		if _, ok := p.obj.(*layers.Discretization); ok { // its bins are a setting
+			g.Weights = nil
+		}
+		c.Groups = append(c.Groups, g)
 	}
 	if err := complete(model, saved); err != nil {
 		return nil, err
@@ -115,6 +129,14 @@ func objectContents(model trackable.Trackable, d dialect, opts *SaveOptions) (*k
 		c.Groups = append(c.Groups, group("optimizer", vars))
 	}
 	return &c, nil
+}
+
+// nameOf returns the name of a layer.
+func nameOf(obj trackable.Trackable) string {
+	if l, ok := obj.(base.LayerLike); ok && l.AsLayer().Name != "" {
+		return l.AsLayer().Name
+	}
+	return base.AutomaticName(obj)
 }
 
 // optimizerState lists the variables of an optimizer of the new layout.

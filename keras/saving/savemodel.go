@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"maps"
 	"path/filepath"
 	"strings"
 
@@ -21,8 +19,6 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-func keysOf(m map[string]any) iter.Seq[string] { return maps.Keys(m) }
-
 // SaveModelOptions are the options of [SaveModel].
 type SaveModelOptions struct {
 	// Optimizer is the optimizer whose config and state are saved. An archive takes the new
@@ -34,11 +30,18 @@ type SaveModelOptions struct {
 	Training json.RawMessage
 	// Classes are the known classes. Default: keras.Classes().
 	Classes *config.Classes
+	// Keras is the version of Keras that opens the file, 2 or 3. Default: 2, which is
+	// tf_keras.
+	Keras int
+	// Note is called with what the file can't hold although it changes no output, such as
+	// the optimizer's state in another version's form. Default: such a thing is an error.
+	Note func(string)
 }
 
-// SaveModel writes a model to a .keras archive or a .h5 file that tf_keras opens:
-// its config, its weights and the optimizer. The model's class must be known. A file of
-// that name is replaced as a whole. Layers with an adapted vocabulary are an error.
+// SaveModel writes a model to a .keras archive or a .h5 file that tf_keras opens, or Keras 3
+// if the options say so: its config, its weights and the optimizer. The model's class must
+// be known. A file of that name is replaced as a whole. Vocabularies and bins that layers
+// adapted to become settings. A layer or an option that the version lacks is an error.
 func SaveModel(ctx context.Context, model base.Callable, path string, opts *SaveModelOptions) error {
 	var format kerasfile.Format
 	switch {
@@ -81,16 +84,16 @@ func modelContents(model base.Callable, format kerasfile.Format, opts *SaveModel
 	if l, ok := model.(base.LayerLike); !ok || !l.AsLayer().Built() {
 		return nil, errors.New("the model is not built; call it, or use keras.Build")
 	}
+	switch opts.Keras {
+	case 0, 2:
+	case 3:
+		return contents3(model, format, opts, classes)
+	default:
+		return nil, fmt.Errorf("there is no version %d of Keras' files, want 2 or 3", opts.Keras)
+	}
 	legacy := format == kerasfile.LegacyModel
-	conf, err := classes.Encode(model, &config.EncodeOptions{Legacy: legacy})
+	conf, err := classes.Encode(model, &config.EncodeOptions{Legacy: legacy, Learned: true})
 	if err != nil {
-		return nil, err
-	}
-	var parsed any
-	if err := json.Unmarshal(conf, &parsed); err != nil {
-		return nil, err
-	}
-	if err := checkVocabularies(parsed); err != nil {
 		return nil, err
 	}
 	training, err := compilation(legacy, opts, classes)

@@ -1,0 +1,240 @@
+package keras3
+
+import "fmt"
+
+// kind is what an object of a config is.
+type kind string
+
+// The kinds, named by their modules in both versions.
+const (
+	layer       kind = "keras.layers"
+	model       kind = "keras"
+	initializer kind = "keras.initializers"
+	regularizer kind = "keras.regularizers"
+	constraint  kind = "keras.constraints"
+	optimizer   kind = "keras.optimizers"
+	schedule    kind = "keras.optimizers.schedules"
+	loss        kind = "keras.losses"
+	metric      kind = "keras.metrics"
+)
+
+// A class is an entry of the table.
+type class struct {
+	kind    kind
+	name    string // in Keras 2
+	three   string // in Keras 3; "" for the same
+	options []option
+	// named says that the layer's dtype is a name in Keras 3, and that it has no option trainable.
+	named bool
+	// call are the names of the positional arguments of a call in Keras 3, the inputs first.
+	call []string
+	// states says that Keras 2 writes the initial states as further inputs.
+	states bool
+	// refused says why the class can't be translated.
+	refused string
+}
+
+// layerOptions are the options of all layers.
+var layerOptions = with(
+	changed("dtype", policyUp, policyDown),
+	ignored2("batch_input_shape"),
+	option{two: "dynamic", means: []any{false}},
+	only3("autocast", true),
+	changed("activation", activation, activation),
+	changed("recurrent_activation", activation, activation),
+)
+
+// recurrent are the options of the layers that go over a sequence.
+var recurrent = with(only2("time_major", false), ignored2("implementation"), only3("use_cudnn", "auto"))
+
+// random are the options of the layers that draw numbers.
+var random = ignored2("rng_type", "force_generator")
+
+// axis is an axis that Keras 2 stores as a list of one.
+var axis = changed("axis", oneAxis, keep)
+
+const noCode = "its code is Python's and can't be carried over; replace it by a registered layer"
+
+var classes = []class{
+	{kind: layer, name: "InputLayer", named: true, options: with(renamed("batch_input_shape", "batch_shape"), only3("optional", false))},
+	{kind: layer, name: "Dense", options: with(only3("quantization_config", nil))},
+	{kind: layer, name: "EinsumDense", options: with(only3("quantization_config", nil))},
+	{kind: layer, name: "Embedding", options: with(ignored2("input_length", "sparse"), only3("quantization_config", nil))},
+	{kind: layer, name: "LeakyReLU", options: with(renamed("alpha", "negative_slope"))},
+	{kind: layer, name: "ThresholdedReLU", three: "ReLU", options: with(renamed("theta", "threshold"))},
+	{kind: layer, name: "Lambda", refused: noCode},
+	{kind: layer, name: "DenseFeatures", refused: "Keras 3 has no feature columns"},
+	{kind: layer, name: "RandomFourierFeatures", refused: "Keras 3 has no such layer"},
+	{kind: layer, name: "LocallyConnected1D", refused: "Keras 3 has no such layer"},
+	{kind: layer, name: "LocallyConnected2D", refused: "Keras 3 has no such layer"},
+	{kind: layer, name: "RandomHeight", refused: "Keras 3 has no such layer"},
+	{kind: layer, name: "RandomWidth", refused: "Keras 3 has no such layer"},
+
+	{kind: layer, name: "BatchNormalization", options: with(axis, ignored3("synchronized"), only2("virtual_batch_size", nil), ignored2("fused"),
+		only3("renorm", false), ignored3("renorm_clipping", "renorm_momentum"))},
+	{kind: layer, name: "SyncBatchNormalization", three: "BatchNormalization", options: with(axis, only2("virtual_batch_size", nil), ignored2("fused"))},
+	{kind: layer, name: "LayerNormalization", options: with(axis, only3("rms_scaling", false))},
+	{kind: layer, name: "UnitNormalization", options: with(axis)},
+	{kind: layer, name: "MultiHeadAttention", call: []string{"query", "value", "key", "query_mask", "value_mask", "key_mask", "attention_mask"},
+		options: with(ignored2("query_shape", "key_shape", "value_shape", "softmax_robust_masking"), only3("use_gate", false), only3("sliding_window", nil), only3("flash_attention", nil), ignored3("seed"))},
+	{kind: layer, name: "Attention", options: with(random, ignored3("seed"))},
+	{kind: layer, name: "AdditiveAttention", options: with(random, ignored3("seed", "score_mode"))},
+	{kind: layer, name: "Softmax", options: ignored2("robust_masking")},
+
+	{kind: layer, name: "Conv1DTranspose", options: with(only2("groups", 1))},
+	{kind: layer, name: "Conv2DTranspose", options: with(only2("groups", 1))},
+	{kind: layer, name: "Conv3DTranspose", options: with(only2("groups", 1))},
+	{kind: layer, name: "SeparableConv1D", options: with(only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
+	{kind: layer, name: "SeparableConv2D", options: with(only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
+	{kind: layer, name: "DepthwiseConv1D", options: with(only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
+	{kind: layer, name: "DepthwiseConv2D", options: with(only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
+	{kind: layer, name: "ZeroPadding1D", options: with(only3("data_format", "channels_last", nil))},
+
+	{kind: layer, name: "LSTM", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, random, ignored3("seed"))},
+	{kind: layer, name: "GRU", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, random, ignored3("seed"))},
+	{kind: layer, name: "SimpleRNN", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, random, ignored3("seed"))},
+	{kind: layer, name: "RNN", states: true, call: []string{"sequences", "initial_state", "mask"}, options: recurrent},
+	{kind: layer, name: "Bidirectional", states: true, call: []string{"sequences", "initial_state", "mask"}},
+	{kind: layer, name: "ConvLSTM1D", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, ignored3("seed"))},
+	{kind: layer, name: "ConvLSTM2D", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, ignored3("seed"))},
+	{kind: layer, name: "ConvLSTM3D", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, ignored3("seed"))},
+	{kind: layer, name: "LSTMCell", options: with(recurrent, random, ignored3("seed"))},
+	{kind: layer, name: "GRUCell", options: with(recurrent, random, ignored3("seed"))},
+	{kind: layer, name: "SimpleRNNCell", options: with(recurrent, random, ignored3("seed"))},
+
+	{kind: layer, name: "Dropout", options: random},
+	{kind: layer, name: "AlphaDropout", options: random},
+	{kind: layer, name: "GaussianDropout", options: random},
+	{kind: layer, name: "GaussianNoise", options: random},
+	{kind: layer, name: "SpatialDropout1D", named: true, options: with(random, ignored2("noise_shape"))},
+	{kind: layer, name: "SpatialDropout2D", named: true, options: with(random, ignored2("noise_shape"))},
+	{kind: layer, name: "SpatialDropout3D", named: true, options: with(random, ignored2("noise_shape"))},
+
+	{kind: layer, name: "CategoryEncoding", options: with(only2("sparse", false))},
+	{kind: layer, name: "HashedCrossing", named: true, options: with(only2("salt", nil))},
+	{kind: layer, name: "Discretization", named: true},
+	{kind: layer, name: "StringLookup", options: with(lookups, ignored3("oov_method"), only3("salt", nil))},
+	{kind: layer, name: "IntegerLookup", options: with(lookups, ignored3("oov_method"), only3("salt", nil))},
+	{kind: layer, name: "TextVectorization", options: lookups},
+	{kind: layer, name: "CenterCrop", options: with(only3("data_format", "channels_last"))},
+	{kind: layer, name: "Resizing", options: with(only3("data_format", "channels_last"), only3("pad_to_aspect_ratio", false), ignored3("fill_mode", "fill_value"), only3("antialias", false))},
+	{kind: layer, name: "RandomBrightness", options: with(random, only3("data_format", "channels_last"))},
+	{kind: layer, name: "RandomContrast", options: with(random, only3("data_format", "channels_last"), only3("value_range", []any{0, 255}))},
+	{kind: layer, name: "RandomCrop", options: with(random, only3("data_format", "channels_last"))},
+	{kind: layer, name: "RandomFlip", options: with(random, only3("data_format", "channels_last"))},
+	{kind: layer, name: "RandomRotation", options: with(random, only3("data_format", "channels_last"))},
+	{kind: layer, name: "RandomTranslation", options: with(random, only3("data_format", "channels_last"))},
+	{kind: layer, name: "RandomZoom", options: with(random, only3("data_format", "channels_last"))},
+
+	{kind: initializer, name: "GlorotNormal", options: axes}, {kind: initializer, name: "GlorotUniform", options: axes},
+	{kind: initializer, name: "HeNormal", options: axes}, {kind: initializer, name: "HeUniform", options: axes},
+	{kind: initializer, name: "LecunNormal", options: axes}, {kind: initializer, name: "LecunUniform", options: axes},
+	{kind: initializer, name: "VarianceScaling", options: axes},
+	{kind: initializer, name: "Identity", options: with(option{two: "gain", means: []any{1}})},
+
+	{kind: constraint, name: "RadialConstraint", refused: "Keras 3 has no such constraint"},
+
+	{kind: schedule, name: "CosineDecay"},
+	{kind: optimizer, name: "Adam", options: with(only2("adaptive_epsilon", false))},
+
+	{kind: loss, name: "SparseCategoricalCrossentropy", options: with(only3("axis", -1))},
+	{kind: metric, name: "MeanRelativeError", refused: "Keras 3 has no such metric"},
+	{kind: metric, name: "MeanTensor", refused: "Keras 3 has no such metric"},
+	{kind: metric, name: "SparseTopKCategoricalAccuracy", options: with(only3("from_sorted_ids", false))},
+}
+
+// axes are options of initializers.
+var axes = with(only3("input_axes", nil), only3("output_axes", nil))
+
+// lookups are options of layers with a vocabulary.
+var lookups = ignored2("has_input_vocabulary")
+
+// kindOptions are the options of all classes of a kind.
+var kindOptions = map[kind][]option{
+	layer: layerOptions,
+	model: with(changed("dtype", policyUp, policyDown)),
+	optimizer: with(ignored2("jit_compile", "is_legacy_optimizer"), only3("loss_scale_factor", nil), only3("gradient_accumulation_steps", nil),
+		only2("decay", 0), option{two: "exclude_from_weight_decay", means: []any{nil}}),
+	loss: with(changed("reduction", reductionUp, keep), ignored3("dtype"), ignored2("fn")),
+}
+
+// added2 are options that Keras 2 wants in a config.
+var added2 = map[kind]map[string]any{optimizer: {"is_legacy_optimizer": false, "jit_compile": false}}
+
+type key struct {
+	kind kind
+	name string
+}
+
+var byTwo, byThree = map[key]*class{}, map[key]*class{}
+
+func init() {
+	for i := range classes {
+		c := &classes[i]
+		if c.three == "" {
+			c.three = c.name
+		}
+		byTwo[key{c.kind, c.name}] = c
+		if _, taken := byThree[key{c.kind, c.three}]; !taken && c.three == c.name {
+			byThree[key{c.kind, c.three}] = c
+		}
+	}
+}
+
+func keep(v any) (any, error) { return v, nil }
+
+// policyUp returns a dtype as Keras 3 stores it.
+func policyUp(v any) (any, error) {
+	name := v
+	if o, ok := v.(map[string]any); ok {
+		c, _ := o["config"].(map[string]any)
+		name = c["name"]
+	}
+	if name == nil {
+		return nil, nil
+	}
+	if _, ok := name.(string); !ok {
+		return nil, fmt.Errorf("got %s, want the name of a dtype", short(v))
+	}
+	return map[string]any{"module": "keras", "class_name": "DTypePolicy", "config": map[string]any{"name": name}, "registered_name": nil}, nil
+}
+
+// policyDown returns a dtype as Keras 2 stores it.
+func policyDown(v any) (any, error) {
+	o, ok := v.(map[string]any)
+	if !ok {
+		return v, nil
+	}
+	c, _ := o["config"].(map[string]any)
+	name, ok := c["name"].(string)
+	if !ok || o["class_name"] != "DTypePolicy" {
+		return nil, fmt.Errorf("got %s, want a DTypePolicy; Keras 2 has no quantized layers", short(v))
+	}
+	if name == "mixed_float16" || name == "mixed_bfloat16" {
+		return map[string]any{"module": "keras.mixed_precision", "class_name": "Policy", "config": map[string]any{"name": name}, "registered_name": nil}, nil
+	}
+	return name, nil
+}
+
+// oneAxis returns the axis in a list of one.
+func oneAxis(v any) (any, error) {
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		return list[0], nil
+	}
+	return v, nil
+}
+
+// activation returns the name of an activation function that both versions have.
+func activation(v any) (any, error) {
+	if equal(v, "hard_sigmoid") {
+		return nil, fmt.Errorf("%q is another function in Keras 3 than in Keras 2", v)
+	}
+	return v, nil
+}
+
+func reductionUp(v any) (any, error) {
+	if equal(v, "auto") {
+		return "sum_over_batch_size", nil
+	}
+	return v, nil
+}
