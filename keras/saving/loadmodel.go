@@ -202,3 +202,6 @@ func optimizerOf(training []byte, classes *config.Classes) (optimizers.Optimizer
 	}
 	return o, nil
 }
+
+// Version returns the version of Keras that wrote a file, 2 or 3.
+func Version(f *kerasfile.File) int { return int((&loader{file: f}).version()) }

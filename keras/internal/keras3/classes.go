@@ -1,6 +1,9 @@
 package keras3
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // kind is what an object of a config is.
 type kind string
@@ -166,19 +169,30 @@ type key struct {
 	name string
 }
 
-var byTwo, byThree = map[key]*class{}, map[key]*class{}
+// tables are the classes by their names in the versions.
+type tables struct{ two, three map[key]*class }
 
-func init() {
-	for i := range classes {
-		c := &classes[i]
+var byName = sync.OnceValue(func() tables {
+	t := tables{map[key]*class{}, map[key]*class{}}
+	for _, c := range classes {
 		if c.three == "" {
 			c.three = c.name
 		}
-		byTwo[key{c.kind, c.name}] = c
-		if _, taken := byThree[key{c.kind, c.three}]; !taken && c.three == c.name {
-			byThree[key{c.kind, c.three}] = c
+		t.two[key{c.kind, c.name}] = &c
+		if c.three == c.name {
+			t.three[key{c.kind, c.three}] = &c
 		}
 	}
+	return t
+})
+
+// classOf returns the entry of a class, by its name in the version that is read; nil if the
+// versions have the class alike.
+func (t *translator) classOf(k kind, name string) *class {
+	if t.up {
+		return byName().two[key{k, name}]
+	}
+	return byName().three[key{k, name}]
 }
 
 func keep(v any) (any, error) { return v, nil }

@@ -1,6 +1,9 @@
 package keras3
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // functionTable has the functions of TensorFlow that TFOpLambda layers call, and the operations
 // of Keras 3 that compute the same. In a line are
@@ -140,24 +143,27 @@ type setting struct {
 // getItem is the function of slices, whose argument has a form of its own.
 var getItem = &function{names: []string{"__operators__.getitem"}, ops: []string{"numpy.GetItem"}, call: []string{"tensor", "slice_spec"}}
 
-var functionByName, functionByOp = map[string]*function{}, map[string]*function{}
+// index has the functions by their names, and by the operations.
+type index struct{ byName, byOp map[string]*function }
 
-func init() {
+var functions = sync.OnceValue(func() index {
+	x := index{map[string]*function{}, map[string]*function{}}
 	for line := range strings.Lines(functionTable) {
 		if strings.TrimSpace(line) != "" {
-			parseFunction(line).enter()
+			x.enter(parseFunction(line))
 		}
 	}
-	getItem.enter()
-}
+	x.enter(getItem)
+	return x
+})
 
-func (f *function) enter() {
+func (x index) enter(f *function) {
 	for _, n := range f.names {
-		functionByName[n] = f
+		x.byName[n] = f
 	}
 	for _, n := range f.ops {
-		if functionByOp[n] == nil {
-			functionByOp[n] = f
+		if x.byOp[n] == nil {
+			x.byOp[n] = f
 		}
 	}
 }

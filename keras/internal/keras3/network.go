@@ -110,7 +110,7 @@ func (g *network) nodeUp(l map[string]any, n any) (any, error) {
 		g.t.note("layer %q is called with training=%v: Keras 3 follows fit and predict instead", l["name"], v)
 	}
 	name, _ := l["class_name"].(string)
-	c := byTwo[key{layer, name}]
+	c := g.t.classOf(layer, name)
 	args := inputs
 	switch {
 	case len(inputs) == 1:

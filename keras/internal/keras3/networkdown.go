@@ -15,7 +15,7 @@ func (g *network) nodeDown(l map[string]any, n any) (any, error) {
 	delete(kwargs, "training") // Keras 3 notes the mode in which it traced the call
 	name, _ := l["class_name"].(string)
 	names := []string{"inputs", "mask"}
-	if c := byThree[key{layer, name}]; c != nil && c.call != nil {
+	if c := g.t.classOf(layer, name); c != nil && c.call != nil {
 		names = c.call
 	}
 	if len(args) == 0 {

@@ -21,7 +21,7 @@ func (g *network) functionOf(l map[string]any) (f *function, ok bool, err error)
 		}
 		name, _ := conf["function"].(string)
 		for _, n := range []string{name, strings.TrimPrefix(name, "compat.v1.")} {
-			if f := functionByName[n]; f != nil {
+			if f := functions().byName[n]; f != nil {
 				return f, true, nil
 			}
 		}
@@ -32,7 +32,7 @@ func (g *network) functionOf(l map[string]any) (f *function, ok bool, err error)
 	if module == "" { // of a .h5 file: an operation has no type
 		_, typed := conf["dtype"]
 		for _, family := range []string{"numpy", "nn", "core", "math"} {
-			if name = family; !typed && functionByOp[family+"."+class] != nil {
+			if name = family; !typed && functions().byOp[family+"."+class] != nil {
 				isOp = true
 				break
 			}
@@ -41,7 +41,7 @@ func (g *network) functionOf(l map[string]any) (f *function, ok bool, err error)
 	if !isOp {
 		return nil, false, nil
 	}
-	if f := functionByOp[name+"."+class]; f != nil {
+	if f := functions().byOp[name+"."+class]; f != nil {
 		return f, true, nil
 	}
 	return nil, true, fmt.Errorf("the operation %s.%s has no function of TensorFlow that Keras 2 could call", module, class)

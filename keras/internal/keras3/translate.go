@@ -167,10 +167,7 @@ func (t *translator) object(of kind, name string, v map[string]any) (any, error)
 	case name == "Functional", name == "Model", name == "Sequential":
 		return t.model(name, v)
 	}
-	c := byTwo[key{k, name}]
-	if !t.up {
-		c = byThree[key{k, name}]
-	}
+	c := t.classOf(k, name)
 	if c == nil {
 		c = &class{kind: k, name: name, three: name}
 	}
