@@ -57,12 +57,14 @@ Variables, and what saves and restores them, are left out. --objects draws the
 graph of objects.
 
 Of a GraphDef, a .pb or .pbtxt file such as a frozen graph, it shows the feeds,
-the fetches and the ops.`,
+the fetches and the ops. Of a whole Keras model, a .keras or .h5 file, it shows
+the table of layers: output shapes, parameters, connections.`,
 		Example: `  cairn show model/ckpt-10
   cairn show model/ckpt-10 --svg graph.svg
   cairn show model/ckpt-10 -o graph.svg                  or .png, .dot, .json
   cairn show saved_model -o network.png                  layers and shapes
   cairn show model/ckpt-10 --dot | dot -Tpdf > graph.pdf
+  cairn show model.keras                                 layers, parameters
   cairn show saved_model --signature serving_default
   cairn show saved_model --go -o model.go`,
 		Args:              need(1, 2, "a PATH, and a FILE if it draws"),
@@ -90,6 +92,9 @@ the fetches and the ops.`,
 				if err := checkPicture(s, f.file, f.force); err != nil {
 					return err
 				}
+			}
+			if ok, err := f.showKeras(cmd.Context(), a, path, s); ok || err != nil {
+				return err
 			}
 			v, err := inspect.Graph(cmd.Context(), s)
 			if err != nil {

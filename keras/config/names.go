@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	wordStart = regexp.MustCompile(`(.)([A-Z][a-z0-9]+)`)
+	wordStart = regexp.MustCompile(`(.)([A-Z][a-z]+)`)
 	wordEnd   = regexp.MustCompile(`([a-z])([A-Z])`)
 )
 

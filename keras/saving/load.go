@@ -13,6 +13,7 @@ import (
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/kerasfile"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -221,7 +222,7 @@ func (l *loader) take(name string, obj trackable.Trackable, vars []*trackable.Va
 	default:
 		for i, w := range weights {
 			v := vars[i]
-			if !slices.Equal(v.Shape(), w.Shape) {
+			if _, open := obj.(*layers.Discretization); !slices.Equal(v.Shape(), w.Shape) && !(open && len(w.Shape) == 2 && w.Shape[0] == 2) {
 				what = fmt.Sprintf("weight %d, %s: the file has the shape %v, the model has %v", i, w.Name, w.Shape, v.Shape())
 				break
 			}

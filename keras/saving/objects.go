@@ -9,6 +9,7 @@ import (
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
+	k3 "github.com/cairnml/cairn/keras/internal/keras3"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -90,6 +91,9 @@ func (p *placement) className(obj trackable.Trackable) string {
 	if c, ok := p.classes.ClassOf(obj); ok {
 		if own, ok := obj.(config.Classed); ok {
 			c = own.ConfigClass(c, false)
+		}
+		if p.dialect == keras3 && c.Package == "" {
+			return k3.LayerName(c.Name)
 		}
 		return c.Name
 	}
@@ -222,12 +226,24 @@ func storedVariables(obj trackable.Trackable) []*trackable.Variable {
 		if l.Lookup != nil {
 			return storedVariables(l.Lookup)
 		}
+	case *layers.SpectralNormalization: // which has the kernel of its layer too
+		return append(kernelOf(l.Inner), ownVariables(l)...)
 	case *layers.StringLookup:
 		return weightsOfTokens(l.IDF)
 	case *layers.IntegerLookup:
 		return weightsOfTokens(l.IDF)
 	}
 	return ownVariables(obj)
+}
+
+// kernelOf returns the kernel of a layer, or its table.
+func kernelOf(obj trackable.Trackable) []*trackable.Variable {
+	for _, e := range edges(obj) {
+		if v := asVariable(e.Child); v != nil && (e.Name == "kernel" || e.Name == "embeddings") {
+			return []*trackable.Variable{v}
+		}
+	}
+	return nil
 }
 
 func weightsOfTokens(v *trackable.Variable) []*trackable.Variable {

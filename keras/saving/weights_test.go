@@ -93,6 +93,11 @@ func fixture(t *testing.T, name string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return unzipped(t, b)
+}
+
+func unzipped(t testing.TB, b []byte) []byte {
+	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,6 @@
 package keras3
 
-import (
-	"fmt"
-	"sync"
-)
+import "sync"
 
 // kind is what an object of a config is.
 type kind string
@@ -35,6 +32,10 @@ type class struct {
 	states bool
 	// refused says why the class can't be translated.
 	refused string
+	// inputs is the largest number of inputs of a call in Keras 3. Default: any.
+	inputs int
+	// check returns an error if options together mean something else in Keras 3.
+	check func(conf map[string]any) error
 }
 
 // layerOptions are the options of all layers.
@@ -53,8 +54,11 @@ var recurrent = with(only2("time_major", false), ignored2("implementation"), onl
 // random are the options of the layers that draw numbers.
 var random = ignored2("rng_type", "force_generator")
 
-// axis is an axis that Keras 2 stores as a list of one.
-var axis = changed("axis", oneAxis, keep)
+// axis is an axis that Keras 2 stores as a list of one, and single one that may be no other list.
+var axis, single = changed("axis", oneAxis, keep), changed("axis", noList, keep)
+
+// interpolation is a method of resizing images.
+var interpolation = changed("interpolation", knownMethod, keep)
 
 const noCode = "its code is Python's and can't be carried over; replace it by a registered layer"
 
@@ -73,9 +77,9 @@ var classes = []class{
 	{kind: layer, name: "RandomHeight", refused: "Keras 3 has no such layer"},
 	{kind: layer, name: "RandomWidth", refused: "Keras 3 has no such layer"},
 
-	{kind: layer, name: "BatchNormalization", options: with(axis, ignored3("synchronized"), only2("virtual_batch_size", nil), ignored2("fused"),
+	{kind: layer, name: "BatchNormalization", options: with(single, ignored3("synchronized"), only2("virtual_batch_size", nil), ignored2("fused"),
 		only3("renorm", false), ignored3("renorm_clipping", "renorm_momentum"))},
-	{kind: layer, name: "SyncBatchNormalization", three: "BatchNormalization", options: with(axis, only2("virtual_batch_size", nil), ignored2("fused"))},
+	{kind: layer, name: "SyncBatchNormalization", three: "BatchNormalization", options: with(single, only2("virtual_batch_size", nil), ignored2("fused"))},
 	{kind: layer, name: "LayerNormalization", options: with(axis, only3("rms_scaling", false))},
 	{kind: layer, name: "UnitNormalization", options: with(axis)},
 	{kind: layer, name: "MultiHeadAttention", call: []string{"query", "value", "key", "query_mask", "value_mask", "key_mask", "attention_mask"},
@@ -87,7 +91,7 @@ var classes = []class{
 	{kind: layer, name: "Conv1DTranspose", options: with(only2("groups", 1))},
 	{kind: layer, name: "Conv2DTranspose", options: with(only2("groups", 1))},
 	{kind: layer, name: "Conv3DTranspose", options: with(only2("groups", 1))},
-	{kind: layer, name: "SeparableConv1D", options: with(only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
+	{kind: layer, name: "SeparableConv1D", options: with(changed("padding", notCausal, keep), only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
 	{kind: layer, name: "SeparableConv2D", options: with(only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
 	{kind: layer, name: "DepthwiseConv1D", options: with(only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
 	{kind: layer, name: "DepthwiseConv2D", options: with(only2("groups", 1), ignored2("kernel_initializer", "kernel_regularizer", "kernel_constraint"))},
@@ -97,7 +101,8 @@ var classes = []class{
 	{kind: layer, name: "GRU", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, random, ignored3("seed"))},
 	{kind: layer, name: "SimpleRNN", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, random, ignored3("seed"))},
 	{kind: layer, name: "RNN", states: true, call: []string{"sequences", "initial_state", "mask"}, options: recurrent},
-	{kind: layer, name: "Bidirectional", states: true, call: []string{"sequences", "initial_state", "mask"}},
+	{kind: layer, name: "Wrapper", refused: "Keras 3's calls no layer"},
+	{kind: layer, name: "Bidirectional", check: bothWays, states: true, call: []string{"sequences", "initial_state", "mask"}},
 	{kind: layer, name: "ConvLSTM1D", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, ignored3("seed"))},
 	{kind: layer, name: "ConvLSTM2D", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, ignored3("seed"))},
 	{kind: layer, name: "ConvLSTM3D", states: true, call: []string{"sequences", "initial_state", "mask"}, options: with(recurrent, ignored3("seed"))},
@@ -114,16 +119,17 @@ var classes = []class{
 	{kind: layer, name: "SpatialDropout3D", named: true, options: with(random, ignored2("noise_shape"))},
 
 	{kind: layer, name: "CategoryEncoding", options: with(only2("sparse", false))},
-	{kind: layer, name: "HashedCrossing", named: true, options: with(only2("salt", nil))},
-	{kind: layer, name: "Discretization", named: true},
+	{kind: layer, name: "HashedCrossing", named: true, inputs: 2, options: with(only2("salt", nil))},
+	{kind: layer, name: "Discretization", named: true, check: hasBins},
 	{kind: layer, name: "StringLookup", options: with(lookups, ignored3("oov_method"), only3("salt", nil))},
-	{kind: layer, name: "IntegerLookup", options: with(lookups, ignored3("oov_method"), only3("salt", nil))},
-	{kind: layer, name: "TextVectorization", options: lookups},
+	{kind: layer, name: "IntegerLookup", options: with(lookups, changed("vocabulary_dtype", int64Only, keep), ignored3("oov_method"), only3("salt", nil))},
+	{kind: layer, name: "TextVectorization", options: with(lookups, changed("output_mode", notNull, keep))},
 	{kind: layer, name: "CenterCrop", options: with(only3("data_format", "channels_last"))},
-	{kind: layer, name: "Resizing", options: with(only3("data_format", "channels_last"), only3("pad_to_aspect_ratio", false), ignored3("fill_mode", "fill_value"), only3("antialias", false))},
+	{kind: layer, name: "Resizing", options: with(interpolation, only3("data_format", "channels_last"), only3("pad_to_aspect_ratio", false), ignored3("fill_mode", "fill_value"), only3("antialias", false))},
 	{kind: layer, name: "RandomBrightness", options: with(random, only3("data_format", "channels_last"))},
 	{kind: layer, name: "RandomContrast", options: with(random, only3("data_format", "channels_last"), only3("value_range", []any{0, 255}))},
-	{kind: layer, name: "RandomCrop", options: with(random, only3("data_format", "channels_last"))},
+	{kind: layer, name: "UpSampling2D", options: with(interpolation)},
+	{kind: layer, name: "RandomCrop", refused: "outside of training Keras 2's resizes images, and Keras 3's leaves them as they are; use a Resizing with crop_to_aspect_ratio"},
 	{kind: layer, name: "RandomFlip", options: with(random, only3("data_format", "channels_last"))},
 	{kind: layer, name: "RandomRotation", options: with(random, only3("data_format", "channels_last"))},
 	{kind: layer, name: "RandomTranslation", options: with(random, only3("data_format", "channels_last"))},
@@ -193,62 +199,4 @@ func (t *translator) classOf(k kind, name string) *class {
 		return byName().two[key{k, name}]
 	}
 	return byName().three[key{k, name}]
-}
-
-func keep(v any) (any, error) { return v, nil }
-
-// policyUp returns a dtype as Keras 3 stores it.
-func policyUp(v any) (any, error) {
-	name := v
-	if o, ok := v.(map[string]any); ok {
-		c, _ := o["config"].(map[string]any)
-		name = c["name"]
-	}
-	if name == nil {
-		return nil, nil
-	}
-	if _, ok := name.(string); !ok {
-		return nil, fmt.Errorf("got %s, want the name of a dtype", short(v))
-	}
-	return map[string]any{"module": "keras", "class_name": "DTypePolicy", "config": map[string]any{"name": name}, "registered_name": nil}, nil
-}
-
-// policyDown returns a dtype as Keras 2 stores it.
-func policyDown(v any) (any, error) {
-	o, ok := v.(map[string]any)
-	if !ok {
-		return v, nil
-	}
-	c, _ := o["config"].(map[string]any)
-	name, ok := c["name"].(string)
-	if !ok || o["class_name"] != "DTypePolicy" {
-		return nil, fmt.Errorf("got %s, want a DTypePolicy; Keras 2 has no quantized layers", short(v))
-	}
-	if name == "mixed_float16" || name == "mixed_bfloat16" {
-		return map[string]any{"module": "keras.mixed_precision", "class_name": "Policy", "config": map[string]any{"name": name}, "registered_name": nil}, nil
-	}
-	return name, nil
-}
-
-// oneAxis returns the axis in a list of one.
-func oneAxis(v any) (any, error) {
-	if list, ok := v.([]any); ok && len(list) == 1 {
-		return list[0], nil
-	}
-	return v, nil
-}
-
-// activation returns the name of an activation function that both versions have.
-func activation(v any) (any, error) {
-	if equal(v, "hard_sigmoid") {
-		return nil, fmt.Errorf("%q is another function in Keras 3 than in Keras 2", v)
-	}
-	return v, nil
-}
-
-func reductionUp(v any) (any, error) {
-	if equal(v, "auto") {
-		return "sum_over_batch_size", nil
-	}
-	return v, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // network translates the calls of the layers of a functional model.
@@ -113,6 +114,10 @@ func (g *network) nodeUp(l map[string]any, n any) (any, error) {
 	c := g.t.classOf(layer, name)
 	args := inputs
 	switch {
+	case c != nil && c.inputs > 0 && len(inputs) > c.inputs:
+		return nil, fmt.Errorf("got %d inputs, of which Keras 3 takes at most %d here", len(inputs), c.inputs)
+	case name == "Resizing" && g.integers(n):
+		return nil, fmt.Errorf("the input has integers, of which Keras 3 makes integers and Keras 2 floats; begin with a Rescaling layer")
 	case len(inputs) == 1:
 	case c != nil && c.states:
 		if kwargs["initial_state"] != nil {
@@ -123,6 +128,22 @@ func (g *network) nodeUp(l map[string]any, n any) (any, error) {
 		args = []any{inputs}
 	}
 	return map[string]any{"args": args, "kwargs": kwargs}, nil
+}
+
+// integers reports whether the input of a call is an input of the model, of integers.
+func (g *network) integers(n any) bool {
+	list, _ := n.([]any)
+	if len(list) == 0 {
+		return false
+	}
+	place, _ := list[0].([]any)
+	if len(place) == 0 {
+		return false
+	}
+	name, _ := place[0].(string)
+	dtype, _ := inner(g.layers[name], "dtype")
+	s, _ := dtype.(string)
+	return g.layers[name]["class_name"] == "InputLayer" && strings.Contains(s, "int")
 }
 
 // inputs reads a call of Keras 2: its inputs and its other arguments. single reports that the

@@ -181,9 +181,17 @@ func (t *translator) object(of kind, name string, v map[string]any) (any, error)
 	if name, ok := wrapped(name, conf); ok && k == metric {
 		return name, nil
 	}
+	if c.check != nil && t.up {
+		if err := c.check(conf); err != nil {
+			return nil, fmt.Errorf("%s: %w", label(name, v), err)
+		}
+	}
 	conf, err := t.options(c, conf)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", label(name, v), err)
+	}
+	if !t.up && name == "Discretization" && conf["bin_boundaries"] != nil {
+		conf["num_bins"] = nil // which Keras 2 takes the number of from the bins
 	}
 	if !t.up {
 		maps.Copy(conf, added2[k])

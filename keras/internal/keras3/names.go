@@ -1,0 +1,9 @@
+package keras3
+
+// LayerName returns the name that a built-in layer of Keras 2 has in Keras 3.
+func LayerName(name string) string {
+	if c := byName().two[key{layer, name}]; c != nil {
+		return c.three
+	}
+	return name
+}

@@ -1,0 +1,117 @@
+package keras3
+
+import "fmt"
+
+func keep(v any) (any, error) { return v, nil }
+
+// policyUp returns a dtype as Keras 3 stores it.
+func policyUp(v any) (any, error) {
+	name := v
+	if o, ok := v.(map[string]any); ok {
+		c, _ := o["config"].(map[string]any)
+		name = c["name"]
+	}
+	if name == nil {
+		return nil, nil
+	}
+	if _, ok := name.(string); !ok {
+		return nil, fmt.Errorf("got %s, want the name of a dtype", short(v))
+	}
+	return map[string]any{"module": "keras", "class_name": "DTypePolicy", "config": map[string]any{"name": name}, "registered_name": nil}, nil
+}
+
+// policyDown returns a dtype as Keras 2 stores it.
+func policyDown(v any) (any, error) {
+	o, ok := v.(map[string]any)
+	if !ok {
+		return v, nil
+	}
+	c, _ := o["config"].(map[string]any)
+	name, ok := c["name"].(string)
+	if !ok || o["class_name"] != "DTypePolicy" {
+		return nil, fmt.Errorf("got %s, want a DTypePolicy; Keras 2 has no quantized layers", short(v))
+	}
+	if name == "mixed_float16" || name == "mixed_bfloat16" {
+		return map[string]any{"module": "keras.mixed_precision", "class_name": "Policy", "config": map[string]any{"name": name}, "registered_name": nil}, nil
+	}
+	return name, nil
+}
+
+// oneAxis returns the axis in a list of one.
+func oneAxis(v any) (any, error) {
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		return list[0], nil
+	}
+	return v, nil
+}
+
+// activation returns the name of an activation function that both versions have.
+func activation(v any) (any, error) {
+	if equal(v, "hard_sigmoid") {
+		return nil, fmt.Errorf("%q is another function in Keras 3 than in Keras 2", v)
+	}
+	return v, nil
+}
+
+func reductionUp(v any) (any, error) {
+	if equal(v, "auto") {
+		return "sum_over_batch_size", nil
+	}
+	return v, nil
+}
+
+// noList returns the axis in a list of one, and an error for longer lists.
+func noList(v any) (any, error) {
+	v, err := oneAxis(v)
+	if _, ok := v.([]any); ok {
+		return nil, fmt.Errorf("got %s, want one axis: Keras 3 takes no more", short(v))
+	}
+	return v, err
+}
+
+// knownMethod returns the name of a method of resizing that Keras 3 has.
+func knownMethod(v any) (any, error) {
+	if equal(v, "gaussian") || equal(v, "mitchellcubic") {
+		return nil, fmt.Errorf("the method %v is unknown to Keras 3", v)
+	}
+	return v, nil
+}
+
+// notCausal returns a padding that separable convolutions of Keras 3 have.
+func notCausal(v any) (any, error) {
+	if equal(v, "causal") {
+		return nil, fmt.Errorf("the padding %v is unknown to Keras 3 here", v)
+	}
+	return v, nil
+}
+
+// notNull returns a value that Keras 3 has no null for.
+func notNull(v any) (any, error) {
+	if v == nil {
+		return nil, fmt.Errorf("the value null is unknown to Keras 3")
+	}
+	return v, nil
+}
+
+// int64Only returns the only type of vocabularies of integers that Keras 3 has; it holds all others.
+func int64Only(any) (any, error) { return "int64", nil }
+
+// hasBins returns an error for a layer without bins, which Keras 3 calls with none.
+func hasBins(conf map[string]any) error {
+	if conf["bin_boundaries"] == nil {
+		return fmt.Errorf("it was not adapted and has no bin_boundaries, which a call in Keras 3 needs")
+	}
+	return nil
+}
+
+// bothWays returns an error for two layers that go the same way.
+func bothWays(conf map[string]any) error {
+	forward, _ := conf["layer"].(map[string]any)
+	backward, _ := conf["backward_layer"].(map[string]any)
+	a, _ := inner(forward, "go_backwards")
+	b, ok := inner(backward, "go_backwards")
+	if ok && equal(a, b) {
+		return fmt.Errorf("both layers have go_backwards=%v, which Keras 3 refuses", a)
+	}
+	return nil
+}

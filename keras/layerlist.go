@@ -1,0 +1,41 @@
+package keras
+
+import "fmt"
+
+// ListedLayer is a layer of a model, for pictures and lists.
+type ListedLayer struct {
+	// Name and Class are the layer's, as Summary prints them.
+	Name, Class string
+	// Shape is the shape of the output, as Summary prints it.
+	Shape string
+	// Sources are the names of the layers that it takes tensors from.
+	Sources []string
+}
+
+// ListLayers describes the layers of a model in the order of Summary. Those of a model that
+// is a struct have no sources.
+func ListLayers(model Callable) ([]ListedLayer, error) {
+	rows, _, err := summaryRows(model)
+	if err != nil {
+		return nil, fmt.Errorf("keras: ListLayers: %w", err)
+	}
+	sources := map[string][]string{}
+	switch m := model.(type) {
+	case *Functional:
+		for _, node := range m.nodes {
+			name := nameOf(node.Layer)
+			for _, p := range m.sources(node) {
+				sources[name] = append(sources[name], nameOf(p.Node.Layer))
+			}
+		}
+	case *Sequential:
+		for i := 1; i < len(rows); i++ {
+			sources[rows[i].name] = []string{rows[i-1].name}
+		}
+	}
+	out := make([]ListedLayer, len(rows))
+	for i, r := range rows {
+		out[i] = ListedLayer{Name: r.name, Class: r.class, Shape: r.shape, Sources: sources[r.name]}
+	}
+	return out, nil
+}
