@@ -24,7 +24,7 @@ func codesType[T code]() codesOf {
 
 var (
 	rectified = engine.ByType[codesOf]{tensor.QUint8: codesType[tensor.QU8](), tensor.QInt32: codesType[tensor.Q32]()}
-	joined    = engine.ByType[codesOf]{tensor.QUint8: codesType[tensor.QU8](), tensor.QInt32: codesType[tensor.Q32]()}
+	joined    = engine.ByType[codesOf]{tensor.QUint8: codesType[tensor.QU8](), tensor.QInt8: codesType[tensor.Q8](), tensor.QInt32: codesType[tensor.Q32]()}
 )
 
 // quantizedRelu clamps codes to those of zero and, where that is positive, most.
@@ -89,7 +89,14 @@ func quantizedReshape(c *engine.Call) error {
 
 // quantizedConcat joins codes of several ranges, along the axis in input 0, in one
 // range that holds them and zero, zero in its middle for codes with a sign.
-func quantizedConcat(c *engine.Call) error {
+func quantizedConcat(c *engine.Call) error { return joinCodes(c, 0, 1) }
+
+// quantizedConcatV2 does what quantizedConcat does, as oneDNN: the axis follows the values,
+// and codes without a sign stand for a range that begins at zero.
+func quantizedConcatV2(c *engine.Call) error { return joinCodes(c, (c.NumIn()-1)/3, 0) }
+
+// joinCodes joins the values from input first on along the axis that is another input.
+func joinCodes(c *engine.Call, axis, first int) error {
 	n := (c.NumIn() - 1) / 3
 	if n < 2 || c.NumIn() != 3*n+1 {
 		return fmt.Errorf("takes an axis and at least two values with their ranges, %d inputs were given", c.NumIn())
@@ -97,11 +104,11 @@ func quantizedConcat(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
 	}
-	list, err := shapes.Int(c.In(0), "the axis")
+	list, err := shapes.Int(c.In(axis), "the axis")
 	if err != nil {
 		return err
 	}
-	x := c.In(1)
+	x := c.In(first)
 	f, err := joined.Of(x.DType())
 	if err != nil {
 		return err
@@ -114,7 +121,7 @@ func quantizedConcat(c *engine.Call) error {
 	spans, dims := make([]span, n), x.Shape().Clone()
 	dims[d] = 0
 	for i := range n {
-		t := c.In(1 + i)
+		t := c.In(first + i)
 		s := t.Shape()
 		if t.DType() != x.DType() || len(s) != len(dims) {
 			return fmt.Errorf("values of %v%v and %v%v", x.DType(), x.Shape(), t.DType(), s)
@@ -134,6 +141,9 @@ func quantizedConcat(c *engine.Call) error {
 		}
 		to.least, to.most = min(to.least, spans[i].least), max(to.most, spans[i].most)
 	}
+	if first == 0 && !f.signed() {
+		to.least = 0
+	}
 	if f.signed() {
 		widest := max(-to.least, abs(to.most))
 		to = span{-widest, widest}
@@ -144,7 +154,7 @@ func quantizedConcat(c *engine.Call) error {
 	}
 	outer, row, begin := shapes.Count(dims[:d]), shapes.Count(dims[d:]), 0
 	for i := range n {
-		t, s := c.In(1+i), spans[i]
+		t, s := c.In(first+i), spans[i]
 		size := shapes.Count(t.Shape()[d:])
 		floats, codes := f.toFloat(s.least, s.most), f.toCode(to.least, to.most)
 		for k := range outer * size {

@@ -441,6 +441,17 @@ func QuantizedConcat(s *ops.Scope, concatDim ops.Input, values []ops.Input, inpu
 	return out[0], out[1], out[2]
 }
 
+// QuantizedConcatV2 emits TensorFlow's op QuantizedConcatV2 and returns its outputs.
+func QuantizedConcatV2(s *ops.Scope, values []ops.Input, axis ops.Input, inputMins []ops.Input, inputMaxes []ops.Input) (output, outputMin, outputMax *ops.Value) {
+	var in []ops.Input
+	in = append(in, values...)
+	in = append(in, axis)
+	in = append(in, inputMins...)
+	in = append(in, inputMaxes...)
+	out := s.EmitN(3, "QuantizedConcatV2", nil, in...)
+	return out[0], out[1], out[2]
+}
+
 // QuantizedConv2DOptions are the attributes of [QuantizedConv2D] that have defaults.
 type QuantizedConv2DOptions struct {
 	// OutType is out_type. Default: qint32.
@@ -463,6 +474,441 @@ func QuantizedConv2D(s *ops.Scope, input ops.Input, filter ops.Input, minInput o
 		}
 	}
 	out := s.EmitN(3, "QuantizedConv2D", as, input, filter, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DAndReluOptions are the attributes of [QuantizedConv2DAndRelu] that have defaults.
+type QuantizedConv2DAndReluOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DAndRelu emits TensorFlow's op QuantizedConv2DAndRelu and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DAndRelu(s *ops.Scope, input ops.Input, filter ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, strides []int64, padding Padding, o *QuantizedConv2DAndReluOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DAndRelu", as, input, filter, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DAndReluAndRequantizeOptions are the attributes of [QuantizedConv2DAndReluAndRequantize] that have defaults.
+type QuantizedConv2DAndReluAndRequantizeOptions struct {
+	// OutType is out_type. Default: quint8.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DAndReluAndRequantize emits TensorFlow's op QuantizedConv2DAndReluAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DAndReluAndRequantize(s *ops.Scope, input ops.Input, filter ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, strides []int64, padding Padding, o *QuantizedConv2DAndReluAndRequantizeOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DAndReluAndRequantize", as, input, filter, minInput, maxInput, minFilter, maxFilter, minFreezedOutput, maxFreezedOutput)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DAndRequantizeOptions are the attributes of [QuantizedConv2DAndRequantize] that have defaults.
+type QuantizedConv2DAndRequantizeOptions struct {
+	// OutType is out_type. Default: qint8.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DAndRequantize emits TensorFlow's op QuantizedConv2DAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DAndRequantize(s *ops.Scope, input ops.Input, filter ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, strides []int64, padding Padding, o *QuantizedConv2DAndRequantizeOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DAndRequantize", as, input, filter, minInput, maxInput, minFilter, maxFilter, minFreezedOutput, maxFreezedOutput)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DPerChannelOptions are the attributes of [QuantizedConv2DPerChannel] that have defaults.
+type QuantizedConv2DPerChannelOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+}
+
+// QuantizedConv2DPerChannel emits TensorFlow's op QuantizedConv2DPerChannel and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DPerChannel(s *ops.Scope, input ops.Input, filter ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, strides []int64, padding Padding, o *QuantizedConv2DPerChannelOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DPerChannel", as, input, filter, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DWithBiasOptions are the attributes of [QuantizedConv2DWithBias] that have defaults.
+type QuantizedConv2DWithBiasOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DWithBias emits TensorFlow's op QuantizedConv2DWithBias and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DWithBias(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, strides []int64, padding Padding, o *QuantizedConv2DWithBiasOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DWithBias", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DWithBiasAndReluOptions are the attributes of [QuantizedConv2DWithBiasAndRelu] that have defaults.
+type QuantizedConv2DWithBiasAndReluOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DWithBiasAndRelu emits TensorFlow's op QuantizedConv2DWithBiasAndRelu and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DWithBiasAndRelu(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, strides []int64, padding Padding, o *QuantizedConv2DWithBiasAndReluOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DWithBiasAndRelu", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DWithBiasAndReluAndRequantizeOptions are the attributes of [QuantizedConv2DWithBiasAndReluAndRequantize] that have defaults.
+type QuantizedConv2DWithBiasAndReluAndRequantizeOptions struct {
+	// OutType is out_type. Default: quint8.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DWithBiasAndReluAndRequantize emits TensorFlow's op QuantizedConv2DWithBiasAndReluAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DWithBiasAndReluAndRequantize(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, strides []int64, padding Padding, o *QuantizedConv2DWithBiasAndReluAndRequantizeOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DWithBiasAndReluAndRequantize", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter, minFreezedOutput, maxFreezedOutput)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DWithBiasAndRequantizeOptions are the attributes of [QuantizedConv2DWithBiasAndRequantize] that have defaults.
+type QuantizedConv2DWithBiasAndRequantizeOptions struct {
+	// OutType is out_type. Default: qint8.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DWithBiasAndRequantize emits TensorFlow's op QuantizedConv2DWithBiasAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DWithBiasAndRequantize(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, strides []int64, padding Padding, o *QuantizedConv2DWithBiasAndRequantizeOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DWithBiasAndRequantize", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter, minFreezedOutput, maxFreezedOutput)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DWithBiasSignedSumAndReluAndRequantizeOptions are the attributes of [QuantizedConv2DWithBiasSignedSumAndReluAndRequantize] that have defaults.
+type QuantizedConv2DWithBiasSignedSumAndReluAndRequantizeOptions struct {
+	// OutType is out_type. Default: quint8.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DWithBiasSignedSumAndReluAndRequantize emits TensorFlow's op QuantizedConv2DWithBiasSignedSumAndReluAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DWithBiasSignedSumAndReluAndRequantize(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, summand ops.Input, minSummand ops.Input, maxSummand ops.Input, strides []int64, padding Padding, o *QuantizedConv2DWithBiasSignedSumAndReluAndRequantizeOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DWithBiasSignedSumAndReluAndRequantize", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter, minFreezedOutput, maxFreezedOutput, summand, minSummand, maxSummand)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DWithBiasSumAndReluOptions are the attributes of [QuantizedConv2DWithBiasSumAndRelu] that have defaults.
+type QuantizedConv2DWithBiasSumAndReluOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DWithBiasSumAndRelu emits TensorFlow's op QuantizedConv2DWithBiasSumAndRelu and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DWithBiasSumAndRelu(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, summand ops.Input, strides []int64, padding Padding, o *QuantizedConv2DWithBiasSumAndReluOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DWithBiasSumAndRelu", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter, summand)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DWithBiasSumAndReluAndRequantizeOptions are the attributes of [QuantizedConv2DWithBiasSumAndReluAndRequantize] that have defaults.
+type QuantizedConv2DWithBiasSumAndReluAndRequantizeOptions struct {
+	// OutType is out_type. Default: quint8.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedConv2DWithBiasSumAndReluAndRequantize emits TensorFlow's op QuantizedConv2DWithBiasSumAndReluAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2DWithBiasSumAndReluAndRequantize(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, summand ops.Input, minSummand ops.Input, maxSummand ops.Input, strides []int64, padding Padding, o *QuantizedConv2DWithBiasSumAndReluAndRequantizeOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2DWithBiasSumAndReluAndRequantize", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter, minFreezedOutput, maxFreezedOutput, summand, minSummand, maxSummand)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedDepthwiseConv2DOptions are the attributes of [QuantizedDepthwiseConv2D] that have defaults.
+type QuantizedDepthwiseConv2DOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+}
+
+// QuantizedDepthwiseConv2D emits TensorFlow's op QuantizedDepthwiseConv2D and returns its outputs.
+// A nil o means the defaults.
+func QuantizedDepthwiseConv2D(s *ops.Scope, input ops.Input, filter ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, strides []int64, padding Padding, o *QuantizedDepthwiseConv2DOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedDepthwiseConv2D", as, input, filter, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedDepthwiseConv2DWithBiasOptions are the attributes of [QuantizedDepthwiseConv2DWithBias] that have defaults.
+type QuantizedDepthwiseConv2DWithBiasOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+}
+
+// QuantizedDepthwiseConv2DWithBias emits TensorFlow's op QuantizedDepthwiseConv2DWithBias and returns its outputs.
+// A nil o means the defaults.
+func QuantizedDepthwiseConv2DWithBias(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, strides []int64, padding Padding, o *QuantizedDepthwiseConv2DWithBiasOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedDepthwiseConv2DWithBias", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedDepthwiseConv2DWithBiasAndReluOptions are the attributes of [QuantizedDepthwiseConv2DWithBiasAndRelu] that have defaults.
+type QuantizedDepthwiseConv2DWithBiasAndReluOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedDepthwiseConv2DWithBiasAndRelu emits TensorFlow's op QuantizedDepthwiseConv2DWithBiasAndRelu and returns its outputs.
+// A nil o means the defaults.
+func QuantizedDepthwiseConv2DWithBiasAndRelu(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, strides []int64, padding Padding, o *QuantizedDepthwiseConv2DWithBiasAndReluOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedDepthwiseConv2DWithBiasAndRelu", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedDepthwiseConv2DWithBiasAndReluAndRequantizeOptions are the attributes of [QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize] that have defaults.
+type QuantizedDepthwiseConv2DWithBiasAndReluAndRequantizeOptions struct {
+	// OutType is out_type. Default: quint8.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+	// PaddingList is padding_list. Default: [].
+	PaddingList []int64
+}
+
+// QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize emits TensorFlow's op QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize(s *ops.Scope, input ops.Input, filter ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, strides []int64, padding Padding, o *QuantizedDepthwiseConv2DWithBiasAndReluAndRequantizeOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+		if o.PaddingList != nil {
+			as = append(as, graph.Ints("padding_list", o.PaddingList...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize", as, input, filter, bias, minInput, maxInput, minFilter, maxFilter, minFreezedOutput, maxFreezedOutput)
 	return out[0], out[1], out[2]
 }
 
@@ -536,6 +982,171 @@ func QuantizedMatMul(s *ops.Scope, a ops.Input, b ops.Input, minA ops.Input, max
 		}
 	}
 	out := s.EmitN(3, "QuantizedMatMul", as, a, b, minA, maxA, minB, maxB)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedMatMulWithBiasOptions are the attributes of [QuantizedMatMulWithBias] that have defaults.
+type QuantizedMatMulWithBiasOptions struct {
+	// Toutput is Toutput. Default: qint32.
+	Toutput tensor.DType
+	// TransposeA is transpose_a. Default: false.
+	TransposeA bool
+	// TransposeB is transpose_b. Default: false.
+	TransposeB bool
+	// InputQuantMode is input_quant_mode. Default: "MIN_FIRST".
+	InputQuantMode Opt[string]
+}
+
+// QuantizedMatMulWithBias emits TensorFlow's op QuantizedMatMulWithBias and returns its outputs.
+// A nil o means the defaults.
+func QuantizedMatMulWithBias(s *ops.Scope, a ops.Input, b ops.Input, bias ops.Input, minA ops.Input, maxA ops.Input, minB ops.Input, maxB ops.Input, o *QuantizedMatMulWithBiasOptions) (out2, minOut, maxOut *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Toutput != 0 {
+			as = append(as, graph.Type("Toutput", o.Toutput))
+		}
+		if o.TransposeA {
+			as = append(as, graph.Bool("transpose_a", o.TransposeA))
+		}
+		if o.TransposeB {
+			as = append(as, graph.Bool("transpose_b", o.TransposeB))
+		}
+		if o.InputQuantMode.set {
+			as = append(as, graph.String("input_quant_mode", o.InputQuantMode.v))
+		}
+	}
+	out := s.EmitN(3, "QuantizedMatMulWithBias", as, a, b, bias, minA, maxA, minB, maxB)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedMatMulWithBiasAndDequantizeOptions are the attributes of [QuantizedMatMulWithBiasAndDequantize] that have defaults.
+type QuantizedMatMulWithBiasAndDequantizeOptions struct {
+	// TransposeA is transpose_a. Default: false.
+	TransposeA bool
+	// TransposeB is transpose_b. Default: false.
+	TransposeB bool
+	// InputQuantMode is input_quant_mode. Default: "MIN_FIRST".
+	InputQuantMode Opt[string]
+}
+
+// QuantizedMatMulWithBiasAndDequantize emits TensorFlow's op QuantizedMatMulWithBiasAndDequantize and returns its output.
+// A nil o means the defaults.
+func QuantizedMatMulWithBiasAndDequantize(s *ops.Scope, a ops.Input, b ops.Input, bias ops.Input, minA ops.Input, maxA ops.Input, minB ops.Input, maxB ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, toutput tensor.DType, o *QuantizedMatMulWithBiasAndDequantizeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("Toutput", toutput))
+	if o != nil {
+		if o.TransposeA {
+			as = append(as, graph.Bool("transpose_a", o.TransposeA))
+		}
+		if o.TransposeB {
+			as = append(as, graph.Bool("transpose_b", o.TransposeB))
+		}
+		if o.InputQuantMode.set {
+			as = append(as, graph.String("input_quant_mode", o.InputQuantMode.v))
+		}
+	}
+	return s.Emit1("QuantizedMatMulWithBiasAndDequantize", as, a, b, bias, minA, maxA, minB, maxB, minFreezedOutput, maxFreezedOutput)
+}
+
+// QuantizedMatMulWithBiasAndReluOptions are the attributes of [QuantizedMatMulWithBiasAndRelu] that have defaults.
+type QuantizedMatMulWithBiasAndReluOptions struct {
+	// Toutput is Toutput. Default: qint32.
+	Toutput tensor.DType
+	// TransposeA is transpose_a. Default: false.
+	TransposeA bool
+	// TransposeB is transpose_b. Default: false.
+	TransposeB bool
+	// InputQuantMode is input_quant_mode. Default: "MIN_FIRST".
+	InputQuantMode Opt[string]
+}
+
+// QuantizedMatMulWithBiasAndRelu emits TensorFlow's op QuantizedMatMulWithBiasAndRelu and returns its outputs.
+// A nil o means the defaults.
+func QuantizedMatMulWithBiasAndRelu(s *ops.Scope, a ops.Input, b ops.Input, bias ops.Input, minA ops.Input, maxA ops.Input, minB ops.Input, maxB ops.Input, o *QuantizedMatMulWithBiasAndReluOptions) (out2, minOut, maxOut *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Toutput != 0 {
+			as = append(as, graph.Type("Toutput", o.Toutput))
+		}
+		if o.TransposeA {
+			as = append(as, graph.Bool("transpose_a", o.TransposeA))
+		}
+		if o.TransposeB {
+			as = append(as, graph.Bool("transpose_b", o.TransposeB))
+		}
+		if o.InputQuantMode.set {
+			as = append(as, graph.String("input_quant_mode", o.InputQuantMode.v))
+		}
+	}
+	out := s.EmitN(3, "QuantizedMatMulWithBiasAndRelu", as, a, b, bias, minA, maxA, minB, maxB)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedMatMulWithBiasAndReluAndRequantizeOptions are the attributes of [QuantizedMatMulWithBiasAndReluAndRequantize] that have defaults.
+type QuantizedMatMulWithBiasAndReluAndRequantizeOptions struct {
+	// Toutput is Toutput. Default: quint8.
+	Toutput tensor.DType
+	// TransposeA is transpose_a. Default: false.
+	TransposeA bool
+	// TransposeB is transpose_b. Default: false.
+	TransposeB bool
+	// InputQuantMode is input_quant_mode. Default: "MIN_FIRST".
+	InputQuantMode Opt[string]
+}
+
+// QuantizedMatMulWithBiasAndReluAndRequantize emits TensorFlow's op QuantizedMatMulWithBiasAndReluAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedMatMulWithBiasAndReluAndRequantize(s *ops.Scope, a ops.Input, b ops.Input, bias ops.Input, minA ops.Input, maxA ops.Input, minB ops.Input, maxB ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, o *QuantizedMatMulWithBiasAndReluAndRequantizeOptions) (out2, minOut, maxOut *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Toutput != 0 {
+			as = append(as, graph.Type("Toutput", o.Toutput))
+		}
+		if o.TransposeA {
+			as = append(as, graph.Bool("transpose_a", o.TransposeA))
+		}
+		if o.TransposeB {
+			as = append(as, graph.Bool("transpose_b", o.TransposeB))
+		}
+		if o.InputQuantMode.set {
+			as = append(as, graph.String("input_quant_mode", o.InputQuantMode.v))
+		}
+	}
+	out := s.EmitN(3, "QuantizedMatMulWithBiasAndReluAndRequantize", as, a, b, bias, minA, maxA, minB, maxB, minFreezedOutput, maxFreezedOutput)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedMatMulWithBiasAndRequantizeOptions are the attributes of [QuantizedMatMulWithBiasAndRequantize] that have defaults.
+type QuantizedMatMulWithBiasAndRequantizeOptions struct {
+	// Toutput is Toutput. Default: quint8.
+	Toutput tensor.DType
+	// TransposeA is transpose_a. Default: false.
+	TransposeA bool
+	// TransposeB is transpose_b. Default: false.
+	TransposeB bool
+	// InputQuantMode is input_quant_mode. Default: "MIN_FIRST".
+	InputQuantMode Opt[string]
+}
+
+// QuantizedMatMulWithBiasAndRequantize emits TensorFlow's op QuantizedMatMulWithBiasAndRequantize and returns its outputs.
+// A nil o means the defaults.
+func QuantizedMatMulWithBiasAndRequantize(s *ops.Scope, a ops.Input, b ops.Input, bias ops.Input, minA ops.Input, maxA ops.Input, minB ops.Input, maxB ops.Input, minFreezedOutput ops.Input, maxFreezedOutput ops.Input, o *QuantizedMatMulWithBiasAndRequantizeOptions) (out2, minOut, maxOut *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Toutput != 0 {
+			as = append(as, graph.Type("Toutput", o.Toutput))
+		}
+		if o.TransposeA {
+			as = append(as, graph.Bool("transpose_a", o.TransposeA))
+		}
+		if o.TransposeB {
+			as = append(as, graph.Bool("transpose_b", o.TransposeB))
+		}
+		if o.InputQuantMode.set {
+			as = append(as, graph.String("input_quant_mode", o.InputQuantMode.v))
+		}
+	}
+	out := s.EmitN(3, "QuantizedMatMulWithBiasAndRequantize", as, a, b, bias, minA, maxA, minB, maxB, minFreezedOutput, maxFreezedOutput)
 	return out[0], out[1], out[2]
 }
 

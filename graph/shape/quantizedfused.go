@@ -1,0 +1,130 @@
+package shape
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// QuantizedWindows returns the attributes of a convolution of codes. Its attribute
+// padding_list replaces the padding if it has entries.
+func QuantizedWindows(a graph.Attrs) (Windows, error) {
+	w, err := WindowsOf(a, 4)
+	if list := a.Ints("padding_list"); err == nil && len(list) > 0 {
+		if len(list) != 8 {
+			return w, fmt.Errorf("padding_list has %d entries, not 8", len(list))
+		}
+		for i, p := range list {
+			if p < 0 || p > 1<<30 || p != 0 && (i < 2 || i > 5) {
+				return w, fmt.Errorf("padding_list holds %v; images and channels can't be padded", list)
+			}
+		}
+		w.Padding, w.Explicit = "EXPLICIT", list
+	}
+	return w, err
+}
+
+// fusedWindows infers the outputs of a convolution of codes and what is fused with it: a
+// bias after the filter, ranges, a summand.
+func fusedWindows(c *Inference) error {
+	ranges := 2
+	if strings.Contains(c.Op, "WithBias") {
+		ranges = 3
+	}
+	if err := c.atLeast(ranges + 4); err != nil {
+		return err
+	}
+	x, err := c.ranked(0, 4)
+	if err != nil {
+		return err
+	}
+	f, err := c.ranked(1, 4)
+	if err != nil {
+		return err
+	}
+	w, err := QuantizedWindows(c.Attrs)
+	if err != nil {
+		return err
+	}
+	depth := strings.Contains(c.Op, "Depthwise")
+	taken, ok := graph.MergeDim(x.Dim(3), f.Dim(2))
+	if !ok {
+		return fmt.Errorf("the input has %d channels, the filter takes %d", x.Dim(3), f.Dim(2))
+	}
+	out := tensor.Shape{x.Dim(0), 0, 0, f.Dim(3)}
+	if depth {
+		if out[3], err = MulDims(taken, f.Dim(3)); err != nil {
+			return err
+		}
+	}
+	for d := 1; d <= 2; d++ {
+		if out[d], err = w.Places(d, x.Dim(d), f.Dim(d-1)); err != nil {
+			return fmt.Errorf("dimension %d: %w", d, err)
+		}
+	}
+	c.setDims(0, out...)
+	if ranges == 3 {
+		if _, err := c.ranked(2, 1); err != nil {
+			return err
+		}
+	}
+	if err := each(c.scalar(ranges), c.scalar(ranges+1)); err != nil {
+		return err
+	}
+	single := c.Op == "QuantizedConv2D" || c.Op == "QuantizedConv2DAndRequantize"
+	if single {
+		err = each(c.scalar(ranges+2), c.scalar(ranges+3))
+	} else {
+		err = each(c.vectorOrScalar(ranges+2), c.vectorOrScalar(ranges+3))
+	}
+	switch {
+	case err != nil:
+		return err
+	case strings.Contains(c.Op, "AndRequantize"):
+		c.scalars(1)
+		return each(c.scalar(ranges+4), c.scalar(ranges+5))
+	case single:
+		c.scalars(1)
+		return nil
+	}
+	ends, err := c.shape(ranges + 2).Merge(c.shape(ranges + 3))
+	if err != nil {
+		return fmt.Errorf("the ends of the filter's ranges: %w", err)
+	}
+	c.set(1, ends)
+	c.set(2, ends)
+	return nil
+}
+
+// fusedMatMul infers the outputs of a product of codes with a bias.
+func fusedMatMul(c *Inference) error {
+	if err := c.atLeast(7); err != nil {
+		return err
+	}
+	if _, err := c.ranked(2, 1); err != nil {
+		return err
+	}
+	for i := 3; i < len(c.In); i++ {
+		if err := c.scalar(i); err != nil {
+			return err
+		}
+	}
+	inner := &Inference{Op: "MatMul", Attrs: c.Attrs, In: c.In[:2], Out: make([]graph.Fact, 1), Call: c.Call}
+	if err := matMul(inner); err != nil {
+		return err
+	}
+	c.set(0, inner.Out[0].Shape)
+	c.scalars(1)
+	return nil
+}
+
+// quantizedConcatV2 infers the output of joined values whose axis follows them.
+func quantizedConcatV2(c *Inference) error {
+	n := (len(c.In) - 1) / 3
+	if n < 1 || len(c.In) != 3*n+1 {
+		return fmt.Errorf("takes values, an axis and the ranges of the values, %d inputs were given", len(c.In))
+	}
+	return ranging(concatV2, "ConcatV2", n+1)(c)
+}

@@ -1,0 +1,182 @@
+package quant
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// fusion is what an op of oneDNN does to its sums of products. Codes are symmetric there:
+// the code of zero is zero, and a range stands for the larger of its ends.
+type fusion struct {
+	bias       bool // a bias follows the filter
+	sum        bool // a summand comes last, with a range if codes are the result
+	signed     bool // the codes of the summand have a sign
+	relu       bool
+	requantize bool // codes of 8 bits of a given range are the result
+	dequantize bool // floats are the result
+}
+
+func fusionOf(op string) fusion {
+	has := func(part string) bool { return strings.Contains(op, part) }
+	return fusion{bias: has("WithBias"), sum: has("Sum"), signed: has("SignedSum"), relu: has("Relu"), requantize: has("AndRequantize"), dequantize: has("AndDequantize")}
+}
+
+// given reports whether the op is told the range of its result.
+func (f *fusion) given() bool { return f.requantize || f.dequantize }
+
+// ranges returns the number of the first input that is an end of a range.
+func (f *fusion) ranges() int {
+	if f.bias {
+		return 3
+	}
+	return 2
+}
+
+// inputs returns how many inputs the op has.
+func (f *fusion) inputs() int {
+	n := f.ranges() + 4
+	if f.given() {
+		n += 2
+	}
+	if f.sum {
+		n++
+		if f.requantize {
+			n += 2
+		}
+	}
+	return n
+}
+
+// widest returns the larger end of a range, without its sign.
+func (s span) widest() float32 { return max(abs(s.least), abs(s.most)) }
+
+// symmetric returns the number of steps between zero and the largest code of a type.
+func symmetric(d tensor.DType) float64 {
+	if d == tensor.QUint8 {
+		return math.MaxUint8
+	}
+	return math.MaxInt8
+}
+
+// scaled makes the result of an op from sums of products, in float32: each operation is
+// rounded.
+type scaled struct {
+	by      []float32 // what a step of a sum is worth, a number for each channel or one
+	bias    []float32 // nil, or a number for each channel
+	summand func(i int) float32
+	relu    bool
+	inverse float32 // of what a step of the result is worth
+}
+
+// at returns the result of a sum, element i of the output, in channel k, not yet rounded
+// to an integer.
+func (s *scaled) at(i, k int, sum int32) float32 {
+	by := s.by[0]
+	if len(s.by) > 1 {
+		by = s.by[k]
+	}
+	v := float32(float32(sum) * by)
+	if s.bias != nil {
+		v += s.bias[k]
+	}
+	if s.summand != nil {
+		v += s.summand(i)
+	}
+	if s.relu && !(v > 0) {
+		v = 0
+	}
+	return float32(v * s.inverse)
+}
+
+// write makes output 0 of a type and shape, and returns what puts a row of sums there:
+// elements from i on, a channel each. The results lie within limits.
+func (s *scaled) write(c *engine.Call, d tensor.DType, shape tensor.Shape, within limits) (func(i int, sums []int32), error) {
+	out, err := c.Alloc(0, d, shape)
+	if err != nil {
+		return nil, err
+	}
+	if d == tensor.Float32 {
+		y := tensor.Values[float32](out)
+		return func(i int, sums []int32) {
+			for k, v := range sums {
+				y[i+k] = s.at(i+k, k, v)
+			}
+		}, nil
+	}
+	lowest, highest := float32(within.lowest), min(float32(within.highest), 2.147483520e+09)
+	code := func(i, k int, sum int32) int32 {
+		v := float32(math.RoundToEven(float64(s.at(i, k, sum))))
+		if !(v > lowest) {
+			v = lowest
+		}
+		return int32(min(v, highest))
+	}
+	if d == tensor.QInt32 {
+		y := tensor.Values[tensor.Q32](out)
+		return func(i int, sums []int32) {
+			for k, v := range sums {
+				y[i+k] = tensor.Q32(code(i+k, k, v))
+			}
+		}, nil
+	}
+	y := out.Bytes()
+	return func(i int, sums []int32) {
+		for k, v := range sums {
+			y[i+k] = byte(code(i+k, k, v))
+		}
+	}, nil
+}
+
+// limitsFor returns the limits of a type of codes.
+func limitsFor(d tensor.DType) limits {
+	switch d {
+	case tensor.QUint8:
+		return limitsOf[tensor.QU8]()
+	case tensor.QInt8:
+		return limitsOf[tensor.Q8]()
+	}
+	return limitsOf[tensor.Q32]()
+}
+
+// biasOf returns the bias of an op with n channels: floats as they are, codes times what
+// dequantize says for a channel.
+func biasOf(c *engine.Call, n int, dequantize func(k int, v float32) float32) ([]float32, error) {
+	t := c.In(2)
+	if s := t.Shape(); len(s) != 1 || s[0] != n {
+		return nil, fmt.Errorf("a bias of shape %v for %d channels", s, n)
+	}
+	switch t.DType() {
+	case tensor.Float32:
+		return tensor.Values[float32](t), nil
+	case tensor.QInt32:
+		out := make([]float32, n)
+		for k, v := range tensor.Values[tensor.Q32](t) {
+			out[k] = dequantize(k, float32(v))
+		}
+		return out, nil
+	}
+	return nil, &engine.UnsupportedTypeError{Attr: "Tbias", Type: t.DType(), Known: []tensor.DType{tensor.Float32, tensor.QInt32}}
+}
+
+// signedCodes returns input i as integers.
+func signedCodes(c *engine.Call, i int) ([]int8, error) {
+	if d := c.In(i).DType(); d != tensor.QInt8 {
+		return nil, &engine.UnsupportedTypeError{Type: d, Known: []tensor.DType{tensor.QInt8}}
+	}
+	v := c.In(i).Bytes()
+	out := make([]int8, len(v))
+	for k, b := range v {
+		out[k] = int8(b)
+	}
+	return out, nil
+}
+
+// productSpan returns the range of sums of products of codes, those of oneDNN.
+func productSpan(a, b span, la limits) span {
+	by := (a.most - a.least) / float32(la.highest-max(la.lowest, -la.highest)) * ((b.most - b.least) / (2 * math.MaxInt8))
+	return span{by * -(1 << 31), by * (1 << 31)}
+}

@@ -1,0 +1,262 @@
+package quant
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/gemm"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// fusedConv is a convolution of codes with what oneDNN does to its sums.
+type fusedConv struct {
+	fusion
+	windows shape.Windows
+	depth   bool // each channel is convolved by itself
+	out     tensor.DType
+}
+
+func prepareFusedConv(n *engine.Node) (func(*engine.Call) error, error) {
+	f := fusedConv{fusion: fusionOf(n.Op), depth: strings.Contains(n.Op, "Depthwise"), out: n.Attrs.Type("out_type", tensor.QInt32)}
+	var err error
+	if f.windows, err = shape.QuantizedWindows(n.Attrs); err != nil {
+		return nil, err
+	}
+	if s, d := f.windows.Strides, f.windows.Dilations; s[0] != 1 || s[3] != 1 || d[0] != 1 || d[3] != 1 {
+		return nil, fmt.Errorf("strides of %v and dilations of %v: images and channels can't be stepped over", s, d)
+	}
+	return f.run, nil
+}
+
+// perChannel returns the ranges of a filter, one for each of n channels or one for all.
+func perChannel(c *engine.Call, i, n int) ([]span, error) {
+	lo, hi := c.In(i), c.In(i+1)
+	if lo.DType() != tensor.Float32 || hi.DType() != tensor.Float32 || lo.Len() != hi.Len() || len(lo.Shape()) > 1 || lo.Len() != 1 && lo.Len() != n {
+		return nil, fmt.Errorf("ranges of a filter of %v%v and %v%v; one float32, or one for each of %d channels, is needed", lo.DType(), lo.Shape(), hi.DType(), hi.Shape(), n)
+	}
+	out := make([]span, lo.Len())
+	for k := range out {
+		out[k] = span{tensor.Values[float32](lo)[k], tensor.Values[float32](hi)[k]}
+	}
+	return out, nil
+}
+
+func (f *fusedConv) run(c *engine.Call) error {
+	if err := c.Need(f.inputs()); err != nil {
+		return err
+	}
+	x, w := c.In(0).Shape(), c.In(1).Shape()
+	if len(x) != 4 || len(w) != 4 || x[3] != w[2] {
+		return fmt.Errorf("a filter of shape %v for images of shape %v", w, x)
+	}
+	n := w[3]
+	if f.depth {
+		n = x[3] * w[3]
+	}
+	var axes [2]axis
+	for i := range axes {
+		places, err := f.windows.Places(1+i, x[1+i], w[i])
+		if err != nil {
+			return err
+		}
+		axes[i] = axis{x[1+i], w[i], f.windows.Strides[1+i], f.windows.Before(1+i, x[1+i], w[i], places), places}
+	}
+	out := tensor.Shape{x[0], axes[0].places, axes[1].places, n}
+	r, finish, err := f.scaled(c, out)
+	if err != nil {
+		return err
+	}
+	within := limitsFor(f.out)
+	if f.signed {
+		within.highest = limitsOf[tensor.Q8]().highest // TensorFlow's results end there too
+	}
+	put, err := r.write(c, f.out, out, within)
+	if err != nil {
+		return err
+	}
+	if shapes.Count(out) > 0 {
+		if f.depth {
+			err = f.depthwise(c, axes, put)
+		} else {
+			err = f.products(c, axes, put)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return finish()
+}
+
+// scaled returns how sums become the output of a shape, and what sets the other outputs.
+func (f *fusedConv) scaled(c *engine.Call, out tensor.Shape) (*scaled, func() error, error) {
+	at, n := f.ranges(), out[3]
+	input, err := spanAt(c, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	filter, err := perChannel(c, at+2, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	steps := symmetric(c.In(0).DType())
+	r := &scaled{by: make([]float32, len(filter)), relu: f.relu}
+	var largest float32
+	for k, s := range filter {
+		r.by[k] = float32(float64(input.widest())/steps) * float32(float64(s.widest())/127)
+		largest = max(largest, r.by[k])
+	}
+	if f.bias {
+		r.bias, err = biasOf(c, n, func(k int, v float32) float32 {
+			return v * (1 / (float32(steps*127) / (input.widest() * filter[min(k, len(filter)-1)].widest())))
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if !f.requantize {
+		r.inverse = 1 / largest
+		if f.sum {
+			t := c.In(at + 4)
+			if t.DType() != tensor.Float32 || !t.Shape().Equal(out) {
+				return nil, nil, fmt.Errorf("a summand of %v%v for an output of float32%v", t.DType(), t.Shape(), out)
+			}
+			v := tensor.Values[float32](t)
+			r.summand = func(i int) float32 { return v[i] }
+		}
+		return r, func() error { return setSpans(c, input, filter, c.In(at+2).Shape()) }, nil
+	}
+	to, err := spanAt(c, at+4)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.inverse = 1 / float32(float64(to.widest())/symmetric(f.out))
+	if f.sum {
+		t := c.In(at + 6)
+		if !t.Shape().Equal(out) {
+			return nil, nil, fmt.Errorf("a summand of shape %v for an output of shape %v", t.Shape(), out)
+		}
+		codes, err := byteCodes(c, at+6)
+		if err != nil {
+			return nil, nil, err
+		}
+		s, err := spanAt(c, at+7)
+		if err != nil {
+			return nil, nil, err
+		}
+		by := float32(float64(s.widest()) / symmetric(t.DType()))
+		r.summand = func(i int) float32 { return float32(codes.at(i)) * by }
+	}
+	return r, func() error { return setSpan(c, 1, to) }, nil
+}
+
+// setSpans makes outputs 1 and 2 the ranges of sums, as many as there are of the filter.
+func setSpans(c *engine.Call, input span, filter []span, s tensor.Shape) error {
+	lo, err := c.Alloc(1, tensor.Float32, s)
+	if err != nil {
+		return err
+	}
+	hi, err := c.Alloc(2, tensor.Float32, s)
+	if err != nil {
+		return err
+	}
+	for k, b := range filter {
+		p := productSpan(input, b, limitsFor(c.In(0).DType()))
+		tensor.Values[float32](lo)[k], tensor.Values[float32](hi)[k] = p.least, p.most
+	}
+	return nil
+}
+
+// rowsAtOnce is how many windows are written side by side for one product.
+const rowsAtOnce = 64
+
+// products convolves by products of matrices: windows, a row each, times the filter.
+func (f *fusedConv) products(c *engine.Call, a [2]axis, put func(int, []int32)) error {
+	codes, err := byteCodes(c, 0)
+	if err != nil {
+		return err
+	}
+	filter, free, err := floatsOf(c, 1)
+	if err != nil {
+		return err
+	}
+	defer free()
+	x, w := c.In(0).Shape(), c.In(1).Shape()
+	k, n, rows := w[0]*w[1]*w[2], w[3], x[0]*a[0].places*a[1].places
+	dilate := f.windows.Dilations
+	c.Parallel((rows+rowsAtOnce-1)/rowsAtOnce, float64(k)*float64(n)*rowsAtOnce/10, func(lo, hi int) {
+		m, free := gemm.Borrow[float32](rowsAtOnce * k)
+		defer free()
+		sums := make([]int32, rowsAtOnce*n)
+		for block := lo; block < hi; block++ {
+			from, to := block*rowsAtOnce, min(rows, (block+1)*rowsAtOnce)
+			clear(m)
+			for r := from; r < to; r++ {
+				q, y, b := r%a[1].places, r/a[1].places%a[0].places, r/a[1].places/a[0].places
+				for i := range w[0] {
+					row := y*a[0].stride - a[0].before + i*dilate[1]
+					if row < 0 || row >= x[1] {
+						continue
+					}
+					for j := range w[1] {
+						col := q*a[1].stride - a[1].before + j*dilate[2]
+						if col < 0 || col >= x[2] {
+							continue
+						}
+						src, dst := ((b*x[1]+row)*x[2]+col)*x[3], (r-from)*k+(i*w[1]+j)*w[2]
+						for ch := range x[3] {
+							m[dst+ch] = float32(codes.at(src + ch))
+						}
+					}
+				}
+			}
+			multiply(sums, m, filter, to-from, k, n, nil)
+			for r := from; r < to; r++ {
+				put(r*n, sums[(r-from)*n:][:n])
+			}
+		}
+	})
+	return nil
+}
+
+// depthwise convolves each channel by itself.
+func (f *fusedConv) depthwise(c *engine.Call, a [2]axis, put func(int, []int32)) error {
+	codes, err := byteCodes(c, 0)
+	if err != nil {
+		return err
+	}
+	filter, err := signedCodes(c, 1)
+	if err != nil {
+		return err
+	}
+	x, w := c.In(0).Shape(), c.In(1).Shape()
+	n := w[2] * w[3]
+	dilate := f.windows.Dilations
+	c.Parallel(x[0]*a[0].places*a[1].places, float64(w[0]*w[1]*n)*2, func(lo, hi int) {
+		sums := make([]int32, n)
+		for r := lo; r < hi; r++ {
+			clear(sums)
+			q, y, b := r%a[1].places, r/a[1].places%a[0].places, r/a[1].places/a[0].places
+			for i := range w[0] {
+				row := y*a[0].stride - a[0].before + i*dilate[1]
+				if row < 0 || row >= x[1] {
+					continue
+				}
+				for j := range w[1] {
+					col := q*a[1].stride - a[1].before + j*dilate[2]
+					if col < 0 || col >= x[2] {
+						continue
+					}
+					src, tap := ((b*x[1]+row)*x[2]+col)*x[3], (i*w[1]+j)*n
+					for k := range sums {
+						sums[k] += codes.at(src+k/w[3]) * int32(filter[tap+k])
+					}
+				}
+			}
+			put(r*n, sums)
+		}
+	})
+	return nil
+}
