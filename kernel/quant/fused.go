@@ -25,7 +25,7 @@ func fusionOf(op string) fusion {
 	return fusion{bias: has("WithBias"), sum: has("Sum"), signed: has("SignedSum"), relu: has("Relu"), requantize: has("AndRequantize"), dequantize: has("AndDequantize")}
 }
 
-// given reports whether the op is told the range of its result.
+// given reports whether the range of the result is an input.
 func (f *fusion) given() bool { return f.requantize || f.dequantize }
 
 // ranges returns the number of the first input that is an end of a range.
