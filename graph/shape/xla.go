@@ -17,6 +17,7 @@ func xlaRules() map[string]Rule {
 		"XlaDot": xlaDot, "XlaDotV2": xlaDot, "XlaGather": xlaGather, "XlaPad": xlaPad, "XlaBroadcastHelper": xlaBroadcastHelper, "XlaReducePrecision": unchanged, "XlaScatter": unchanged,
 		"XlaSort": unchanged, "XlaKeyValueSort": eachUnchanged, "XlaVariadicSort": eachUnchanged, "XlaSelectAndScatter": unchanged,
 		"XlaReduce": xlaReduce, "XlaVariadicReduce": xlaReduce, "XlaVariadicReduceV2": xlaReduce, "XlaReduceWindow": xlaReduceWindow,
+		"XlaConv": xlaReduceWindow, "XlaConvV2": xlaReduceWindow, "XlaSpmdFullToShardShape": unchanged, "XlaSpmdShardToFullShape": unchanged, "XlaSetBound": unchanged,
 	}
 }
 
@@ -235,9 +236,9 @@ func (w *XlaWindow) Result(s tensor.Shape) (tensor.Shape, error) {
 	return out, nil
 }
 
-// xlaReduceWindow gives an element for each place of a window.
+// xlaReduceWindow gives an element for each place of a window; so does a convolution.
 func xlaReduceWindow(c *Inference) error {
-	if err := c.need(7); err != nil {
+	if err := c.atLeast(7); err != nil {
 		return err
 	}
 	n := c.shape(0).Rank()

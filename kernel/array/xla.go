@@ -14,10 +14,42 @@ import (
 func xlaKernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "XlaSharding", Run: identity},
+		{Op: "XlaSetBound", Run: passFirst},
+		{Op: "XlaSpmdFullToShardShape", Prepare: wholeShard("")},
+		{Op: "XlaSpmdShardToFullShape", Prepare: wholeShard("full_shape")},
 		{Op: "XlaOptimizationBarrier", Run: passInputs},
 		{Op: "XlaDynamicSlice", Run: xlaDynamicSlice},
 		{Op: "XlaDynamicUpdateSlice", Run: xlaDynamicUpdateSlice},
 	}
+}
+
+// wholeShard returns the preparation of a move between a tensor and the part of it that one
+// device holds. The CPU is one device, so both are the same; full is the attribute with the
+// tensor's shape, if the op has one.
+func wholeShard(full string) func(*engine.Node) (func(*engine.Call) error, error) {
+	return func(n *engine.Node) (func(*engine.Call) error, error) {
+		if s := n.Attrs.String("manual_sharding", ""); s != "" {
+			return nil, fmt.Errorf("manual_sharding names devices, and there is only one")
+		}
+		want, _ := n.Attrs.Shape(full)
+		return func(c *engine.Call) error {
+			if err := c.NeedTensors(0); err != nil {
+				return err
+			}
+			if s := c.In(0).Shape(); full != "" && !want.Accepts(s) {
+				return fmt.Errorf("full_shape is %v, and the only device holds %v", want, s)
+			}
+			return passFirst(c)
+		}, nil
+	}
+}
+
+// passFirst gives the first input as it is.
+func passFirst(c *engine.Call) error {
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	return c.Forward(0, 0, c.In(0).Shape())
 }
 
 // passInputs gives every input as it is.

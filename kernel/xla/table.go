@@ -12,12 +12,15 @@ import (
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
+	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} // TensorFlow's process ends on others
 	return []engine.Kernel{
 		{Op: "XlaPad", Run: pad},
 		{Op: "XlaBroadcastHelper", Run: broadcastHelper},
 		{Op: "XlaReducePrecision", Prepare: reducePrecision},
 		{Op: "XlaDot", Prepare: dot("lhs", "rhs"), Precision: engine.Accumulated},
 		{Op: "XlaDotV2", Prepare: dot("lhs", "rhs"), Precision: engine.Accumulated},
+		{Op: "XlaConv", Types: engine.Types{"T": floats}, Prepare: conv, Precision: engine.Accumulated},
+		{Op: "XlaConvV2", Types: engine.Types{"LhsT": floats, "RhsT": floats, "preferred_element_type": floats}, Prepare: conv, Precision: engine.Accumulated},
 		{Op: "XlaGather", Prepare: gather},
 		{Op: "XlaScatter", Prepare: scatter, Precision: engine.Accumulated},
 		{Op: "XlaSort", Run: sortLast},

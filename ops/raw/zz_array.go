@@ -1352,6 +1352,11 @@ func XlaOptimizationBarrier(s *ops.Scope, input []ops.Input) []*ops.Value {
 	return s.Emit("XlaOptimizationBarrier", nil, input...)
 }
 
+// XlaSetBound emits TensorFlow's op XlaSetBound and returns its output.
+func XlaSetBound(s *ops.Scope, input ops.Input, bound ops.Input) *ops.Value {
+	return s.Emit1("XlaSetBound", nil, input, bound)
+}
+
 // XlaShardingOptions are the attributes of [XlaSharding] that have defaults.
 type XlaShardingOptions struct {
 	// Sharding is sharding. Default: "".
@@ -1373,6 +1378,54 @@ func XlaSharding(s *ops.Scope, input ops.Input, o *XlaShardingOptions) *ops.Valu
 		}
 	}
 	return s.Emit1("XlaSharding", as, input)
+}
+
+// XlaSpmdFullToShardShapeOptions are the attributes of [XlaSpmdFullToShardShape] that have defaults.
+type XlaSpmdFullToShardShapeOptions struct {
+	// Dim is dim. Default: -1.
+	Dim Opt[int64]
+	// UnspecifiedDims is unspecified_dims. Default: [].
+	UnspecifiedDims []int64
+}
+
+// XlaSpmdFullToShardShape emits TensorFlow's op XlaSpmdFullToShardShape and returns its output.
+// A nil o means the defaults.
+func XlaSpmdFullToShardShape(s *ops.Scope, input ops.Input, manualSharding string, o *XlaSpmdFullToShardShapeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("manual_sharding", manualSharding))
+	if o != nil {
+		if o.Dim.set {
+			as = append(as, graph.Int("dim", o.Dim.v))
+		}
+		if o.UnspecifiedDims != nil {
+			as = append(as, graph.Ints("unspecified_dims", o.UnspecifiedDims...))
+		}
+	}
+	return s.Emit1("XlaSpmdFullToShardShape", as, input)
+}
+
+// XlaSpmdShardToFullShapeOptions are the attributes of [XlaSpmdShardToFullShape] that have defaults.
+type XlaSpmdShardToFullShapeOptions struct {
+	// Dim is dim. Default: -1.
+	Dim Opt[int64]
+	// UnspecifiedDims is unspecified_dims. Default: [].
+	UnspecifiedDims []int64
+}
+
+// XlaSpmdShardToFullShape emits TensorFlow's op XlaSpmdShardToFullShape and returns its output.
+// A nil o means the defaults.
+func XlaSpmdShardToFullShape(s *ops.Scope, input ops.Input, manualSharding string, fullShape graph.PartialShape, o *XlaSpmdShardToFullShapeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("manual_sharding", manualSharding), graph.Shape("full_shape", fullShape))
+	if o != nil {
+		if o.Dim.set {
+			as = append(as, graph.Int("dim", o.Dim.v))
+		}
+		if o.UnspecifiedDims != nil {
+			as = append(as, graph.Ints("unspecified_dims", o.UnspecifiedDims...))
+		}
+	}
+	return s.Emit1("XlaSpmdShardToFullShape", as, input)
 }
 
 // ZerosLike emits TensorFlow's op ZerosLike and returns its output.

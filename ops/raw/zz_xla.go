@@ -14,6 +14,32 @@ func XlaBroadcastHelper(s *ops.Scope, lhs ops.Input, rhs ops.Input, broadcastDim
 	return out[0], out[1]
 }
 
+// XlaConv emits TensorFlow's op XlaConv and returns its output.
+func XlaConv(s *ops.Scope, lhs ops.Input, rhs ops.Input, windowStrides ops.Input, padding ops.Input, lhsDilation ops.Input, rhsDilation ops.Input, featureGroupCount ops.Input, dimensionNumbers string, precisionConfig string) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("dimension_numbers", dimensionNumbers), graph.String("precision_config", precisionConfig))
+	return s.Emit1("XlaConv", as, lhs, rhs, windowStrides, padding, lhsDilation, rhsDilation, featureGroupCount)
+}
+
+// XlaConvV2Options are the attributes of [XlaConvV2] that have defaults.
+type XlaConvV2Options struct {
+	// BatchGroupCount is batch_group_count. Default: 1.
+	BatchGroupCount Opt[int64]
+}
+
+// XlaConvV2 emits TensorFlow's op XlaConvV2 and returns its output.
+// A nil o means the defaults.
+func XlaConvV2(s *ops.Scope, lhs ops.Input, rhs ops.Input, windowStrides ops.Input, padding ops.Input, lhsDilation ops.Input, rhsDilation ops.Input, featureGroupCount ops.Input, dimensionNumbers string, precisionConfig string, preferredElementType tensor.DType, o *XlaConvV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("dimension_numbers", dimensionNumbers), graph.String("precision_config", precisionConfig), graph.Type("preferred_element_type", preferredElementType))
+	if o != nil {
+		if o.BatchGroupCount.set {
+			as = append(as, graph.Int("batch_group_count", o.BatchGroupCount.v))
+		}
+	}
+	return s.Emit1("XlaConvV2", as, lhs, rhs, windowStrides, padding, lhsDilation, rhsDilation, featureGroupCount)
+}
+
 // XlaDot emits TensorFlow's op XlaDot and returns its output.
 func XlaDot(s *ops.Scope, lhs ops.Input, rhs ops.Input, dimensionNumbers string, precisionConfig string) *ops.Value {
 	var as graph.Attrs

@@ -80,4 +80,33 @@ several("XlaSort", xla.xla_sort, ["float32", "float64", "float16", "bfloat16"], 
 several("XlaSort", xla.xla_sort, ["int32", "uint8", "int64"], input=np.array([3.0, 1, 2, 250, 0]))
 several("XlaKeyValueSort", xla.xla_key_value_sort, ["float32", "int32"], keys=np.array([[3.0, 1, 2], [-5, 9, 0]]), values=np.arange(6).reshape(2, 3))
 
+
+
+run("XlaSpmdShardToFullShape", xla.xla_spmd_shard_to_full_shape, dict(manual_sharding="", full_shape=[2, 3, 4], dim=-1, unspecified_dims=[]), input=X)
+
+
+def injit(raw):
+    """Ops of which only compiled functions have kernels."""
+    return lambda **kwargs: tf.function(lambda: raw(**kwargs), jit_compile=True)()
+
+
+run("XlaSetBound", injit(xla.xla_set_bound), input=np.int32(3), bound=np.int32(5))
+run("XlaSpmdFullToShardShape", injit(xla.xla_spmd_full_to_shard_shape), dict(manual_sharding="", dim=-1, unspecified_dims=[]), input=X)
+NHWC = dict(f7=0, f8=3, f11=[1, 2], f3=2, f4=3, f6=[0, 1], f9=0, f10=3, f12=[1, 2])
+NCHW = dict(f7=0, f8=1, f11=[2, 3], f3=1, f4=0, f6=[2, 3], f9=1, f10=0, f12=[3, 2])
+for x, k, numbers, stride, pad, base, dilation, groups, batches in [
+        ([2, 5, 6, 3], [3, 2, 3, 4], NHWC, [1, 1], [[0, 0], [0, 0]], [1, 1], [1, 1], 1, 1),
+        ([1, 5, 6, 4], [2, 2, 2, 6], NHWC, [2, 1], [[1, 0], [2, 1]], [1, 1], [1, 2], 2, 1),
+        ([2, 3, 4, 5], [2, 3, 2, 3], NCHW, [1, 1], [[1, 1], [-1, 2]], [2, 3], [1, 1], 1, 1),
+        ([4, 3, 4, 2], [2, 2, 2, 6], NHWC, [1, 1], [[0, 0], [1, 0]], [1, 1], [1, 1], 1, 2),
+        ([2, 7, 3], [3, 3, 2], dict(f7=0, f8=2, f11=[1], f3=1, f4=2, f6=[0], f9=0, f10=2, f12=[1]), [2], [[1, 1]], [1], [1], 1, 1)]:
+    ins = dict(window_strides=np.int32(stride), padding=np.int32(pad), lhs_dilation=np.int32(base), rhs_dilation=np.int32(dilation), feature_group_count=np.int32(groups))
+    for t in ["float32", "float64", "float16"]:
+        a, b = rng.randint(-8, 8, x) / 8, rng.randint(-8, 8, k) / 8
+        if batches == 1:
+            run("XlaConv", xla.xla_conv, dict(dimension_numbers=message(**numbers), precision_config=b""), lhs=a.astype(np_of(t)), rhs=b.astype(np_of(t)), **ins)
+    a, b = rng.randint(-100, 100, x), rng.randint(-100, 100, k)
+    for s, t in [("float16", "float32"), ("float32", "float32")]:
+        run("XlaConvV2", xla.xla_conv_v2, dict(dimension_numbers=message(**numbers), precision_config=b"", preferred_element_type=tf.as_dtype(t), batch_group_count=batches), lhs=a.astype(np_of(s)), rhs=b.astype(np_of(s)), **ins)
+
 write()
