@@ -17,8 +17,18 @@ func xlaRules() map[string]Rule {
 		"XlaDot": xlaDot, "XlaDotV2": xlaDot, "XlaGather": xlaGather, "XlaPad": xlaPad, "XlaBroadcastHelper": xlaBroadcastHelper, "XlaReducePrecision": unchanged, "XlaScatter": unchanged,
 		"XlaSort": unchanged, "XlaKeyValueSort": eachUnchanged, "XlaVariadicSort": eachUnchanged, "XlaSelectAndScatter": unchanged,
 		"XlaReduce": xlaReduce, "XlaVariadicReduce": xlaReduce, "XlaVariadicReduceV2": xlaReduce, "XlaReduceWindow": xlaReduceWindow,
-		"XlaConv": xlaReduceWindow, "XlaConvV2": xlaReduceWindow, "XlaSpmdFullToShardShape": unchanged, "XlaSpmdShardToFullShape": unchanged, "XlaSetBound": unchanged,
+		"XlaConv": xlaReduceWindow, "XlaConvV2": xlaReduceWindow, "XlaSpmdFullToShardShape": unchanged, "XlaSpmdShardToFullShape": xlaFullShape, "XlaSetBound": unchanged,
 	}
+}
+
+// xlaFullShape gives the shape in an attribute, which is the input's if there is one device.
+func xlaFullShape(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	full, _ := c.Attrs.Shape("full_shape")
+	c.set(0, full)
+	return nil
 }
 
 // xlaBarrier gives every input as it is.
