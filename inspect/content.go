@@ -16,7 +16,7 @@ import (
 
 // contents computes digests of functions by what they compute: ops, attributes, edges,
 // and the functions that they call. Names of nodes, devices and colocations are left
-// out, and so are shared names of resources and the process-wide numbers at the ends of
+// out, as notes of shapes are, and so are shared names of resources and the process-wide numbers at the ends of
 // functions' names. Two exports of one program have equal digests.
 type contents struct {
 	known map[*graph.Function]string
@@ -76,7 +76,7 @@ func (w *contentWriter) write(f *graph.Function) {
 		w.text("arg", fmt.Sprint(i), a.Output(0).Fact().DType.String())
 	}
 	for _, r := range f.Results {
-		w.visit(r.Output.Node)
+		w.visit(handleOf(r.Output).Node)
 	}
 	for _, r := range f.Control {
 		w.visit(r.Node)
@@ -112,7 +112,7 @@ func (w *contentWriter) visit(n *graph.Node) {
 			stack = append(stack, c)
 		}
 		for _, in := range slices.Backward(n.In) {
-			stack = append(stack, in.Node)
+			stack = append(stack, handleOf(in).Node)
 		}
 	}
 }
@@ -132,12 +132,19 @@ func (w *contentWriter) node(n *graph.Node) {
 	attrs := slices.Clone(n.Attrs)
 	slices.SortFunc(attrs, func(a, b graph.Attr) int { return strings.Compare(a.Name, b.Name) })
 	for _, a := range attrs {
-		if a.Name == "_class" || isDefault(n.Def, a) {
+		if notes[a.Name] || isDefault(n.Def, a) {
 			continue
 		}
 		w.text("attr", a.Name, fmt.Sprint(a.Kind))
 		w.value(a)
 	}
+}
+
+// notes are attributes that say where a node is placed, how a session is configured, or
+// what follows from the rest of the graph. They change no result, and a program that writes a
+// model again may leave them out.
+var notes = map[string]bool{
+	"_class": true, "_output_shapes": true, "_read_only_resource_inputs": true, "_collective_manager_ids": true, "config_proto": true, "debug_name": true,
 }
 
 // isDefault reports whether an attribute has the value that it has where it is left out.
@@ -207,7 +214,16 @@ func (w *contentWriter) tensor(t *tensor.Tensor) {
 	w.text(t.Strings()...)
 }
 
+// handleOf returns the op that makes a handle, whatever passes the handle on.
+func handleOf(o graph.Output) graph.Output {
+	for o.Node.Op == "Identity" && len(o.Node.In) == 1 && o.Fact().DType == tensor.Resource {
+		o = o.Node.In[0]
+	}
+	return o
+}
+
 func (w *contentWriter) output(o graph.Output) {
+	o = handleOf(o)
 	w.text("in", fmt.Sprint(w.number[o.Node]), fmt.Sprint(o.Index))
 }
 
