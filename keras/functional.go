@@ -228,8 +228,7 @@ func (m *Functional) BuildConfig() config.Fields {
 // AutomaticName returns "model".
 func (m *Functional) AutomaticName() (stem string, first int) { return "model", 0 }
 
-// ScopeName returns the name set with SetName; by default a functional model
-// adds nothing to its variables' full names.
+// ScopeName returns "/": variables' full names begin with the name of a layer.
 func (m *Functional) ScopeName() string { return "/" }
 
 // TrackableChildren lists the layers as Keras does.

@@ -53,6 +53,10 @@ func ResetStates(obj trackable.Trackable) error { return base.ResetStates(obj) }
 // this seed: see [base.WithSeed].
 func WithSeed(s *ops.Scope, seed uint64) *ops.Scope { return base.WithSeed(s, seed) }
 
+// WithZeroWeights returns a scope on which all weights are 0 at first: see
+// [base.WithZeroWeights].
+func WithZeroWeights(s *ops.Scope) *ops.Scope { return base.WithZeroWeights(s) }
+
 // SetTrainable says whether optimizers change the variables below obj: see
 // [base.SetTrainable].
 func SetTrainable(obj trackable.Trackable, on bool) error { return base.SetTrainable(obj, on) }
@@ -85,9 +89,10 @@ var classes = config.Must(config.New(activations.Classes(), initializers.Classes
 
 // modelClasses lists the models.
 func modelClasses() []config.Class {
-	functional := config.Of[*Functional]("tf_keras.src.engine.functional", "Functional", "Model")
-	functional.Private = true
-	return []config.Class{functional, config.Of[*Sequential]("keras", "Sequential")}
+	return []config.Class{
+		config.PrivateOf[*Functional]("tf_keras.src.engine.functional", "Functional", "Model"),
+		config.Of[*Sequential]("keras", "Sequential"),
+	}
 }
 
 // Classes returns the built-in classes. A program adds its own by With:

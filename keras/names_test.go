@@ -1,6 +1,7 @@
 package keras
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -102,9 +103,41 @@ func TestSetName(t *testing.T) {
 	for _, l := range []interface {
 		SetName(string)
 		ScopeName() string
-	}{new(layers.Flatten), new(layers.Dropout), new(layers.InputLayer), new(Model), new(Layer), NewSequential()} {
+	}{new(layers.Flatten), new(layers.Dropout), new(layers.InputLayer), new(Model), new(Layer)} {
 		if l.SetName("x"); l.ScopeName() != "x" {
 			t.Errorf("%T: the name is %q", l, l.ScopeName())
+		}
+	}
+}
+
+// TestSequentialModelsNameNothing: names of the variables of sequential models, as tf_keras
+// gives them to equal models.
+func TestSequentialModelsNameNothing(t *testing.T) {
+	type outer struct {
+		Model
+		A *Sequential
+		B *layers.Dense
+	}
+	inner := Named("inner", NewSequential(dense(2)))
+	o := Named("outer", &outer{A: inner, B: Named("b", dense(1))})
+	s := scope(t)
+	o.B.Call(s, o.A.Call(s, mat(1, 2, 1, 2)))
+	net := Named("net", NewSequential(Named("in1", NewSequential(dense(2))), dense(1)))
+	net.Call(s, mat(1, 2, 1, 2))
+	must(t, s.Err())
+	for _, c := range []struct {
+		root any
+		want map[string]string
+	}{
+		{o, map[string]string{"a.layer-0.kernel": "dense/kernel", "a.layer-0.bias": "dense/bias", "b.kernel": "outer/b/kernel", "b.bias": "outer/b/bias"}},
+		{net, map[string]string{"layer-0.layer-0.kernel": "dense/kernel", "layer-0.layer-0.bias": "dense/bias", "layer-1.kernel": "dense_1/kernel", "layer-1.bias": "dense_1/bias"}},
+	} {
+		got := map[string]string{}
+		for path, name := range fullNames(t, c.root, false) {
+			got[strings.ReplaceAll(path, "layer_with_weights-", "layer-")] = name
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("full names (-tf_keras +ours):\n%s", d)
 		}
 	}
 }

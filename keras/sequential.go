@@ -151,9 +151,8 @@ func (m *Sequential) Layer(name string) Callable {
 	return nil
 }
 
-// ScopeName returns the name set with SetName; by default a sequential model
-// adds nothing to its variables' full names.
-func (m *Sequential) ScopeName() string { return rootScope(m.Model.ScopeName()) }
+// ScopeName returns "/": variables' full names begin with the name of a layer.
+func (m *Sequential) ScopeName() string { return "/" }
 
 // TrackableChildren lists the layers as Keras does.
 func (m *Sequential) TrackableChildren() []trackable.Edge { return layerEdges(m.computed()) }
@@ -345,13 +344,6 @@ func (m *Sequential) DecodeConfig(d *config.Decoder, fields map[string]any) erro
 		return nil
 	}
 	return base.Build(base.WithWeightLimit(Symbolic(context.Background()), 0), m, tensor.Shape(shape))
-}
-
-func rootScope(name string) string {
-	if name == "" {
-		return "/"
-	}
-	return name
 }
 
 // acceptsLayer reports whether edge is "layer-N" for a layer after the last one.

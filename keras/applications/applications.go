@@ -6,7 +6,8 @@
 //	y := model.Call(s, x)
 //
 // The weights are random: nothing is downloaded. Weights of tf_keras come from a checkpoint
-// that Python has written, since the object graph is the same.
+// that Python has written, since the object graph is the same; [Options.ZeroWeights] saves the
+// time for the random ones.
 package applications
 
 import (
@@ -38,7 +39,7 @@ type Options struct {
 	// Classes is the number of classes. Default: 1000.
 	Classes int
 	// ClassifierActivation is the activation of the classifier; activations.Linear gives
-	// logits. RegNet models have none. Default: activations.Softmax.
+	// logits, which are all that RegNet models have. Default: activations.Softmax.
 	ClassifierActivation activations.Activation
 	// Alpha multiplies the numbers of filters of MobileNet, MobileNetV2 and MobileNetV3.
 	// Other models refuse it. Default: 1.
@@ -49,6 +50,9 @@ type Options struct {
 	// NoPreprocessing leaves out the layers with which MobileNetV3, EfficientNetV2, ConvNeXt,
 	// RegNet and ResNetRS scale pixels of 0 to 255. Other models refuse it.
 	NoPreprocessing bool
+	// ZeroWeights makes all weights 0, which takes no time, for a model whose weights come
+	// from a file. Default: they are random.
+	ZeroWeights bool
 	// Name is the model's name. Default: tf_keras's.
 	Name string
 }
@@ -67,6 +71,7 @@ const (
 	hasMinimalistic
 	hasPreprocessing
 	anySizeWithTop
+	onlyLogits
 )
 
 // design says how a model takes its options.
@@ -96,6 +101,9 @@ func begin(ctx context.Context, d design, opts *Options) (*network, error) {
 		return nil, fmt.Errorf("applications: %s: %w", d.constructor, err)
 	}
 	n.scope = keras.Symbolic(ctx)
+	if n.ZeroWeights {
+		n.scope = base.WithZeroWeights(n.scope)
+	}
 	n.input = keras.Input(n.scope, n.InputShape, nil)
 	return n, nil
 }
@@ -105,6 +113,8 @@ func (n *network) check() error {
 	switch {
 	case n.Alpha != 0 && n.features&hasAlpha == 0:
 		return errors.New("the model has no Alpha")
+	case n.ClassifierActivation != nil && n.ClassifierActivation != activations.Linear && n.features&onlyLogits != 0:
+		return errors.New("the model has no ClassifierActivation; its classifier returns logits")
 	case n.Minimalistic && n.features&hasMinimalistic == 0:
 		return errors.New("the model has no minimalistic form")
 	case n.NoPreprocessing && n.features&hasPreprocessing == 0:
@@ -323,6 +333,35 @@ func (n *network) pool(x *ops.Value, average, largest string) *ops.Value {
 	return x
 }
 
+// dropoutHead adds the mean of each channel, a dropout and the classifier, or the pooling of
+// the features.
+func (n *network) dropoutHead(x *ops.Value, rate float64, kernel, bias initializers.Initializer) *ops.Value {
+	if n.NoTop {
+		return n.pool(x, "avg_pool", "max_pool")
+	}
+	return n.classify(n.call("top_dropout", &layers.Dropout{Rate: rate}, n.globalAverage("avg_pool", x)), kernel, bias)
+}
+
+// squeeze multiplies channels by a function of the means of all channels, which goes through
+// reduced ones.
+func (n *network) squeeze(name string, x *ops.Value, reduced, filters int, f activations.Activation) *ops.Value {
+	y := n.globalAverage(name+"squeeze", x)
+	y = n.call(name+"reshape", &layers.Reshape{TargetShape: []int{1, 1, filters}}, y)
+	y = n.conv(name+"reduce", y, reduced, 1, convOptions{same: true, activation: f, initializer: fanOut()})
+	y = n.conv(name+"expand", y, filters, 1, convOptions{same: true, activation: activations.Sigmoid, initializer: fanOut()})
+	return n.multiply(name+"excite", x, y)
+}
+
+// imageNetNorm adds the normalization of pixels of 0 to scale with the moments of ImageNet.
+func (n *network) imageNetNorm(name string, x *ops.Value, axis int, scale float64) *ops.Value {
+	l := &layers.Normalization{Axis: []int{axis}}
+	for i, mean := range imageNetMean {
+		deviation := imageNetDeviation[i] * scale
+		l.Mean, l.Variance = append(l.Mean, mean*scale), append(l.Variance, deviation*deviation)
+	}
+	return n.call(name, l, x)
+}
+
 // head adds the end of most models: the mean of each channel and the classifier, or the
 // pooling of the features. named says whether the pooling layers have names.
 func (n *network) head(x *ops.Value, named bool) *ops.Value {
@@ -345,11 +384,16 @@ func channels(x *ops.Value) int {
 	return shape[len(shape)-1]
 }
 
+// rounded rounds a number of filters to a multiple of divisor.
+func rounded(v float64, divisor int) int {
+	return max(divisor, int(v+float64(divisor)/2)/divisor*divisor)
+}
+
 // divisible rounds a number of filters to a multiple of divisor, by less than 10% downwards.
 func divisible(v float64, divisor int) int {
-	rounded := max(divisor, int(v+float64(divisor)/2)/divisor*divisor)
-	if float64(rounded) < 0.9*v {
-		rounded += divisor
+	n := rounded(v, divisor)
+	if float64(n) < 0.9*v {
+		n += divisor
 	}
-	return rounded
+	return n
 }

@@ -34,6 +34,17 @@ var constructors = map[string]constructor{
 	"EfficientNetB0": EfficientNetB0, "EfficientNetB1": EfficientNetB1, "EfficientNetB2": EfficientNetB2, "EfficientNetB3": EfficientNetB3,
 	"EfficientNetB4": EfficientNetB4, "EfficientNetB5": EfficientNetB5, "EfficientNetB6": EfficientNetB6, "EfficientNetB7": EfficientNetB7,
 	"DenseNet121": DenseNet121, "DenseNet169": DenseNet169, "DenseNet201": DenseNet201,
+	"EfficientNetV2B0": EfficientNetV2B0, "EfficientNetV2B1": EfficientNetV2B1, "EfficientNetV2B2": EfficientNetV2B2,
+	"EfficientNetV2B3": EfficientNetV2B3, "EfficientNetV2S": EfficientNetV2S, "EfficientNetV2M": EfficientNetV2M,
+	"EfficientNetV2L": EfficientNetV2L, "ResNetRS50": ResNetRS50, "ResNetRS101": ResNetRS101, "ResNetRS152": ResNetRS152,
+	"ResNetRS200": ResNetRS200, "ResNetRS270": ResNetRS270, "ResNetRS350": ResNetRS350, "ResNetRS420": ResNetRS420, "RegNetX002": RegNetX002,
+	"RegNetX004": RegNetX004, "RegNetX006": RegNetX006, "RegNetX008": RegNetX008, "RegNetX016": RegNetX016, "RegNetX032": RegNetX032,
+	"RegNetX040": RegNetX040, "RegNetX064": RegNetX064, "RegNetX080": RegNetX080, "RegNetX120": RegNetX120, "RegNetX160": RegNetX160,
+	"RegNetX320": RegNetX320, "RegNetY002": RegNetY002, "RegNetY004": RegNetY004, "RegNetY006": RegNetY006, "RegNetY008": RegNetY008,
+	"RegNetY016": RegNetY016, "RegNetY032": RegNetY032, "RegNetY040": RegNetY040, "RegNetY064": RegNetY064, "RegNetY080": RegNetY080,
+	"RegNetY120": RegNetY120, "RegNetY160": RegNetY160, "RegNetY320": RegNetY320, "NASNetMobile": NASNetMobile, "NASNetLarge": NASNetLarge,
+	"ConvNeXtTiny": ConvNeXtTiny, "ConvNeXtSmall": ConvNeXtSmall, "ConvNeXtBase": ConvNeXtBase, "ConvNeXtLarge": ConvNeXtLarge,
+	"ConvNeXtXLarge": ConvNeXtXLarge,
 }
 
 // modelCase is a row of testdata/gen_models.py.
@@ -59,7 +70,7 @@ type modelCase struct {
 
 func (c *modelCase) options(t *testing.T) *Options {
 	k := &c.Kwargs
-	o := &Options{Classes: k.Classes, Pooling: k.Pooling, Alpha: k.Alpha, Minimalistic: k.Minimalistic,
+	o := &Options{Classes: k.Classes, Pooling: k.Pooling, Alpha: k.Alpha, Minimalistic: k.Minimalistic, ZeroWeights: true,
 		NoTop:           k.IncludeTop != nil && !*k.IncludeTop,
 		NoPreprocessing: k.IncludePreprocessing != nil && !*k.IncludePreprocessing}
 	for _, size := range k.InputShape {
@@ -260,6 +271,19 @@ func converted(t *testing.T, v []float64, d tensor.DType, shape tensor.Shape) *t
 	return x
 }
 
+func TestWeightsAreRandomUnlessTheyAreZero(t *testing.T) {
+	for _, zero := range []bool{false, true} {
+		m, err := MobileNet(t.Context(), &Options{NoTop: true, Alpha: 0.25, ZeroWeights: zero})
+		kerastest.Must(t, err)
+		kernel := keras.Variables(m)[0].Load()
+		zeros, err := tensor.Zeros(tensor.Float32, kernel.Shape()...)
+		kerastest.Must(t, err)
+		if kernel.Equal(zeros) != zero {
+			t.Errorf("ZeroWeights %v: the first kernel is %v", zero, kernel)
+		}
+	}
+}
+
 func TestWrongOptionsAreErrors(t *testing.T) {
 	for want, opts := range map[string]*Options{
 		"want a known size":                 {InputShape: tensor.Shape{-1, 64, 3}},
@@ -270,11 +294,15 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 		"has no preprocessing to leave out": {NoPreprocessing: true},
 		"Classes is -1, want 1 or more":     {Classes: -1},
 		`Pooling is "mean", want "avg"`:     {Pooling: "mean"},
+		"its classifier returns logits":     {ClassifierActivation: activations.Softmax},
 		"Alpha is NaN":                      {Alpha: math.NaN()},
 	} {
 		build := ResNet50
-		if strings.Contains(want, "NaN") {
+		switch {
+		case strings.Contains(want, "NaN"):
 			build = MobileNet
+		case strings.Contains(want, "logits"):
+			build = RegNetX002
 		}
 		if _, err := build(t.Context(), opts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", *opts, err, want)

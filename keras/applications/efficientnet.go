@@ -54,26 +54,9 @@ func EfficientNetB7(ctx context.Context, opts *Options) (*keras.Functional, erro
 	return efficientNet(ctx, "B7", 2.0, 3.1, 600, 0.5, opts)
 }
 
-// efficientStage is a row of the tables of EfficientNet.
-type efficientStage struct {
-	kernel, blocks, in, out, expansion, stride int
-	squeeze                                    float64
-	fused                                      bool
-}
-
 var efficientStages = []efficientStage{
 	{3, 1, 32, 16, 1, 1, 0.25, false}, {3, 2, 16, 24, 6, 2, 0.25, false}, {5, 2, 24, 40, 6, 2, 0.25, false}, {3, 3, 40, 80, 6, 2, 0.25, false},
 	{5, 3, 80, 112, 6, 1, 0.25, false}, {5, 4, 112, 192, 6, 2, 0.25, false}, {3, 1, 192, 320, 6, 1, 0.25, false},
-}
-
-// fanOut returns the initializer of the kernels of EfficientNet and ResNetRS.
-func fanOut() initializers.Initializer {
-	return initializers.VarianceScaling{Scale: 2, Mode: initializers.FanOut, Distribution: initializers.TruncatedNormalDistribution}
-}
-
-// fanOutUniform returns the initializer of the classifier of EfficientNet.
-func fanOutUniform() initializers.Initializer {
-	return initializers.VarianceScaling{Scale: 1.0 / 3, Mode: initializers.FanOut, Distribution: initializers.UniformDistribution}
 }
 
 func efficientNet(ctx context.Context, variant string, width, depth float64, size int, dropout float64, opts *Options) (*keras.Functional, error) {
@@ -81,62 +64,91 @@ func efficientNet(ctx context.Context, variant string, width, depth float64, siz
 	if err != nil {
 		return nil, err
 	}
-	norm := normSettings{axis: 3}
+	v := &efficientVersion{norm: normSettings{axis: 3}, depthwise: "dwconv", zeros: true}
 	filters := func(f int) int { return divisible(float64(f)*width, 8) }
-	repeats := func(blocks int) int { return int(math.Ceil(depth * float64(blocks))) }
 	x := n.call("", &layers.Rescaling{Scale: layers.Numbers{1.0 / 255}}, n.input)
 	x = n.call("", &layers.Normalization{Axis: []int{3}}, x)
 	x = n.padFor("stem_conv_pad", x, 3)
 	x = n.conv("stem_conv", x, filters(32), 3, convOptions{stride: 2, noBias: true, initializer: fanOut()})
-	x = n.activation("stem_activation", n.norm("stem_bn", x, norm), activations.Swish)
+	x = n.activation("stem_activation", n.norm("stem_bn", x, v.norm), activations.Swish)
+	stages := scaledStages(efficientStages, filters, depth)
 	total := 0
-	for _, stage := range efficientStages {
-		total += repeats(stage.blocks)
+	for _, stage := range stages {
+		total += stage.blocks
 	}
-	done := 0
-	for i, stage := range efficientStages {
+	x = n.efficientStages(v, x, stages, total)
+	return n.model(n.efficientTop(v, x, filters(1280), dropout, nil))
+}
+
+// efficientStage is a row of the tables of EfficientNet.
+type efficientStage struct {
+	kernel, blocks, in, out, expansion, stride int
+	squeeze                                    float64
+	fused                                      bool // one convolution in place of an expansion and one by channel
+}
+
+// efficientVersion has the differences between the blocks of the two versions.
+type efficientVersion struct {
+	norm      normSettings
+	depthwise string // the name of the convolution by channel
+	zeros     bool   // zeros are put around images before a stride
+}
+
+// scaledStages returns stages of a model that is scaled in width and depth.
+func scaledStages(stages []efficientStage, filters func(int) int, depth float64) []efficientStage {
+	out := make([]efficientStage, len(stages))
+	for i, stage := range stages {
 		stage.in, stage.out = filters(stage.in), filters(stage.out)
-		for j := range repeats(stage.blocks) {
+		stage.blocks = int(math.Ceil(depth * float64(stage.blocks)))
+		out[i] = stage
+	}
+	return out
+}
+
+// efficientStages adds all blocks. The dropout of a block grows with its place among total.
+func (n *network) efficientStages(v *efficientVersion, x *ops.Value, stages []efficientStage, total int) *ops.Value {
+	done := 0
+	for i, stage := range stages {
+		for j := range stage.blocks {
 			if j > 0 {
 				stage.stride, stage.in = 1, stage.out
 			}
-			x = n.efficientBlock(fmt.Sprintf("block%d%c_", i+1, 'a'+j), x, &stage, 0.2*float64(done)/float64(total))
+			x = n.efficientBlock(v, fmt.Sprintf("block%d%c_", i+1, 'a'+j), x, &stage, 0.2*float64(done)/float64(total))
 			done++
 		}
 	}
-	x = n.conv("top_conv", x, filters(1280), 1, convOptions{same: true, noBias: true, initializer: fanOut()})
-	x = n.activation("top_activation", n.norm("top_bn", x, norm), activations.Swish)
-	return n.model(n.efficientHead(x, dropout, nil))
-}
-
-// efficientHead adds the end of EfficientNet, with a dropout before the classifier.
-func (n *network) efficientHead(x *ops.Value, dropout float64, bias initializers.Initializer) *ops.Value {
-	if n.NoTop {
-		return n.pool(x, "avg_pool", "max_pool")
-	}
-	x = n.call("top_dropout", &layers.Dropout{Rate: dropout}, n.globalAverage("avg_pool", x))
-	return n.classify(x, fanOutUniform(), bias)
+	return x
 }
 
 // efficientBlock adds an inverted residual block with squeeze and excitation.
-func (n *network) efficientBlock(name string, x *ops.Value, stage *efficientStage, drop float64) *ops.Value {
-	norm := normSettings{axis: 3}
-	inputs := x
-	filters := stage.in * stage.expansion
+func (n *network) efficientBlock(v *efficientVersion, name string, x *ops.Value, stage *efficientStage, drop float64) *ops.Value {
+	inputs, filters := x, stage.in*stage.expansion
+	whole := convOptions{stride: stage.stride, same: true, noBias: true, initializer: fanOut()}
+	expand, project := convOptions{same: true, noBias: true, initializer: fanOut()}, convOptions{same: true, noBias: true, initializer: fanOut()}
+	expandKernel, projectKernel := 1, 1
+	switch {
+	case stage.fused && stage.expansion != 1:
+		expand, expandKernel = whole, stage.kernel
+	case stage.fused:
+		project, projectKernel = whole, stage.kernel
+	}
 	if stage.expansion != 1 {
-		x = n.conv(name+"expand_conv", x, filters, 1, convOptions{same: true, noBias: true, initializer: fanOut()})
-		x = n.activation(name+"expand_activation", n.norm(name+"expand_bn", x, norm), activations.Swish)
+		x = n.conv(name+"expand_conv", x, filters, expandKernel, expand)
+		x = n.activation(name+"expand_activation", n.norm(name+"expand_bn", x, v.norm), activations.Swish)
 	}
-	o := convOptions{stride: stage.stride, same: true, initializer: fanOut()}
-	if stage.stride == 2 {
-		x = n.padFor(name+"dwconv_pad", x, stage.kernel)
-		o.same = false
+	if !stage.fused {
+		if stage.stride == 2 && v.zeros {
+			x = n.padFor(name+"dwconv_pad", x, stage.kernel)
+			whole.same = false
+		}
+		x = n.depthwise(name+v.depthwise, x, stage.kernel, whole)
+		x = n.activation(name+"activation", n.norm(name+"bn", x, v.norm), activations.Swish)
 	}
-	x = n.depthwise(name+"dwconv", x, stage.kernel, o)
-	x = n.activation(name+"activation", n.norm(name+"bn", x, norm), activations.Swish)
 	x = n.efficientSqueeze(name, x, stage, filters)
-	x = n.conv(name+"project_conv", x, stage.out, 1, convOptions{same: true, noBias: true, initializer: fanOut()})
-	x = n.norm(name+"project_bn", x, norm)
+	x = n.norm(name+"project_bn", n.conv(name+"project_conv", x, stage.out, projectKernel, project), v.norm)
+	if stage.fused && stage.expansion == 1 {
+		x = n.activation(name+"project_activation", x, activations.Swish)
+	}
 	if stage.stride == 1 && stage.in == stage.out {
 		if drop > 0 {
 			x = n.dropExamples(name+"drop", x, drop)
@@ -151,10 +163,23 @@ func (n *network) efficientSqueeze(name string, x *ops.Value, stage *efficientSt
 	if stage.squeeze == 0 {
 		return x
 	}
-	y := n.globalAverage(name+"se_squeeze", x)
-	y = n.call(name+"se_reshape", &layers.Reshape{TargetShape: []int{1, 1, filters}}, y)
 	reduced := max(1, int(float64(stage.in)*stage.squeeze))
-	y = n.conv(name+"se_reduce", y, reduced, 1, convOptions{same: true, activation: activations.Swish, initializer: fanOut()})
-	y = n.conv(name+"se_expand", y, filters, 1, convOptions{same: true, activation: activations.Sigmoid, initializer: fanOut()})
-	return n.multiply(name+"se_excite", x, y)
+	return n.squeeze(name+"se_", x, reduced, filters, activations.Swish)
+}
+
+// efficientTop adds the last convolution and the classifier with a dropout before it.
+func (n *network) efficientTop(v *efficientVersion, x *ops.Value, filters int, dropout float64, bias initializers.Initializer) *ops.Value {
+	x = n.conv("top_conv", x, filters, 1, convOptions{same: true, noBias: true, initializer: fanOut()})
+	x = n.activation("top_activation", n.norm("top_bn", x, v.norm), activations.Swish)
+	return n.dropoutHead(x, dropout, fanOutUniform(), bias)
+}
+
+// fanOut returns the initializer of the kernels of EfficientNet and ResNetRS.
+func fanOut() initializers.Initializer {
+	return initializers.VarianceScaling{Scale: 2, Mode: initializers.FanOut, Distribution: initializers.TruncatedNormalDistribution}
+}
+
+// fanOutUniform returns the initializer of the classifier of EfficientNet.
+func fanOutUniform() initializers.Initializer {
+	return initializers.VarianceScaling{Scale: 1.0 / 3, Mode: initializers.FanOut, Distribution: initializers.UniformDistribution}
 }

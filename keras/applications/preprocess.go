@@ -21,6 +21,12 @@ const (
 	ModeTorch Mode = "torch"
 )
 
+// The mean and the deviation of each channel over ImageNet, of pixels of 0 to 1.
+var (
+	imageNetMean      = []float64{0.485, 0.456, 0.406}
+	imageNetDeviation = []float64{0.229, 0.224, 0.225}
+)
+
 // Preprocess prepares images for a model as tf_keras's preprocess_input does. x are RGB
 // pixels of 0 to 255, [height, width, 3] or [batch, height, width, 3]. Integers become
 // tensor.Float32. Models that scale pixels themselves need no preprocessing.
@@ -37,8 +43,8 @@ func Preprocess(s *ops.Scope, x ops.Input, mode Mode) *ops.Value {
 	case ModeTF:
 		return ops.Sub(s, ops.Div(s, v, 127.5), 1.0)
 	case ModeTorch:
-		v = ops.Sub(s, ops.Div(s, v, 255.0), list(0.485, 0.456, 0.406))
-		return ops.Div(s, v, list(0.229, 0.224, 0.225))
+		v = ops.Sub(s, ops.Div(s, v, 255.0), list(imageNetMean...))
+		return ops.Div(s, v, list(imageNetDeviation...))
 	case ModeCaffe:
 		return ops.Sub(s, ops.Reverse(s, v, -1), list(103.939, 116.779, 123.68))
 	}

@@ -83,6 +83,12 @@ type Builder interface {
 	BuildLayer(s *ops.Scope, in Shapes) error
 }
 
+type zeroWeightsKey struct{}
+
+// WithZeroWeights returns a scope on which all weights are 0 at first, whatever their
+// initializers. That takes no time, and is for models whose weights come from a file.
+func WithZeroWeights(s *ops.Scope) *ops.Scope { return s.With(zeroWeightsKey{}, true) }
+
 // AddWeight makes a variable, stores it in *dst and tracks it as edge. If a restored
 // checkpoint has a value for that edge, it is the variable's first one.
 func (l *Layer) AddWeight(s *ops.Scope, dst **trackable.Variable, edge string, w Weight) error {
@@ -95,6 +101,9 @@ func (l *Layer) AddWeight(s *ops.Scope, dst **trackable.Variable, edge string, w
 	return l.AddVariable(dst, edge, trackable.VariableSpec{
 		DType: w.DType, Shape: w.Shape, Open: w.Open, NotTrainable: w.NotTrainable, Name: w.Name,
 		Init: func() (t *tensor.Tensor, err error) {
+			if s.Value(zeroWeightsKey{}) != nil {
+				return tensor.Zeros(w.DType, w.Shape...)
+			}
 			withRand(s, func(g *seeded) *rand.Rand { return g.first }, func(r *rand.Rand) { t, err = w.Init.Init(r, w.DType, w.Shape) })
 			return t, err
 		},

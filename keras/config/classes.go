@@ -36,6 +36,13 @@ func Of[T any](module, name string, aliases ...string) Class {
 	return Class{Module: module, Name: name, Aliases: aliases, typ: reflect.TypeFor[T]()}
 }
 
+// PrivateOf is [Of] for a class outside of tf_keras's public modules.
+func PrivateOf[T any](module, name string, aliases ...string) Class {
+	c := Of[T](module, name, aliases...)
+	c.Private = true
+	return c
+}
+
 // Function describes a named value that a config refers to by a plain string, such as
 // the activation "relu".
 func Function(module, name string, value any, aliases ...string) Class {

@@ -22,5 +22,6 @@ func Classes() []config.Class {
 		config.Of[LecunNormal](module, "LecunNormal"),
 		config.Of[Orthogonal](module, "Orthogonal"),
 		config.Of[Identity](module, "Identity", "IdentityInitializer"),
+		config.PrivateOf[TensorFlowConstant]("tensorflow.python.ops.init_ops_v2", "Constant"),
 	}
 }

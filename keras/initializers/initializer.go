@@ -55,6 +55,15 @@ func (c Constant) Init(_ *rand.Rand, d tensor.DType, shape tensor.Shape) (*tenso
 	return fill(d, shape, func() float64 { return c.Value })
 }
 
+// TensorFlowConstant is [Constant] as tf.constant_initializer makes it: its config names
+// TensorFlow's module. The classifiers of EfficientNetV2 have it.
+type TensorFlowConstant struct{ Value float64 }
+
+// Init makes the tensor.
+func (c TensorFlowConstant) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	return Constant(c).Init(r, d, shape)
+}
+
 // RandomUniform draws evenly from [Min, Max).
 type RandomUniform struct {
 	// Min is the smallest value. Default: -0.05.

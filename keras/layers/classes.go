@@ -141,13 +141,11 @@ func Classes() []config.Class {
 		config.Of[*Wrapper](module, "Wrapper"),
 
 		// Functions of TensorFlow.
-		private(config.Of[*TFOpLambda]("tf_keras.src.layers.core.tf_op_layer", "TFOpLambda")),
-		private(config.Of[*SlicingOpLambda]("tf_keras.src.layers.core.tf_op_layer", "SlicingOpLambda")),
-	}
-}
+		config.PrivateOf[*TFOpLambda]("tf_keras.src.layers.core.tf_op_layer", "TFOpLambda"),
+		config.PrivateOf[*SlicingOpLambda]("tf_keras.src.layers.core.tf_op_layer", "SlicingOpLambda"),
 
-// private marks a class outside of tf_keras's public modules.
-func private(c config.Class) config.Class {
-	c.Private = true
-	return c
+		// Layers of applications.
+		config.PrivateOf[*LayerScale]("tf_keras.src.applications.convnext", "LayerScale"),
+		config.PrivateOf[*StochasticDepth]("tf_keras.src.applications.convnext", "StochasticDepth"),
+	}
 }

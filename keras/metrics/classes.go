@@ -89,14 +89,8 @@ func Classes() []config.Class {
 		config.Of[*TopKCategoricalAccuracy](module, "TopKCategoricalAccuracy"),
 		config.Of[*TrueNegatives](module, "TrueNegatives"),
 		config.Of[*TruePositives](module, "TruePositives"),
-	}
-	private := []config.Class{
-		config.Of[*SumOverBatchSize](privateModule, "SumOverBatchSize"),
-		config.Of[*SumOverBatchSizeMetricWrapper](privateModule, "SumOverBatchSizeMetricWrapper"),
-	}
-	for _, k := range private {
-		k.Private = true
-		list = append(list, k)
+		config.PrivateOf[*SumOverBatchSize](privateModule, "SumOverBatchSize"),
+		config.PrivateOf[*SumOverBatchSizeMetricWrapper](privateModule, "SumOverBatchSizeMetricWrapper"),
 	}
 	for _, f := range functions {
 		list = append(list, config.Function(module, f.Name(), f, f.Aliases()...))

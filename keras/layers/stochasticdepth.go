@@ -1,0 +1,41 @@
+package layers
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/ops"
+)
+
+// StochasticDepth sets whole examples to 0 while training and divides the others by the
+// remaining part, so that a residual block is skipped for them.
+type StochasticDepth struct {
+	base.Layer
+	// DropPathRate is the probability of 0, from 0 up to but not including 1.
+	DropPathRate float64
+	// Random draws the examples; see [Dropout]. Default: it differs in every run.
+	Random *ops.Random `cairn:"-" keras:"-"`
+
+	once sync.Once
+}
+
+// Call drops examples of x in a training scope.
+func (d *StochasticDepth) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run(s, d, x, nil) }
+
+// Compute drops examples of x in a training scope.
+func (d *StochasticDepth) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
+	if err := checkRate(d.DropPathRate); err != nil {
+		return s.Fail("StochasticDepth", err)
+	}
+	if d.DropPathRate == 0 || !s.Training() {
+		return x
+	}
+	in := x.Fact().Shape
+	if !in.HasRank() || in.Rank() == 0 {
+		return s.Fail("StochasticDepth", fmt.Errorf("the input has the shape %v, want a known rank and a batch's dimension", in))
+	}
+	noise := append(base.Shape{-1}, slices.Repeat([]int{1}, in.Rank()-1)...)
+	return dropElements(s, generator(s, &d.once, &d.Random, nil), x, d.DropPathRate, noise)
+}
