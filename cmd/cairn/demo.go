@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +14,9 @@ import (
 	"github.com/cairnml/cairn/inspect"
 	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/internal/demo"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/callbacks"
+	"github.com/cairnml/cairn/keras/training"
 	"github.com/cairnml/cairn/tensorfile"
 )
 
@@ -49,14 +50,13 @@ compare with TensorFlow's answers.`,
 
 // demoOptions make a run that is long enough to be watched and to learn the
 // digits well.
-func demoOptions() *demo.Options { return &demo.Options{Steps: 4000, SaveEvery: 500, MaxToKeep: 3} }
+func demoOptions() *demo.Options { return &demo.Options{Epochs: 8, EpochSteps: 500, MaxToKeep: 3} }
 
 // digits is one run of the demo.
 type digits struct {
 	a     *app
 	dir   string
 	saved bool
-	last  demo.Progress
 }
 
 // say prints a line of the story; with --json nothing but the result is
@@ -128,7 +128,7 @@ func (d *digits) run(ctx context.Context) error {
 			Export     any     `json:"export"`
 			Pretrained any     `json:"pretrained"`
 			Seconds    float64 `json:"seconds"`
-		}{d.dir, path, r.Options.Steps, accuracy, exportJSON(model, again), pretrainedJSON(trained), time.Since(start).Seconds()})
+		}{d.dir, path, int(r.Training.Step.Get()), accuracy, exportJSON(model, again), pretrainedJSON(trained), time.Since(start).Seconds()})
 	}
 	d.say("%.1f%% of the held-out digits are read right. Some of them:\n", 100*accuracy)
 	guesses, err := r.Guess(ctx, heldOut)
@@ -206,15 +206,14 @@ func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	begin := int(r.Training.Step.Get())
+	begin := r.Epoch()
 	switch {
 	case path == "":
 		d.say("Nothing to resume from: starting at step 0.")
 	default:
-		d.say("Resumed from %s at step %d.", filepath.Base(path), begin)
-		d.saved = true
+		d.say("Resumed from %s at step %d.", filepath.Base(path), r.Training.Step.Get())
 	}
-	until := r.Options.Steps
+	until := r.Options.Epochs
 	if half && begin < until/2 {
 		until, stopped = until/2, true
 	}
@@ -222,17 +221,26 @@ func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) 
 		d.say("The training is done already.\n")
 		return false, nil
 	}
-	bar := d.bar(begin, until)
-	err = r.Train(ctx, until, func(p demo.Progress) {
-		d.last = p
-		d.saved = d.saved || p.Saved != ""
-		bar.step(p)
-	})
-	bar.done()
+	logs, err := r.Train(ctx, until, d.progress())
+	d.saved = r.Manager.Latest() != ""
 	if err == nil {
-		d.say("Step %d, loss %.3f, saved as %s.", d.last.Step, d.last.Loss, filepath.Base(r.Manager.Latest()))
+		d.say("Step %d, loss %.3f, saved as %s.", r.Training.Step.Get(), logs["loss"], filepath.Base(r.Manager.Latest()))
 	}
 	return stopped, err
+}
+
+// progress shows how a training goes on: a bar for each epoch on a terminal, a line for each
+// elsewhere.
+func (d *digits) progress() *keras.FitOptions {
+	o := &keras.FitOptions{Output: d.a.err, Verbose: training.Lines}
+	switch {
+	case d.a.quiet:
+		o.Verbose = training.Silent
+	case d.a.errTTY:
+		o.Verbose = training.Bar
+		o.Callbacks = []callbacks.Callback{&callbacks.ProgbarLogger{Width: d.a.width}}
+	}
+	return o
 }
 
 // counts returns the number of images to learn from and held out.
@@ -280,39 +288,6 @@ func earlier(path string) string {
 		}
 	}
 	return path
-}
-
-// trainBar shows how a training goes on: a bar on a terminal, a line a
-// checkpoint elsewhere.
-type trainBar struct {
-	d    *digits
-	bar  bar
-	loss atomic.Uint64 // a float64's bits: the bar is drawn by another goroutine
-}
-
-func (d *digits) bar(begin, until int) *trainBar {
-	b := &trainBar{d: d}
-	if d.a.errTTY && !d.a.quiet {
-		b.bar = newStepsBar(d.a, begin, until, func() string {
-			return fmt.Sprintf("loss %.3f", math.Float64frombits(b.loss.Load()))
-		})
-	}
-	return b
-}
-
-func (b *trainBar) step(p demo.Progress) {
-	if b.bar != nil {
-		b.loss.Store(math.Float64bits(p.Loss))
-		b.bar.set(int64(p.Step))
-	} else if p.Saved != "" {
-		b.d.a.note("step %d of %d, loss %.3f, saved %s", p.Step, p.Steps, p.Loss, filepath.Base(p.Saved))
-	}
-}
-
-func (b *trainBar) done() {
-	if b.bar != nil {
-		b.bar.done()
-	}
 }
 
 // choose picks three digits that were read right, no two alike, and one that was

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -38,13 +37,4 @@ func newBytesBar(a *app, verb string, total int64) bar {
 			decor.CountersKibiByte("% .0f/% .0f"),
 			decor.AverageETA(decor.ET_STYLE_GO, decor.WC{W: 6}),
 		))
-}
-
-// newStepsBar shows steps done and what words says.
-func newStepsBar(a *app, begin, until int, words func() string) bar {
-	b := newMPB(a, int64(until),
-		mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string { return fmt.Sprintf("step %d/%d", s.Current, s.Total) })),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return words() })))
-	b.set(int64(begin))
-	return b
 }

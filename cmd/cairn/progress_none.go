@@ -9,5 +9,3 @@ func (noBar) set(int64) {}
 func (noBar) done()     {}
 
 func newBytesBar(*app, string, int64) bar { return noBar{} }
-
-func newStepsBar(*app, int, int, func() string) bar { return noBar{} }

@@ -24,13 +24,14 @@ import (
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/dataset"
 	"github.com/cairnml/cairn/function"
-	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/internal/digits"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/callbacks"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/keras/optimizers"
+	"github.com/cairnml/cairn/keras/training"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -65,10 +66,11 @@ type Training struct {
 
 // Options say how to train.
 type Options struct {
-	// Steps is how many steps a whole run has. Default: 1200.
-	Steps int
-	// SaveEvery is how many steps lie between two checkpoints. Default: 200.
-	SaveEvery int
+	// Epochs is the number of epochs of a whole run. Default: 6.
+	Epochs int
+	// EpochSteps is the number of steps of an epoch, after which a checkpoint is saved.
+	// Default: 200.
+	EpochSteps int
 	// MaxToKeep is how many checkpoints are kept. Default: 3.
 	MaxToKeep int
 	// BatchSize is how many images a step sees. Default: 32.
@@ -90,8 +92,8 @@ func (o *Options) withDefaults() Options {
 			*p = def
 		}
 	}
-	set(&out.Steps, 1200)
-	set(&out.SaveEvery, 200)
+	set(&out.Epochs, 6)
+	set(&out.EpochSteps, 200)
 	set(&out.MaxToKeep, 3)
 	set(&out.BatchSize, 32)
 	if out.LearningRate == 0 {
@@ -111,7 +113,7 @@ type Run struct {
 	Options  Options // with the defaults filled in
 
 	train, heldOut Batch
-	step           *function.Func[Batch, *ops.Value]
+	trainer        *keras.Trainer
 	logits         *function.Func[*ops.Value, *ops.Value]
 }
 
@@ -143,9 +145,12 @@ func New(dir string, o *Options) (*Run, error) {
 		Options: opts,
 		train:   train, heldOut: heldOut,
 	}
-	r.step = function.New(func(s *ops.Scope, b Batch) *ops.Value {
-		return r.Training.step(keras.WithSeed(s.WithTraining(true), opts.Seed), b)
+	r.trainer, err = keras.Compile(r.Training.Net, &keras.CompileOptions{
+		Optimizer: r.Training.Optimizer, Loss: loss, Metrics: "accuracy", Seed: &opts.Seed,
 	})
+	if err != nil {
+		return nil, err
+	}
 	r.logits = function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return r.Training.Net.Call(s, x) })
 	ckpt, err := checkpoint.New(r.Training, nil)
 	if err != nil {
@@ -158,13 +163,8 @@ func New(dir string, o *Options) (*Run, error) {
 // Close releases the directory.
 func (r *Run) Close() error { return r.Manager.Close() }
 
-func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
-	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
-		return losses.SparseCategoricalCrossentropy{FromLogits: true}.Loss(s, b.Labels, t.Net.Call(s, b.Images), nil)
-	})
-	t.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(t.Net)))
-	return loss
-}
+// loss is the mean cross-entropy of logits.
+var loss = losses.SparseCategoricalCrossentropy{FromLogits: true}
 
 // Resume restores the directory's latest checkpoint and gives its path, "" if
 // there is none.
@@ -176,46 +176,37 @@ func (r *Run) Resume(ctx context.Context) (path string, err error) {
 	return report.Path, nil
 }
 
-// Progress is what a step shows.
-type Progress struct {
-	Step, Steps int     // this step, from 1, and the whole run's last one
-	Loss        float64 // the batch's mean cross-entropy
-	Saved       string  // the checkpoint that was saved after the step, "" for none
-}
+// Epoch returns the number of whole epochs that were trained.
+func (r *Run) Epoch() int { return int(r.Training.Step.Get()) / r.Options.EpochSteps }
 
-// Train trains up to step until, or the end of the run if that comes first or
-// until is 0, and saves on the way and at the end. watch, if not nil, is called
-// after every step.
-func (r *Run) Train(ctx context.Context, until int, watch func(Progress)) error {
-	if until <= 0 || until > r.Options.Steps {
-		until = r.Options.Steps
+// Train trains up to the end of epoch until, or of the run if that comes first or until is 0.
+// It saves after each epoch. The output and the callbacks of opts are used. The logs are
+// those of the last epoch.
+func (r *Run) Train(ctx context.Context, until int, opts *keras.FitOptions) (logs map[string]float64, err error) {
+	if until <= 0 || until > r.Options.Epochs {
+		until = r.Options.Epochs
 	}
-	t := r.Training
-	for int(t.Step.Get()) < until {
-		b, err := t.Data.Next(ctx)
-		if err != nil {
-			return err
-		}
-		loss, err := r.step.Call(ctx, b)
-		if err != nil {
-			return err
-		}
-		p := Progress{Step: int(t.Step.Add(1)), Steps: r.Options.Steps}
-		l, err := ops.Item[float32](loss)
-		if err != nil {
-			return err
-		}
-		p.Loss = float64(l)
-		if p.Step%r.Options.SaveEvery == 0 || p.Step == until {
-			if p.Saved, err = r.Manager.Save(ctx); err != nil {
-				return err
+	var o keras.FitOptions
+	if opts != nil {
+		o = *opts
+	}
+	o.Epochs, o.InitialEpoch, o.StepsPerEpoch = until, r.Epoch(), r.Options.EpochSteps
+	save := &callbacks.LambdaCallback{EpochEnd: func(ctx context.Context, _ *callbacks.Run, _ int, l callbacks.Logs) error {
+		logs = l
+		r.Training.Step.Add(int64(r.Options.EpochSteps))
+		_, err := r.Manager.Save(ctx)
+		return err
+	}}
+	o.Callbacks = append([]callbacks.Callback{save}, o.Callbacks...)
+	_, err = r.trainer.Fit(ctx, training.Sequence(func(yield func(Batch, error) bool) {
+		for {
+			b, err := r.Training.Data.Next(ctx)
+			if !yield(b, err) || err != nil {
+				return
 			}
 		}
-		if watch != nil {
-			watch(p)
-		}
-	}
-	return nil
+	}), &o)
+	return logs, err
 }
 
 // Accuracy returns the part of the held-out digits that the net gets right.

@@ -2,9 +2,11 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/callbacks"
 )
 
 func run(t *testing.T, dir string, until int) *Run {
@@ -17,18 +19,17 @@ func run(t *testing.T, dir string, until int) *Run {
 	if _, err := r.Resume(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	last := 0
-	if err := r.Train(context.Background(), until, func(p Progress) { last = p.Step }); err != nil {
+	if _, err := r.Train(context.Background(), until, nil); err != nil {
 		t.Fatal(err)
 	}
-	if want := until; want > 0 && last != want {
-		t.Fatalf("the last step was %d, want %d", last, want)
+	if want := until; want > 0 && r.Epoch() != want {
+		t.Fatalf("%d epochs were trained, want %d", r.Epoch(), want)
 	}
 	return r
 }
 
 // TestDigitsAreLearntAndAStoppedRunGoesOnExactly compares a run in one go with
-// one that was stopped and begun anew in the same directory.
+// one that was stopped, cut off within an epoch, and begun anew in the same directory.
 func TestDigitsAreLearntAndAStoppedRunGoesOnExactly(t *testing.T) {
 	whole := run(t, t.TempDir(), 0)
 	accuracy, err := whole.Accuracy(context.Background())
@@ -41,7 +42,19 @@ func TestDigitsAreLearntAndAStoppedRunGoesOnExactly(t *testing.T) {
 	t.Logf("%.2f%% of the held-out digits are right", 100*accuracy)
 
 	dir := t.TempDir()
-	first := run(t, dir, 533)
+	first := run(t, dir, 2)
+	cut := errors.New("cut off")
+	_, err = first.Train(context.Background(), 0, &keras.FitOptions{Callbacks: []callbacks.Callback{&callbacks.LambdaCallback{
+		TrainBatchEnd: func(_ context.Context, _ *callbacks.Run, batch int, _ callbacks.Logs) error {
+			if batch == 57 {
+				return cut
+			}
+			return nil
+		},
+	}}})
+	if !errors.Is(err, cut) {
+		t.Fatalf("the cut training: %v", err)
+	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,9 @@ import (
 	"os"
 
 	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/internal/digits"
+	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
@@ -77,6 +79,15 @@ func (r *Run) Export(ctx context.Context, dir string) error {
 	return z.Save(ctx, e, dir, &savedmodel.SaveOptions{
 		Signatures: map[string]*function.Concrete{savedmodel.DefaultSignature: predict, "train": train},
 	})
+}
+
+// step trains on a batch and returns the loss before it.
+func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
+	value, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		return loss.Loss(s, b.Labels, t.Net.Call(s, b.Images), nil)
+	})
+	t.Optimizer.Apply(s, tape.Gradient(value, keras.Trainable(t.Net)))
+	return value
 }
 
 // Reloaded is what an exported model did in a program of its own.

@@ -8,12 +8,12 @@ import (
 
 func TestTheExportedModelServesAndTrainsOn(t *testing.T) {
 	ctx := context.Background()
-	r, err := New(t.TempDir(), &Options{Steps: 200})
+	r, err := New(t.TempDir(), &Options{Epochs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := r.Train(ctx, 0, nil); err != nil {
+	if _, err := r.Train(ctx, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	want, err := r.Accuracy(ctx)

@@ -24,15 +24,15 @@ func IsTerminal(w io.Writer) bool {
 // ProgbarLogger writes the progress to the run's Output: a bar for each epoch if Verbose is
 // 1, a line for each epoch if it is 2. Fit, Evaluate and Predict add one.
 //
-// A bar that does not fit the terminal's width loses its last numbers while it moves; the
-// finished line of an epoch has all.
+// A line that does not fit the terminal's width has a shorter bar. If that isn't enough, it
+// loses its last numbers while it moves; the finished line of an epoch has all.
 type ProgbarLogger struct {
 	Base
-	// Width is the number of columns that a moving bar takes at most. Default: the width
-	// of the terminal, or no limit.
+	// Width is the number of columns of the terminal. Default: those of Output, or no limit.
 	Width int
 
 	inFit bool
+	run   *Run
 	bar   *progbar
 	now   func() time.Time // time.Now, except in tests
 }
@@ -49,8 +49,14 @@ func (p *ProgbarLogger) OnTrainEnd(context.Context, *Run, Logs) error {
 	return nil
 }
 
-// OnTrainAbort lets evaluations be shown again.
-func (p *ProgbarLogger) OnTrainAbort() { p.inFit = false }
+// OnTrainAbort lets evaluations be shown again, and ends the line of a moving bar.
+func (p *ProgbarLogger) OnTrainAbort() {
+	p.inFit = false
+	if p.bar != nil && p.bar.open {
+		p.bar.open = false
+		p.run.Printf("\n")
+	}
+}
 
 // OnEpochBegin begins a bar.
 func (p *ProgbarLogger) OnEpochBegin(_ context.Context, r *Run, epoch int) error {
@@ -126,6 +132,7 @@ func (p *ProgbarLogger) begin(r *Run) {
 			width = w
 		}
 	}
+	p.run = r
 	target := r.Params.Steps
 	if target == 0 && p.bar != nil {
 		target = p.bar.target
@@ -133,8 +140,11 @@ func (p *ProgbarLogger) begin(r *Run) {
 	p.bar = &progbar{target: target, width: width, now: p.now, start: p.now()}
 }
 
-// barWidth is the number of characters of a whole bar.
-const barWidth = 30
+// barWidth is the number of characters of a whole bar, shortBar that of the shortest one.
+const (
+	barWidth = 30
+	shortBar = 10
+)
 
 // interval is the least time between two pictures of a bar.
 const interval = 50 * time.Millisecond
@@ -148,7 +158,8 @@ type progbar struct {
 	afterFirst time.Time
 	shown      time.Time
 	seen       int
-	drawn      int // the length of the last picture
+	drawn      int  // the length of the last picture
+	open       bool // the last picture was not the finished one
 }
 
 // finish ends the bar. It learns the number of steps if it was unknown.
@@ -183,7 +194,8 @@ func (b *progbar) draw(r *Run, current int, logs Logs, finish bool, elapsed, per
 	text := fmt.Sprintf("%7d/Unknown", current)
 	info := fmt.Sprintf(" - %.0fs", elapsed)
 	if b.target > 0 {
-		n := barWidth * current / b.target
+		width := b.cells(r, logs)
+		n := width * current / b.target
 		bar := ""
 		if n > 0 {
 			bar = strings.Repeat("=", n-1) + ">"
@@ -191,7 +203,7 @@ func (b *progbar) draw(r *Run, current int, logs Logs, finish bool, elapsed, per
 				bar = strings.Repeat("=", n)
 			}
 		}
-		text = b.count(current) + " [" + bar + strings.Repeat(".", max(barWidth-n, 0)) + "]"
+		text = b.count(current) + " [" + bar + strings.Repeat(".", max(width-n, 0)) + "]"
 	}
 	if b.target == 0 || finish {
 		info += " " + duration(perUnit, "step")
@@ -209,12 +221,23 @@ func (b *progbar) draw(r *Run, current int, logs Logs, finish bool, elapsed, per
 	}
 	padding := strings.Repeat(" ", max(b.drawn-len(text), 0))
 	back := strings.Repeat("\b", b.drawn) + "\r"
-	b.drawn = len(text)
+	b.drawn, b.open = len(text), !finish
 	end := ""
 	if finish {
 		end = "\n"
 	}
 	r.Printf("%s%s%s%s", back, text, padding, end)
+}
+
+// cells returns the number of characters of the bar: fewer than usual where that makes room
+// for all numbers.
+func (b *progbar) cells(r *Run, logs Logs) int {
+	const times = len(" - 10s 100ms/step")
+	room := b.width - 1 - len(b.count(b.target)+" []") - times - len(numbers(r, logs, true, 0))
+	if b.width == 0 || room < shortBar {
+		return barWidth
+	}
+	return min(room, barWidth)
 }
 
 // count returns "  3/120".

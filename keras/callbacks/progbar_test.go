@@ -64,3 +64,29 @@ func TestAMovingBarFitsTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestABarGetsShorterToShowAllNumbers draws on a terminal that a bar of 30 is too wide for.
+func TestABarGetsShorterToShowAllNumbers(t *testing.T) {
+	pictures := drive(t, 1, 3, 70)
+	want := "2/3 [=======>.....] - ETA: 0s - loss: 1.2500 - mae: 1.0000e-04"
+	if got := strings.TrimRight(pictures[2], "\b"); got != want {
+		t.Errorf("the picture is %q, want %q", got, want)
+	}
+}
+
+func TestAnAbortEndsTheLineOfTheBar(t *testing.T) {
+	var out strings.Builder
+	p := new(ProgbarLogger)
+	r := &Run{Output: &out, Params: Params{Steps: 3, Verbose: 1}}
+	for _, err := range []error{p.OnTrainBegin(t.Context(), r), p.OnEpochBegin(t.Context(), r, 0), p.OnTrainBatchEnd(t.Context(), r, 0, nil)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		p.OnTrainAbort()
+	}
+	if got := out.String(); !strings.HasSuffix(got, "\n") || strings.Count(got, "\n") != 1 {
+		t.Errorf("got %q, want one newline at the end", got)
+	}
+}
