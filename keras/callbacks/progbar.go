@@ -229,15 +229,15 @@ func (b *progbar) draw(r *Run, current int, logs Logs, finish bool, elapsed, per
 	r.Printf("%s%s%s%s", back, text, padding, end)
 }
 
-// cells returns the number of characters of the bar: fewer than usual where that makes room
-// for all numbers.
+// cells returns the number of characters of the bar: fewer than usual if all numbers fit the
+// terminal then.
 func (b *progbar) cells(r *Run, logs Logs) int {
 	const times = len(" - 10s 100ms/step")
-	room := b.width - 1 - len(b.count(b.target)+" []") - times - len(numbers(r, logs, true, 0))
-	if b.width == 0 || room < shortBar {
+	left := b.width - 1 - len(b.count(b.target)+" []") - times - len(numbers(r, logs, true, 0))
+	if b.width == 0 || left < shortBar {
 		return barWidth
 	}
-	return min(room, barWidth)
+	return min(left, barWidth)
 }
 
 // count returns "  3/120".

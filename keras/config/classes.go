@@ -36,7 +36,7 @@ func Of[T any](module, name string, aliases ...string) Class {
 	return Class{Module: module, Name: name, Aliases: aliases, typ: reflect.TypeFor[T]()}
 }
 
-// PrivateOf is [Of] for a class outside of tf_keras's public modules.
+// PrivateOf describes a class as [Of] does, one outside of tf_keras's public modules.
 func PrivateOf[T any](module, name string, aliases ...string) Class {
 	c := Of[T](module, name, aliases...)
 	c.Private = true
