@@ -399,7 +399,7 @@ func (r *runner) demo(ctx context.Context) (accuracy float64, steps int, err err
 		return 0, 0, err
 	}
 	defer d.Close()
-	if err := d.Train(ctx, 0, nil); err != nil {
+	if _, err := d.Train(ctx, 0, nil); err != nil {
 		return 0, 0, err
 	}
 	accuracy, err = d.Accuracy(ctx)
