@@ -32,7 +32,7 @@ func bandedSolve[T scalar](c *engine.Call) error {
 		return err
 	}
 	lower, adjoint := !c.Attrs().Has("lower") || c.Attrs().Bool("lower"), c.Attrs().Bool("adjoint")
-	out := newResult[T](outer, b.cols, rhs.cols)
+	out := newResult[T](c, outer, b.cols, rhs.cols)
 	ms, rs := shapes.BroadcastStrides(b.outer, outer), shapes.BroadcastStrides(rhs.outer, outer)
 	n := b.cols
 	err = each(c, shapes.Count(outer), float64(n*b.rows*max(rhs.cols, 1))*8, func(_ context.Context, i int) error {
@@ -41,7 +41,7 @@ func bandedSolve[T scalar](c *engine.Call) error {
 			at, from = at+k%outer[d]*ms[d], from+k%outer[d]*rs[d]
 			k /= outer[d]
 		}
-		bands, x := b.at(at), rhs.at(from)
+		bands, x := b.at(at), rhs.at(from).clone()
 		if err := substituteBands(bands, x, lower, adjoint); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ func cholesky[T scalar](c *engine.Call) error {
 		return err
 	}
 	n := b.rows
-	out := newResult[T](b.outer, n, n)
+	out := newResult[T](c, b.outer, n, n)
 	err = each(c, b.len(), cube(n)/3, func(ctx context.Context, i int) error {
 		m := b.at(i)
 		positive, err := triangle(ctx, m)

@@ -25,7 +25,7 @@ func choleskyGrad(c *engine.Call) error {
 		return fmt.Errorf("factors %v%v don't fit the gradients %v%v", c.In(0).DType(), c.In(0).Shape(), c.In(1).DType(), c.In(1).Shape())
 	}
 	n := l.rows
-	out := newResult[float64](l.outer, n, n)
+	out := newResult[float64](c, l.outer, n, n)
 	err = each(c, l.len(), 4*cube(n), func(ctx context.Context, i int) error {
 		f, d := l.at(i), g.at(i)
 		for r := range n { // both are lower triangles

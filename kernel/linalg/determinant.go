@@ -10,7 +10,7 @@ import (
 
 func determinant[T scalar](c *engine.Call) error {
 	return determinants(c, func(outer tensor.Shape, det []T, scale []float64) error {
-		out := newResult[T](outer)
+		out := newResult[T](c, outer)
 		for i, z := range det {
 			out.v[i] = z * asScalar[T](math.Exp(scale[i]))
 		}
@@ -22,7 +22,7 @@ func determinant[T scalar](c *engine.Call) error {
 // magnitude.
 func logDeterminant[T scalar](c *engine.Call) error {
 	return determinants(c, func(outer tensor.Shape, det []T, scale []float64) error {
-		sign, log := newResult[T](outer), newResult[T](outer)
+		sign, log := newResult[T](c, outer), newResult[T](c, outer)
 		for i, z := range det {
 			sign.v[i] = z
 			log.v[i] = asScalar[T](scale[i])

@@ -23,7 +23,7 @@ func eig(c *engine.Call) error {
 		return err
 	}
 	n := b.rows
-	values, vectors := newResult[complex128](b.outer, n), newResult[complex128](b.outer, n, n)
+	values, vectors := newResult[complex128](c, b.outer, n), newResult[complex128](c, b.outer, n, n)
 	err = each(c, b.len(), 30*cube(n), func(ctx context.Context, i int) error {
 		if n == 0 {
 			return nil
@@ -59,7 +59,7 @@ func eig(c *engine.Call) error {
 	}
 	d := c.Attrs().Type("Tout", tensor.Complex64)
 	if with := !c.Attrs().Has("compute_v") || c.Attrs().Bool("compute_v"); !with {
-		vectors = newResult[complex128](nil, 0)
+		vectors = newResult[complex128](c, nil, 0)
 	}
 	if err := values.giveAs(c, 0, d); err != nil {
 		return err

@@ -1,12 +1,10 @@
 package linalg
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
 
-	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/simd"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
@@ -91,22 +89,36 @@ func hermitian[T scalar](ctx context.Context, m matrix[T], with bool) ([]float64
 		}
 		return d, vectors, nil
 	}
-	order, values := make([]int, n), make([]float64, n)
-	for i := range order {
-		order[i] = i
+	for i := range d {
+		d[i] *= size
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d[i], d[j]) })
-	sorted := matrix[T]{}
-	if with {
-		sorted = newMatrix[T](n, n)
-	}
-	for k, from := range order {
-		values[k] = d[from] * size
-		if with {
-			copy(sorted.row(k), vectors.row(from))
+	sortRows(d, false, vectors)
+	return d, vectors, nil
+}
+
+// sortRows sorts numbers, and the rows of matrices that aren't empty with them.
+func sortRows[T scalar](values []float64, falling bool, ms ...matrix[T]) {
+	for i := range values {
+		first := i
+		for j := i + 1; j < len(values); j++ {
+			if values[j] < values[first] != falling && values[j] != values[first] {
+				first = j
+			}
+		}
+		if first == i {
+			continue
+		}
+		values[i], values[first] = values[first], values[i]
+		for _, m := range ms {
+			if m.rows == 0 {
+				continue
+			}
+			a, b := m.row(i), m.row(first)
+			for k := range a {
+				a[k], b[k] = b[k], a[k]
+			}
 		}
 	}
-	return values, sorted, nil
 }
 
 // scaled divides a matrix by a power of two where its numbers are so large or so small that
@@ -194,63 +206,4 @@ func sweep(d, e []float64, l, m int, turns []float64) []float64 {
 	d[l] -= p
 	e[l], e[m] = g, 0
 	return turns
-}
-
-func selfAdjointEig[T scalar](c *engine.Call) error {
-	if err := c.Need(1); err != nil {
-		return err
-	}
-	b, err := input[T](c, 0, true)
-	if err != nil {
-		return err
-	}
-	with := c.Attrs().Bool("compute_v")
-	values, vectors := newResult[T](b.outer, b.rows), newResult[T](nil, 0)
-	if with {
-		vectors = newResult[T](b.outer, b.rows, b.rows)
-	}
-	err = each(c, b.len(), 4*cube(b.rows), func(ctx context.Context, i int) error {
-		e, v, err := hermitian(ctx, b.at(i), with)
-		for k, x := range e {
-			values.v[i*b.rows+k] = asScalar[T](x)
-		}
-		if with && err == nil {
-			vectors.put(i, v.transpose().v)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := values.give(c, 0); err != nil {
-		return err
-	}
-	return vectors.give(c, 1)
-}
-
-// selfAdjointEigV1 gives the eigenvalues in the first row, and below it the
-// eigenvectors as columns.
-func selfAdjointEigV1(c *engine.Call) error {
-	if err := c.Need(1); err != nil {
-		return err
-	}
-	b, err := input[float64](c, 0, true)
-	if err != nil {
-		return err
-	}
-	n := b.rows
-	out := newResult[float64](b.outer, n+1, n)
-	err = each(c, b.len(), 20*cube(n), func(ctx context.Context, i int) error {
-		e, v, err := hermitian(ctx, b.at(i), true)
-		at := i * (n + 1) * n
-		copy(out.v[at:], e)
-		if err == nil {
-			copy(out.v[at+n:], v.transpose().v)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return out.give(c, 0)
 }

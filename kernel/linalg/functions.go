@@ -19,7 +19,7 @@ func function[T scalar](f func(context.Context, matrix[T]) (matrix[T], error)) f
 		if err != nil {
 			return err
 		}
-		out := newResult[T](b.outer, b.rows, b.rows)
+		out := newResult[T](c, b.outer, b.rows, b.rows)
 		err = each(c, b.len(), 30*cube(b.rows), func(ctx context.Context, i int) error {
 			m, err := f(ctx, b.at(i))
 			if err == nil {

@@ -33,7 +33,7 @@ func solveLs[T scalar](c *engine.Call) error {
 		return fmt.Errorf("the regularizer is %v, below 0", small)
 	}
 	fast := !c.Attrs().Has("fast") || c.Attrs().Bool("fast")
-	out := newResult[T](b.outer, b.cols, rhs.cols)
+	out := newResult[T](c, b.outer, b.cols, rhs.cols)
 	err = each(c, b.len(), 20*cube(max(b.rows, b.cols)), func(ctx context.Context, i int) error {
 		m, y := b.at(i), rhs.at(i)
 		if m.rows == 0 || m.cols == 0 {

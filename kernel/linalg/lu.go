@@ -65,23 +65,40 @@ func factorize[T scalar](ctx context.Context, m matrix[T]) (order []int, swaps i
 	return order, swaps, singular, nil
 }
 
-// solved returns the solution of m·x = rhs, whose rows are in order; m is overwritten.
-func solved[T scalar](ctx context.Context, m, rhs matrix[T]) (matrix[T], error) {
+// invertible overwrites a square matrix with its factors, and returns the rows that theirs come
+// from. A matrix that is singular is an error.
+func invertible[T scalar](ctx context.Context, m matrix[T]) (order []int, err error) {
 	order, _, singular, err := factorize(ctx, m)
-	if err != nil {
-		return matrix[T]{}, err
+	if err == nil && singular {
+		err = errSingular
 	}
-	if singular {
-		return matrix[T]{}, errSingular
-	}
+	return order, err
+}
+
+// solved returns the solution of m·x = rhs; m is overwritten.
+func solved[T scalar](ctx context.Context, m, rhs matrix[T]) (matrix[T], error) {
 	x := newMatrix[T](rhs.rows, rhs.cols)
+	return x, solveTo(ctx, x, m, rhs)
+}
+
+// solveTo sets x to the solution of m·x = rhs; m is overwritten.
+func solveTo[T scalar](ctx context.Context, x, m, rhs matrix[T]) error {
+	order, err := invertible(ctx, m)
+	if err != nil {
+		return err
+	}
 	for i, from := range order {
 		copy(x.row(i), rhs.row(from))
 	}
+	return unfactorize(ctx, m, x)
+}
+
+// unfactorize solves with both factors of m, in place.
+func unfactorize[T scalar](ctx context.Context, m, x matrix[T]) error {
 	if err := substitute(ctx, m, x, true, true); err != nil {
-		return x, err
+		return err
 	}
-	return x, substitute(ctx, m, x, false, false)
+	return substitute(ctx, m, x, false, false)
 }
 
 // substitute solves with a triangle of m, in place.

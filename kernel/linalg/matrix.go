@@ -5,7 +5,6 @@
 package linalg
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
@@ -116,13 +115,13 @@ type batch[T scalar] struct {
 
 func (b batch[T]) len() int { return shapes.Count(b.outer) }
 
-// at returns a copy of matrix i.
+// at returns matrix i, which the caller may change.
 func (b batch[T]) at(i int) matrix[T] {
 	n := b.rows * b.cols
-	return matrix[T]{b.rows, b.cols, b.v[i*n : (i+1)*n]}.clone()
+	return matrix[T]{b.rows, b.cols, b.v[i*n : (i+1)*n]}
 }
 
-// input reads input i.
+// input reads input i, into memory that lasts until the kernel returns.
 func input[T scalar](c *engine.Call, i int, square bool) (batch[T], error) {
 	x := c.In(i)
 	s := x.Shape()
@@ -133,12 +132,33 @@ func input[T scalar](c *engine.Call, i int, square bool) (batch[T], error) {
 	if square && b.rows != b.cols {
 		return batch[T]{}, fmt.Errorf("input %d has matrices of %d rows and %d columns, which aren't square", i, b.rows, b.cols)
 	}
-	wide, err := tensor.Cast(x, tensor.TypeOf[T]())
-	if err != nil {
-		return batch[T]{}, err
+	b.v, _ = engine.Scratch[T](c, x.Len())
+	return b, widen(b.v, x)
+}
+
+// widen sets v to the elements of a tensor.
+func widen[T scalar](v []T, x *tensor.Tensor) error {
+	switch v := any(v).(type) {
+	case []float64:
+		if x.DType() == tensor.Float32 {
+			for i, e := range tensor.Values[float32](x) {
+				v[i] = float64(e)
+			}
+			return nil
+		}
+	case []complex128:
+		if x.DType() == tensor.Complex64 {
+			for i, e := range tensor.Values[complex64](x) {
+				v[i] = complex128(e)
+			}
+			return nil
+		}
 	}
-	b.v = tensor.Values[T](wide)
-	return b, nil
+	wide, err := tensor.Cast(x, tensor.TypeOf[T]())
+	if err == nil {
+		copy(v, tensor.Values[T](wide))
+	}
+	return err
 }
 
 // result has room for what becomes output i.
@@ -147,46 +167,67 @@ type result[T scalar] struct {
 	v    []T
 }
 
-func newResult[T scalar](outer tensor.Shape, dims ...int) *result[T] {
+// newResult makes room that lasts until the kernel returns.
+func newResult[T scalar](c *engine.Call, outer tensor.Shape, dims ...int) *result[T] {
 	s := append(outer.Clone(), dims...)
-	return &result[T]{s, make([]T, shapes.Count(s))}
+	v, _ := engine.Scratch[T](c, shapes.Count(s))
+	clear(v)
+	return &result[T]{s, v}
+}
+
+// at returns part i of the result, whose last two dimensions are a matrix.
+func (r *result[T]) at(i int) matrix[T] {
+	rows, cols := r.dims[len(r.dims)-2], r.dims[len(r.dims)-1]
+	return matrix[T]{rows, cols, r.v[i*rows*cols : (i+1)*rows*cols]}
 }
 
 // put stores part k of the result.
 func (r *result[T]) put(k int, v []T) { copy(r.v[k*len(v):], v) }
 
+// putTransposed stores the transpose of a matrix as part k.
+func (r *result[T]) putTransposed(k int, m matrix[T]) {
+	to := r.at(k)
+	for i := range m.rows {
+		for j, z := range m.row(i) {
+			to.v[j*to.cols+i] = z
+		}
+	}
+}
+
 // give makes output i of the result, of input 0's type.
 func (r *result[T]) give(c *engine.Call, i int) error { return r.giveAs(c, i, c.In(0).DType()) }
 
 func (r *result[T]) giveAs(c *engine.Call, i int, d tensor.DType) error {
+	out, err := c.Alloc(i, d, r.dims)
+	if err != nil {
+		return err
+	}
+	switch v := any(r.v).(type) {
+	case []float64:
+		if d == tensor.Float32 {
+			to := tensor.Values[float32](out)
+			for k, x := range v {
+				to[k] = float32(x)
+			}
+			return nil
+		}
+	case []complex128:
+		if d == tensor.Complex64 {
+			to := tensor.Values[complex64](out)
+			for k, x := range v {
+				to[k] = complex64(x)
+			}
+			return nil
+		}
+	}
 	t, err := tensor.New(r.v, r.dims...)
 	if err != nil {
 		return err
 	}
 	if t, err = tensor.Cast(t, d); err == nil {
-		c.Set(i, t)
+		copy(out.Bytes(), t.Bytes())
 	}
 	return err
-}
-
-// each calls f for each matrix of a batch, on all cores; the first error is
-// returned. ns is roughly what a call takes. What f calls looks at the context.
-func each(c *engine.Call, n int, ns float64, f func(ctx context.Context, i int) error) error {
-	ctx := c.Context()
-	errs := make([]error, n)
-	c.Parallel(n, ns, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			if errs[i] = ctx.Err(); errs[i] == nil {
-				errs[i] = f(ctx, i)
-			}
-		}
-	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

@@ -53,14 +53,14 @@ func qr[T scalar](c *engine.Call) error {
 	if c.Attrs().Bool("full_matrices") {
 		p = b.rows
 	}
-	qs, rs := newResult[T](b.outer, b.rows, p), newResult[T](b.outer, p, b.cols)
+	qs, rs := newResult[T](c, b.outer, b.rows, p), newResult[T](c, b.outer, p, b.cols)
 	err = each(c, b.len(), cube(max(b.rows, b.cols)), func(ctx context.Context, i int) error {
 		m := b.at(i)
 		all, err := householder(ctx, m)
 		if err != nil {
 			return err
 		}
-		qs.put(i, all.transposed(p, b.rows).transpose().v)
+		qs.putTransposed(i, all.transposed(p, b.rows))
 		rs.put(i, m.v[:p*b.cols])
 		return nil
 	})

@@ -41,15 +41,22 @@ func (r *reflections[T]) transposed(rows, n int) matrix[T] {
 	for i := range min(rows, n) {
 		w.v[i*n+i] = 1
 	}
+	if len(r.vectors) == 0 {
+		return w
+	}
+	size := min(block, len(r.vectors))
+	mem := &room[T]{v: make([]T, size*n), adjoint: make([]T, size*n), part: make([]T, size*rows), next: make([]T, size*rows)}
 	for end := len(r.vectors); end > 0; end -= min(end, block) {
-		begin := max(0, end-block)
-		r.apply(w, begin, end)
+		r.apply(w, max(0, end-block), end, mem)
 	}
 	return w
 }
 
+// room is memory for the products of a block of reflections.
+type room[T scalar] struct{ v, adjoint, part, next []T }
+
 // apply multiplies the rows of w by the transposes of some reflections, the last first.
-func (r *reflections[T]) apply(w matrix[T], begin, end int) {
+func (r *reflections[T]) apply(w matrix[T], begin, end int, mem *room[T]) {
 	n, size := w.cols, end-begin
 	first := n - len(r.vectors[begin]) // where the longest begins
 	rows, width := w.rows-first, n-first
@@ -58,16 +65,18 @@ func (r *reflections[T]) apply(w matrix[T], begin, end int) {
 	}
 	// 1 - v·t·v* is the product of all, t being an upper triangle: its transpose is
 	// 1 - conj(v)·tᵀ·vᵀ.
-	v, vc := newMatrix[T](size, width), newMatrix[T](width, size)
+	v, vc := matrix[T]{size, width, mem.v[:size*width]}, mem.adjoint[:size*width]
+	clear(v.v)
+	clear(vc)
 	for k := range size {
 		x := r.vectors[begin+k]
 		copy(v.row(k)[width-len(x):], x)
 		for j, z := range x {
-			vc.v[(width-len(x)+j)*size+k] = conj(z)
+			vc[(width-len(x)+j)*size+k] = conj(z)
 		}
 	}
-	gram := newMatrix[T](size, size) // of vᵀ and conj(v): element i, k is the product of vector k's conjugate and vector i
-	addProduct(gram.v, size, v.v, width, vc.v, size, size, size, width, 1)
+	gram := newMatrix[T](size, size) // element k, j is the product of vector j's conjugate and vector k
+	addProduct(gram.v, size, v.v, width, vc, size, size, size, width, 1)
 	t := newMatrix[T](size, size) // the transpose of the triangle: lower
 	for k := range size {
 		tau := r.taus[begin+k]
@@ -80,7 +89,10 @@ func (r *reflections[T]) apply(w matrix[T], begin, end int) {
 			t.v[k*size+i] = -tau * sum
 		}
 	}
-	part := newMatrix[T](rows, size)
-	addProduct(part.v, size, w.v[first*n+first:], n, vc.v, size, rows, size, width, 1)
-	addProduct(w.v[first*n+first:], n, product(part, t).v, size, v.v, width, rows, width, size, -1)
+	part, next := mem.part[:rows*size], mem.next[:rows*size]
+	clear(part)
+	clear(next)
+	addProduct(part, size, w.v[first*n+first:], n, vc, size, rows, size, width, 1)
+	addProduct(next, size, part, size, t.v, size, rows, size, size, 1)
+	addProduct(w.v[first*n+first:], n, next, size, v.v, width, rows, width, size, -1)
 }

@@ -18,17 +18,21 @@ func inverse[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	out := newResult[T](b.outer, b.rows, b.rows)
+	out := newResult[T](c, b.outer, b.rows, b.rows)
 	err = each(c, b.len(), cube(b.rows), func(ctx context.Context, i int) error {
 		m := b.at(i)
 		if c.Attrs().Bool("adjoint") {
 			m = m.adjoint()
 		}
-		x, err := solved(ctx, m, identity[T](b.rows))
-		if err == nil {
-			out.put(i, x.v)
+		order, err := invertible(ctx, m)
+		if err != nil {
+			return err
 		}
-		return err
+		x := out.at(i)
+		for k, from := range order {
+			x.v[k*x.cols+from] = 1
+		}
+		return unfactorize(ctx, m, x)
 	})
 	if err != nil {
 		return err
@@ -51,17 +55,13 @@ func solve[T scalar](c *engine.Call) error {
 	if c.In(0).DType() != c.In(1).DType() || !b.outer.Equal(rhs.outer) || rhs.rows != b.rows {
 		return fmt.Errorf("matrices %v%v don't fit the right sides %v%v", c.In(0).DType(), c.In(0).Shape(), c.In(1).DType(), c.In(1).Shape())
 	}
-	out := newResult[T](b.outer, b.rows, rhs.cols)
+	out := newResult[T](c, b.outer, b.rows, rhs.cols)
 	err = each(c, b.len(), cube(b.rows), func(ctx context.Context, i int) error {
 		m := b.at(i)
 		if c.Attrs().Bool("adjoint") {
 			m = m.adjoint()
 		}
-		x, err := solved(ctx, m, rhs.at(i))
-		if err == nil {
-			out.put(i, x.v)
-		}
-		return err
+		return solveTo(ctx, out.at(i), m, rhs.at(i))
 	})
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func triangularSolve[T scalar](c *engine.Call) error {
 		return err
 	}
 	lower, adjoint := c.Attrs().Bool("lower"), c.Attrs().Bool("adjoint")
-	out := newResult[T](outer, b.rows, rhs.cols)
+	out := newResult[T](c, outer, b.rows, rhs.cols)
 	ms, rs := shapes.BroadcastStrides(b.outer, outer), shapes.BroadcastStrides(rhs.outer, outer)
 	err = each(c, shapes.Count(outer), cube(b.rows), func(ctx context.Context, i int) error {
 		at, from := 0, 0
@@ -97,7 +97,7 @@ func triangularSolve[T scalar](c *engine.Call) error {
 			at, from = at+k%outer[d]*ms[d], from+k%outer[d]*rs[d]
 			k /= outer[d]
 		}
-		m, x := b.at(at), rhs.at(from)
+		m, x := b.at(at), rhs.at(from).clone()
 		if adjoint {
 			m = m.adjoint()
 		}
@@ -120,16 +120,13 @@ func lu[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	out := newResult[T](b.outer, b.rows, b.rows)
+	out := newResult[T](c, b.outer, b.rows, b.rows)
 	rows := make([]int64, b.len()*b.rows)
 	err = each(c, b.len(), cube(b.rows), func(ctx context.Context, i int) error {
 		m := b.at(i)
-		order, _, singular, err := factorize(ctx, m)
+		order, err := invertible(ctx, m)
 		if err != nil {
 			return err
-		}
-		if singular {
-			return errSingular
 		}
 		out.put(i, m.v)
 		for k, from := range order {

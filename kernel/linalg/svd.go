@@ -1,7 +1,6 @@
 package linalg
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -73,20 +72,11 @@ func singular[T scalar](ctx context.Context, m matrix[T], rows int) (s []float64
 		}
 		return s, u, v, nil
 	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
+	for i := range s {
+		s[i] *= size
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s[j], s[i]) })
-	values, us, vs := make([]float64, n), u.clone(), v.clone()
-	for k, from := range order {
-		values[k] = s[from] * size
-		if rows > 0 {
-			copy(us.row(k), u.row(from))
-			copy(vs.row(k), v.row(from))
-		}
-	}
-	return values, us, vs, nil
+	sortRows(s, true, u, v)
+	return s, u, v, nil
 }
 
 func svd[T scalar](c *engine.Call) error {
@@ -103,9 +93,9 @@ func svd[T scalar](c *engine.Call) error {
 		nu, nv = b.rows, b.cols
 	}
 	with := c.Attrs().Bool("compute_uv")
-	ss, us, vs := newResult[T](b.outer, p), newResult[T](nil, 0), newResult[T](nil, 0)
+	ss, us, vs := newResult[T](c, b.outer, p), newResult[T](c, nil, 0), newResult[T](c, nil, 0)
 	if with {
-		us, vs = newResult[T](b.outer, b.rows, nu), newResult[T](b.outer, b.cols, nv)
+		us, vs = newResult[T](c, b.outer, b.rows, nu), newResult[T](c, b.outer, b.cols, nv)
 	}
 	err = each(c, b.len(), 8*cube(max(b.rows, b.cols)), func(ctx context.Context, i int) error {
 		m, rows, wide := b.at(i), nu, b.rows < b.cols
@@ -126,8 +116,8 @@ func svd[T scalar](c *engine.Call) error {
 			ss.v[i*p+k] = asScalar[T](x)
 		}
 		if with {
-			us.put(i, u.transpose().v)
-			vs.put(i, v.transpose().v)
+			us.putTransposed(i, u)
+			vs.putTransposed(i, v)
 		}
 		return nil
 	})

@@ -32,7 +32,7 @@ func tridiagonalMatMul[T scalar](c *engine.Call) error {
 		}
 	}
 	n := rhs.rows
-	out := newResult[T](rhs.outer, n, rhs.cols)
+	out := newResult[T](c, rhs.outer, n, rhs.cols)
 	err = each(c, rhs.len(), float64(n*rhs.cols)*6, func(_ context.Context, i int) error {
 		x, y := rhs.at(i), newMatrix[T](n, rhs.cols)
 		super, main, sub := diagonals[0].v[i*n:(i+1)*n], diagonals[1].v[i*n:(i+1)*n], diagonals[2].v[i*n:(i+1)*n]
@@ -77,7 +77,7 @@ func tridiagonalSolve[T scalar](c *engine.Call) error {
 	if c.Attrs().Bool("perturb_singular") && !pivoting {
 		return fmt.Errorf("perturb_singular needs partial_pivoting")
 	}
-	out := newResult[T](rhs.outer, n, rhs.cols)
+	out := newResult[T](c, rhs.outer, n, rhs.cols)
 	err = each(c, rhs.len(), float64(n*rhs.cols)*10, func(_ context.Context, i int) error {
 		m, x := d.at(i), rhs.at(i)
 		if err := eliminate(m, x, pivoting); err != nil {
