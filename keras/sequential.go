@@ -360,7 +360,7 @@ func layerEdges(layers []Callable) []trackable.Edge {
 		if l == nil {
 			continue
 		}
-		if base.HasVariables(l) {
+		if base.HasWeights(l) {
 			edges = append(edges, trackable.Edge{Name: "layer_with_weights-" + strconv.Itoa(weighted), Child: l})
 			weighted++
 		}

@@ -46,6 +46,27 @@ func HasVariables(obj trackable.Trackable) bool {
 	return len(w.vars) > 0
 }
 
+// TableHolder is implemented by layers whose weights may include tables, which checkpoints
+// store.
+type TableHolder interface {
+	// HoldsTables reports whether the layer has such a table now.
+	HoldsTables() bool
+}
+
+// HasWeights reports whether a layer has any variable or table yet.
+func HasWeights(obj trackable.Trackable) bool {
+	if HasVariables(obj) {
+		return true
+	}
+	found := false
+	eachObject(obj, func(obj trackable.Trackable) {
+		if h, ok := obj.(TableHolder); ok {
+			found = found || h.HoldsTables()
+		}
+	})
+	return found
+}
+
 // walker collects variables depth first.
 type walker struct {
 	want  func(*trackable.Variable) bool // nil: any

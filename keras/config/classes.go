@@ -74,6 +74,7 @@ type Classes struct {
 	byFunc map[any]*Class
 
 	unknown func(class string, config map[string]any) (any, error)
+	decoded func(obj any) error
 }
 
 // WithUnknown returns a set in which f makes the layers and other objects whose class is
@@ -82,6 +83,14 @@ type Classes struct {
 func (c *Classes) WithUnknown(f func(class string, config map[string]any) (any, error)) *Classes {
 	out := *c
 	out.unknown = f
+	return &out
+}
+
+// WithDecoded returns a set with which f is called for each object that is decoded, before
+// the object that contains it is complete.
+func (c *Classes) WithDecoded(f func(obj any) error) *Classes {
+	out := *c
+	out.decoded = f
 	return &out
 }
 
@@ -99,7 +108,7 @@ func Must(c *Classes, err error) *Classes {
 
 // With returns a set that has the classes of lists as well.
 func (c *Classes) With(lists ...[]Class) (*Classes, error) {
-	out := &Classes{list: slices.Clone(c.list), byName: map[string][]*Class{}, byType: maps.Clone(c.byType), byFunc: maps.Clone(c.byFunc), unknown: c.unknown}
+	out := &Classes{list: slices.Clone(c.list), byName: map[string][]*Class{}, byType: maps.Clone(c.byType), byFunc: maps.Clone(c.byFunc), unknown: c.unknown, decoded: c.decoded}
 	if out.byType == nil {
 		out.byType, out.byFunc = map[reflect.Type]*Class{}, map[any]*Class{}
 	}

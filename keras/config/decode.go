@@ -192,6 +192,11 @@ func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 	if err := d.classes.Complete(p.Interface()); err != nil {
 		return err
 	}
+	if d.classes.decoded != nil {
+		if err := d.classes.decoded(p.Interface()); err != nil {
+			return fmt.Errorf("%s: %w", k.Name, err)
+		}
+	}
 	if k.typ.Kind() != reflect.Pointer {
 		p = p.Elem()
 	}

@@ -108,7 +108,8 @@ func (d *Discretization) boundaries() ([]float64, error) {
 	if d.Summary == nil {
 		return d.BinBoundaries, nil
 	}
-	m := summaryOf(d.Summary.Load())
+	var m summary
+	ops.InitScope(func() { m = summaryOf(d.Summary.Load()) })
 	switch {
 	case len(m.values) == 0:
 		return nil, nil

@@ -38,6 +38,9 @@ type LookupState struct {
 	NumDocuments *trackable.Variable `cairn:"-"`
 }
 
+// HoldsTables reports whether the layer counts tokens.
+func (s *LookupState) HoldsTables() bool { return s.TokenCounts != nil }
+
 // token is a type of tokens.
 type token interface{ string | int64 }
 
@@ -638,7 +641,7 @@ func encodeLookup[T token](e *config.Encoder, layer any, index *indexLookup[T], 
 		return fields, index.encodeLearned(fields)
 	}
 	path, file := index.path, index.file
-	if file != nil {
+	if file != nil && path == "" {
 		path = file.String()
 	}
 	for i := range fields {

@@ -117,7 +117,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 		l.classes = keras.Classes()
 	}
 	known := l.classes
-	l.classes = known.WithUnknown(l.unknown)
+	l.classes = known.WithUnknown(l.unknown).WithDecoded(func(obj any) error { return l.setVocabulary(ctx, obj) })
 	if l.out.Model, err = l.model(known, root); err != nil {
 		return err
 	}
