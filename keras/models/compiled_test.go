@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/keras/internal/kerastest"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/keras/models"
+	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -45,6 +47,19 @@ func TestTrainingContinuesFromASavedModel(t *testing.T) {
 	kerastest.Must(t, err)
 	if l.Trainer == nil || l.CompileError != nil {
 		t.Fatalf("no trainer: %v", l.CompileError)
+	}
+	sm, err := savedmodel.Read(t.Context(), os.DirFS(dir), nil)
+	kerastest.Must(t, err)
+	objects, err := sm.MetaGraphs[0].Keras()
+	kerastest.Must(t, err)
+	var names []string
+	for _, o := range objects {
+		if o.Identifier == "_tf_keras_metric" {
+			names = append(names, o.Path+" "+o.Name)
+		}
+	}
+	if got, want := fmt.Sprint(names), "[root.keras_api.metrics.0 loss root.keras_api.metrics.1 mae]"; got != want {
+		t.Errorf("metrics %s, want %s", got, want)
 	}
 	for step := range 3 {
 		want, got := lossOf(t, trainer, data), lossOf(t, l.Trainer, data)

@@ -251,7 +251,7 @@ func (x *exporter) spec(sc *savedmodel.SaveContext, obj trackable.Trackable) (*s
 	l := x.listsOf(obj)
 	edges := []trackable.Edge{{Name: "variables", Child: l.variables}, {Name: "trainable_variables", Child: l.trainable}, {Name: "regularization_losses", Child: l.losses}}
 	api := []trackable.Edge{
-		{Name: "non_trainable_variables", Child: l.fixed}, {Name: "layers", Child: newList(childLayers(obj))}, {Name: "metrics", Child: newList[trackable.Trackable](nil)},
+		{Name: "non_trainable_variables", Child: l.fixed}, {Name: "layers", Child: newList(childLayers(obj))}, {Name: "metrics", Child: x.metricsOf(obj)},
 		{Name: "layer_regularization_losses", Child: l.own}, {Name: "layer_metrics", Child: trackable.NewMap[trackable.Trackable]()},
 	}
 	api = append(api, edges...)
@@ -306,6 +306,18 @@ func (x *exporter) listsOf(obj trackable.Trackable) *lists {
 	l.losses, l.own = newList(x.lossFunctions(obj, true)), newList(x.lossFunctions(obj, false))
 	x.lists[obj] = l
 	return l
+}
+
+// metricsOf returns the metrics of a model: those of its trainer, of which there are none
+// before the first step.
+func (x *exporter) metricsOf(obj trackable.Trackable) *trackable.List[trackable.Trackable] {
+	var list []trackable.Trackable
+	if t := x.opts.Trainer; t != nil && obj == trackable.Trackable(x.model) {
+		for _, m := range t.Metrics() {
+			list = append(list, m)
+		}
+	}
+	return newList(list)
 }
 
 // childLayers returns the layers of a model, or those that a layer holds.
