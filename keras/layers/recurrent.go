@@ -95,6 +95,9 @@ func (r *recurrent) BuildLayer(s *ops.Scope, in base.Shapes) error {
 // IsStateful reports whether the layer is stateful and built.
 func (r *recurrent) IsStateful() bool { return r.States != nil }
 
+// StateVariables returns the states of a stateful layer that is built, nil for others.
+func (r *recurrent) StateVariables() []*trackable.Variable { return r.States }
+
 // ResetStates sets the states of a stateful layer, to zeros without arguments. The layer
 // must be built and stateful.
 func (r *recurrent) ResetStates(states ...*tensor.Tensor) error {

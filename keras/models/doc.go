@@ -27,6 +27,8 @@
 // its identifier such as _tf_keras_layer, and JSON with its name, class, config and the
 // shape for which it was built.
 //
+// A layer of a program adds attributes and properties of its own; see [AttributeSaver].
+//
 // # Compile state
 //
 // With SaveOptions.Trainer the root's JSON has training_config, and the checkpoint in

@@ -33,7 +33,8 @@ func (g *Generic) Config() json.RawMessage { return slices.Clone(g.config) }
 
 // kerasEdges are the edges of a Keras object that Keras adds to its own.
 var kerasEdges = []string{
-	"variables", "trainable_variables", "regularization_losses", "keras_api", "__call__", "call_and_return_all_conditional_losses", "signatures", "optimizer",
+	"variables", "trainable_variables", "regularization_losses", "keras_api", "__call__", "call_and_return_all_conditional_losses", "_default_save_signature",
+	"signatures", "optimizer",
 }
 
 // TrackableChildren lists the object's own edges.

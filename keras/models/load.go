@@ -1,20 +1,16 @@
 package models
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/keras"
-	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/savedmodel"
-	"github.com/cairnml/cairn/tensor"
 )
 
 // LoadOptions are the options of [Load].
@@ -117,7 +113,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 		l.classes = keras.Classes()
 	}
 	known := l.classes
-	l.classes = known.WithUnknown(l.unknown).WithDecoded(func(obj any) error { return l.setVocabulary(ctx, obj) })
+	l.classes = known.WithUnknown(l.unknown).WithDecoded(func(obj any) error { return l.decoded(ctx, obj) })
 	if l.out.Model, err = l.model(known, root); err != nil {
 		return err
 	}
@@ -134,119 +130,6 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 		l.out.Objects = append(l.out.Objects, Revived{Path: o.Path, Class: o.Class, Name: o.Name, Generic: why != "", Reason: why})
 	}
 	return l.values(ctx, fsys)
-}
-
-// description is what Keras keeps of a layer or a model.
-type description struct {
-	Class      string          `json:"class_name"`
-	Config     json.RawMessage `json:"config"`
-	InputShape json.RawMessage `json:"build_input_shape"`
-	Training   json.RawMessage `json:"training_config"`
-}
-
-// model makes the root.
-func (l *loader) model(known *config.Classes, root *savedmodel.KerasObject) (Model, error) {
-	var d description
-	if err := json.Unmarshal([]byte(root.Metadata), &d); err != nil {
-		return nil, fmt.Errorf("the metadata of the root: %w", err)
-	}
-	class := d.Class
-	if class == "Model" && bytes.Contains(d.Config, []byte(`"input_layers"`)) {
-		class = "Functional"
-	}
-	if known.Lookup(class) == nil {
-		return l.genericFor(root, fmt.Sprintf("the class %q is unknown", d.Class))
-	}
-	text, err := json.Marshal(map[string]any{"class_name": class, "config": d.Config})
-	if err != nil {
-		return nil, err
-	}
-	obj, err := l.classes.Decode(text)
-	if err != nil {
-		return nil, err
-	}
-	m, ok := obj.(Model)
-	if !ok {
-		return nil, fmt.Errorf("the root is %T, want a model or a layer", obj)
-	}
-	if m.AsLayer().Name == "" {
-		m.AsLayer().Name = root.Name
-	}
-	if !m.AsLayer().Built() {
-		var shape base.Shape
-		if err := readShape(d.InputShape, &shape); err == nil && shape != nil {
-			s := base.WithWeightLimit(keras.Symbolic(context.Background()), 0)
-			if err := base.Build(s, m, tensor.Shape(shape)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return m, nil
-}
-
-// readShape reads a shape: a list, or an object with a list.
-func readShape(text json.RawMessage, shape *base.Shape) error {
-	if len(text) == 0 {
-		return nil
-	}
-	var object struct {
-		Items json.RawMessage `json:"items"`
-	}
-	if json.Unmarshal(text, &object) == nil && object.Items != nil {
-		text = object.Items
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return err
-	}
-	return shape.UnmarshalConfig(v)
-}
-
-// unknown makes a layer of an unknown class.
-func (l *loader) unknown(class string, fields map[string]any) (any, error) {
-	name, _ := fields["name"].(string)
-	o := l.byName[name]
-	if o == nil {
-		return nil, fmt.Errorf("the class is unknown, and the file has no layer %q whose functions could be called", name)
-	}
-	return l.genericFor(o, fmt.Sprintf("the class %q is unknown", class))
-}
-
-// genericFor makes a generic layer of an object of the file.
-func (l *loader) genericFor(o *savedmodel.KerasObject, why string) (*Generic, error) {
-	l.generic[o.Name] = why
-	obj, err := l.at(o)
-	if err != nil {
-		return nil, err
-	}
-	f, ok := obj.Child("call_and_return_all_conditional_losses").(*savedmodel.TrackableFunction)
-	if !ok || len(f.Traces()) == 0 {
-		return nil, fmt.Errorf("%s, and the file has no function of the layer %q; register the class", why, o.Name)
-	}
-	g := &Generic{object: obj, function: f, class: o.Class}
-	g.Name = o.Name
-	var d description
-	if err := json.Unmarshal([]byte(o.Metadata), &d); err == nil {
-		g.config = d.Config
-	}
-	return g, nil
-}
-
-// at returns the restored object of an entry.
-func (l *loader) at(o *savedmodel.KerasObject) (*savedmodel.TrackableObject, error) {
-	path := l.restored.MetaGraph.Paths()[o.Object.ID]
-	obj, ok := l.restored.Root.(*savedmodel.TrackableObject)
-	for _, edge := range strings.Split(path, "/") {
-		if ok && o.Object.ID != 0 {
-			obj, ok = obj.Child(edge).(*savedmodel.TrackableObject)
-		}
-	}
-	if !ok {
-		return nil, fmt.Errorf("there is no object at %q", path)
-	}
-	return obj, nil
 }
 
 // values restores the variables of the model.

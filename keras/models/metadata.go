@@ -25,7 +25,11 @@ func (x *exporter) metadata(nodes []savedmodel.SavedNode) ([]byte, error) {
 		if id == "" {
 			continue
 		}
-		text, err := x.describe(n.Object, id)
+		a, err := x.attributesOf(n.Object)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", n.Path, err)
+		}
+		text, err := x.knownClasses().Encode(a.properties, nil)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", n.Path, err)
 		}
@@ -52,36 +56,38 @@ func (x *exporter) objectOf(obj any) (o object, err error) {
 	return o, json.Unmarshal(data, &o)
 }
 
-// describe returns the JSON of a Keras object, with tf_keras's keys in its order.
-func (x *exporter) describe(obj any, id string) (json.RawMessage, error) {
+// properties returns the JSON of a Keras object, with tf_keras's keys in its order.
+func (x *exporter) properties(obj any, id string) (config.Fields, error) {
 	o, err := x.objectOf(obj)
 	if err != nil {
 		return nil, err
 	}
 	class, conf := config.Pair{Name: "class_name", Value: o.Class}, config.Pair{Name: "config", Value: o.Config}
-	var f config.Fields
 	switch m := obj.(type) {
 	case *layers.InputLayer:
 		shape := tuple(tensor.Shape(m.BatchInputShape))
-		f = config.Fields{class, {Name: "name", Value: m.Name}, {Name: "dtype", Value: m.DType}, {Name: "sparse", Value: m.Sparse},
-			{Name: "ragged", Value: m.Ragged}, {Name: "batch_input_shape", Value: shape}, conf}
+		return config.Fields{class, {Name: "name", Value: m.Name}, {Name: "dtype", Value: m.DType}, {Name: "sparse", Value: m.Sparse},
+			{Name: "ragged", Value: m.Ragged}, {Name: "batch_input_shape", Value: shape}, conf}, nil
 	case metrics.Accumulator:
-		f = config.Fields{class, {Name: "name", Value: metrics.NameOf(m)}, {Name: "dtype", Value: "float32"}, conf}
-	default:
-		f = x.describeLayer(obj.(base.LayerLike), id, class, conf)
-		if t := x.opts.Trainer; t != nil && obj == any(x.model) {
-			state, err := x.trainingConfig(t)
-			if err != nil {
-				return nil, err
-			}
-			f = append(f, config.Pair{Name: "training_config", Value: state})
+		return config.Fields{class, {Name: "name", Value: metrics.NameOf(m)}, {Name: "dtype", Value: "float32"}, conf}, nil
+	}
+	f := x.describeLayer(obj.(base.LayerLike), id, class, conf)
+	if t := x.opts.Trainer; t != nil && obj == any(x.model) {
+		state, err := x.trainingConfig(t)
+		if err != nil {
+			return nil, err
 		}
+		f = append(f, config.Pair{Name: "training_config", Value: state})
 	}
-	classes := x.opts.Classes
-	if classes == nil {
-		classes = keras.Classes()
+	return f, nil
+}
+
+// knownClasses returns the classes of configs.
+func (x *exporter) knownClasses() *config.Classes {
+	if x.opts.Classes != nil {
+		return x.opts.Classes
 	}
-	return classes.Encode(f, nil)
+	return keras.Classes()
 }
 
 // describeLayer returns the JSON of a layer or a model.
