@@ -34,14 +34,20 @@ func (c *call) key() string {
 
 // inputFacts returns what is known of the model's inputs.
 func (x *exporter) inputFacts() ([]graph.Fact, error) {
-	if m, ok := x.model.(*keras.Functional); ok {
-		var facts []graph.Fact
+	var facts []graph.Fact
+	switch m := x.model.(type) {
+	case *keras.Functional:
 		for _, v := range m.Inputs() {
 			facts = append(facts, v.Fact().WithoutValue())
 		}
 		return facts, nil
+	case *Generic:
+		call := m.function.Traces()[0].InputSignature()
+		for _, f := range call.Flatten() {
+			facts = append(facts, f.Fact)
+		}
+		return facts, nil
 	}
-	var facts []graph.Fact
 	for _, shape := range x.model.AsLayer().BuiltShapes() {
 		if shape == nil {
 			return nil, fmt.Errorf("the rank of an input isn't known")

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,12 +22,13 @@ type Generic struct {
 	base.Layer
 	object   *savedmodel.TrackableObject
 	function *savedmodel.TrackableFunction
-	class    string
+	saved    *savedmodel.KerasObject
 	config   json.RawMessage
+	all      map[any]*savedmodel.KerasObject // of the file, by the restored objects
 }
 
 // Class returns the name of the class in Python.
-func (g *Generic) Class() string { return g.class }
+func (g *Generic) Class() string { return g.saved.Class }
 
 // Config returns the layer's config as the file has it.
 func (g *Generic) Config() json.RawMessage { return slices.Clone(g.config) }
@@ -57,7 +59,7 @@ func (g *Generic) Call(s *ops.Scope, x ops.Input) *ops.Value { return g.Run(s, g
 // ComputeAll calls the trace that takes the inputs, and adds its losses. A mode of training
 // for which there is no trace is an error.
 func (g *Generic) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
-	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(g.class, err)} }
+	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(g.saved.Class, err)} }
 	if err := c.CheckArgs(); err != nil {
 		return fail(err)
 	}
@@ -134,19 +136,54 @@ func modeOf(p *savedmodel.Parameters, call *graph.Structure) (training, known bo
 
 // EncodeConfig returns the config of the file.
 func (g *Generic) EncodeConfig(*config.Encoder) (config.Fields, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(g.config, &fields); err != nil {
+	if len(g.config) == 0 {
+		return nil, nil
+	}
+	fields, err := orderedFields(g.config)
+	if err != nil {
 		return nil, fmt.Errorf("the config of the layer %q: %w", g.Name, err)
 	}
+	return fields, nil
+}
+
+// parameters returns the names of the parameters of the saved functions, and the modes of
+// training for which there are traces.
+func (g *Generic) parameters() (names []string, modes []bool) {
+	if p := g.function.Parameters; p != nil {
+		names = slices.Clone(p.Names)
+	}
+	for _, c := range g.function.Traces() {
+		mode, known := modeOf(g.function.Parameters, c.InputSignature())
+		if known && !slices.Contains(modes, mode) {
+			modes = append(modes, mode)
+		}
+	}
+	return names, modes
+}
+
+// orderedFields returns the fields of a JSON object in their order.
+func orderedFields(text []byte) (config.Fields, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("got %.40q, want an object", text)
+	}
 	var out config.Fields
-	for _, key := range sortedKeys(fields) {
-		out = append(out, config.Pair{Name: key, Value: fields[key]})
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		out = append(out, config.Pair{Name: key.(string), Value: value})
 	}
 	return out, nil
 }
 
 // ConfigClass returns the class of the file.
 func (g *Generic) ConfigClass(c config.Class, _ bool) config.Class {
-	c.Name = g.class
+	c.Name = g.saved.Class
 	return c
 }

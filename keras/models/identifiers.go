@@ -13,7 +13,9 @@ import (
 
 // identifierOf returns the kind of a Keras object.
 func identifierOf(obj trackable.Trackable) string {
-	switch obj.(type) {
+	switch obj := obj.(type) {
+	case *Generic:
+		return obj.saved.Identifier
 	case *layers.InputLayer:
 		return "_tf_keras_input_layer"
 	case *keras.Functional:

@@ -78,6 +78,7 @@ type loader struct {
 	byName   map[string]*savedmodel.KerasObject // layers by their names
 	generic  map[string]string                  // why layers are generic, by their names
 	restored *savedmodel.Restored
+	all      map[any]*savedmodel.KerasObject // by the restored objects; nil before the first generic one
 }
 
 func (l *loader) load(ctx context.Context, fsys fs.FS) error {

@@ -96,6 +96,32 @@ func TestLoadedModelsAreSavedAgain(t *testing.T) {
 	}
 }
 
+// Objects of unknown classes keep their metadata, functions and edges, so that a program that
+// knows the classes opens what was saved.
+func TestGenericLayersAreSavedAgain(t *testing.T) {
+	arrays := kerastest.Arrays(t, "testdata/saved.npz")
+	for _, name := range []string{"unknown", "subclassed"} {
+		t.Run(name, func(t *testing.T) {
+			l, err := models.Load(t.Context(), saved(t, name), nil)
+			kerastest.Must(t, err)
+			dir := t.TempDir()
+			kerastest.Must(t, models.Save(t.Context(), l.Model, dir, nil))
+			again, err := models.Load(t.Context(), os.DirFS(dir), nil)
+			kerastest.Must(t, err)
+			in := []*ops.Value{ops.ValueOf(arrays[name+"/input"])}
+			out := keras.CallAll(function.Eager(t.Context()), again.Model, in, nil)
+			kerastest.Near(t, "output", out[0], arrays[name+"/output0"], 1e-5)
+			if train := arrays[name+"/train"]; train != nil {
+				out := keras.CallAll(function.Eager(t.Context()).WithTraining(true), again.Model, in, nil)
+				kerastest.Near(t, "training", out[0], train, 1e-5)
+			}
+			if a, b := fmt.Sprint(l.Objects), fmt.Sprint(again.Objects); a != b {
+				t.Errorf("objects\n%s\nwant\n%s", b, a)
+			}
+		})
+	}
+}
+
 func TestWhatIsNoKerasModel(t *testing.T) {
 	for name, want := range map[string]string{"mlp": "no Keras metadata", "session": ""} {
 		if _, err := models.Load(t.Context(), os.DirFS("../../savedmodel/testdata/models/"+name), nil); err == nil || !strings.Contains(err.Error(), want) {

@@ -3,6 +3,7 @@ package models
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras"
@@ -20,8 +21,19 @@ func (x *exporter) metadata(nodes []savedmodel.SavedNode) ([]byte, error) {
 		return nil, x.failed
 	}
 	var list []savedmodel.KerasNode
+	loaded := map[any]*savedmodel.KerasObject{} // objects below generic ones
+	for _, n := range nodes {
+		if g, ok := n.Object.(*Generic); ok {
+			loaded = g.all
+			break
+		}
+	}
 	for _, n := range nodes {
 		id := identifierOf(n.Object)
+		if o := loaded[n.Object]; id == "" && o != nil {
+			list = append(list, savedmodel.KerasNode{ID: n.ID, Path: kerasPath(n), Identifier: o.Identifier, Metadata: o.Metadata})
+			continue
+		}
 		if id == "" {
 			continue
 		}
@@ -33,13 +45,17 @@ func (x *exporter) metadata(nodes []savedmodel.SavedNode) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", n.Path, err)
 		}
-		path := "root"
-		if n.Path != "" {
-			path += "." + n.Path
-		}
-		list = append(list, savedmodel.KerasNode{ID: n.ID, Path: path, Identifier: id, Metadata: string(text)})
+		list = append(list, savedmodel.KerasNode{ID: n.ID, Path: kerasPath(n), Identifier: id, Metadata: string(text)})
 	}
 	return savedmodel.MarshalKeras(list), nil
+}
+
+// kerasPath returns the path of a node as Keras writes it.
+func kerasPath(n savedmodel.SavedNode) string {
+	if n.Path == "" {
+		return "root"
+	}
+	return "root." + n.Path
 }
 
 // object is the class and the config of a Keras object.
@@ -49,7 +65,7 @@ type object struct {
 }
 
 func (x *exporter) objectOf(obj any) (o object, err error) {
-	data, err := keras.Config(obj, &keras.ConfigOptions{Classes: x.opts.Classes, Legacy: true})
+	data, err := keras.Config(obj, &keras.ConfigOptions{Classes: x.knownClasses(), Legacy: true})
 	if err != nil {
 		return o, err
 	}
@@ -71,7 +87,15 @@ func (x *exporter) properties(obj any, id string) (config.Fields, error) {
 	case metrics.Accumulator:
 		return config.Fields{class, {Name: "name", Value: metrics.NameOf(m)}, {Name: "dtype", Value: "float32"}, conf}, nil
 	}
-	f := x.describeLayer(obj.(base.LayerLike), id, class, conf)
+	var f config.Fields
+	if g, ok := obj.(*Generic); ok {
+		if f, err = orderedFields([]byte(g.saved.Metadata)); err != nil {
+			return nil, err
+		}
+		f = slices.DeleteFunc(f, func(p config.Pair) bool { return p.Name == "training_config" })
+	} else {
+		f = x.describeLayer(obj.(base.LayerLike), id, class, conf)
+	}
 	if t := x.opts.Trainer; t != nil && obj == any(x.model) {
 		state, err := x.trainingConfig(t)
 		if err != nil {
@@ -84,10 +108,14 @@ func (x *exporter) properties(obj any, id string) (config.Fields, error) {
 
 // knownClasses returns the classes of configs.
 func (x *exporter) knownClasses() *config.Classes {
-	if x.opts.Classes != nil {
-		return x.opts.Classes
+	if x.known == nil {
+		known := x.opts.Classes
+		if known == nil {
+			known = keras.Classes()
+		}
+		x.known = config.Must(known.With([]config.Class{config.Of[*Generic]("cairn", "Generic")}))
 	}
-	return keras.Classes()
+	return x.known
 }
 
 // describeLayer returns the JSON of a layer or a model.

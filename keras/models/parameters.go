@@ -1,6 +1,8 @@
 package models
 
 import (
+	"slices"
+
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
@@ -17,7 +19,13 @@ type parameters struct {
 // parametersOf returns the parameters of the call of a layer's class.
 func parametersOf(obj any) parameters {
 	names := []string{"inputs"}
-	switch obj.(type) {
+	switch obj := obj.(type) {
+	case *Generic:
+		if saved, modes := obj.parameters(); len(saved) > 0 {
+			if names = saved; len(modes) < 2 { // its functions serve one mode, whatever the parameter
+				names = slices.DeleteFunc(names, func(n string) bool { return n == "training" })
+			}
+		}
 	case *layers.Dropout, *layers.GaussianDropout, *layers.GaussianNoise, *layers.AlphaDropout, *layers.SpatialDropout1D, *layers.SpatialDropout2D,
 		*layers.SpatialDropout3D, *layers.SpectralNormalization:
 		names = append(names, "training")

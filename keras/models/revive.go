@@ -131,7 +131,15 @@ func (l *loader) genericFor(o *savedmodel.KerasObject, why string) (*Generic, er
 	if !ok || len(f.Traces()) == 0 {
 		return nil, fmt.Errorf("%s, and the file has no function of the layer %q; register the class", why, o.Name)
 	}
-	g := &Generic{object: obj, function: f, class: o.Class}
+	if l.all == nil {
+		l.all = map[any]*savedmodel.KerasObject{}
+		for i := range l.objects {
+			if at, err := l.at(&l.objects[i]); err == nil {
+				l.all[at] = &l.objects[i]
+			}
+		}
+	}
+	g := &Generic{object: obj, function: f, saved: o, all: l.all}
 	g.Name = o.Name
 	var d description
 	if err := json.Unmarshal([]byte(o.Metadata), &d); err == nil {

@@ -105,6 +105,7 @@ func Save(ctx context.Context, model Model, dir string, opts *SaveOptions) error
 type exporter struct {
 	ctx        context.Context
 	opts       *SaveOptions
+	known      *config.Classes // of the options, with those of loaded objects
 	model      Model
 	calls      map[any][]*call         // the calls of each layer, each kind once
 	called     []any                   // their keys, in the order of the calls
@@ -119,7 +120,7 @@ type exporter struct {
 
 // prepare names the layers, finds out with what they are called, and traces them.
 func (x *exporter) prepare() error {
-	if !x.model.AsLayer().Built() {
+	if _, generic := x.model.(*Generic); !generic && !x.model.AsLayer().Built() {
 		return errors.New("the model is not built; call it, or build it for a shape")
 	}
 	nameLayers(x.model)
