@@ -27,7 +27,8 @@ func encodeDefault(t *tensor.Tensor) (*pb.TensorProto, error) { return tensorpro
 // savedAsset is a file that is copied into the model.
 type savedAsset struct {
 	asset  *TrackableAsset
-	name   string // below the directory of assets, unique
+	name   string // below the directory of assets, of one file
+	again  bool   // an asset before it is the same file
 	tensor string // the main graph's constant with its path
 }
 
@@ -36,6 +37,12 @@ func (s *saver) asset(a *TrackableAsset, id int) (int, error) {
 	for i := range s.assets {
 		if s.assets[i].asset == a {
 			return i, nil
+		}
+	}
+	for _, x := range s.assets {
+		if x.asset.sameFile(a) {
+			s.assets = append(s.assets, savedAsset{asset: a, name: x.name, again: true})
+			return len(s.assets) - 1, nil
 		}
 	}
 	name, err := assetName(a.Name)
@@ -328,6 +335,9 @@ func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error 
 	for _, a := range s.assets {
 		if err := context.Cause(ctx); err != nil {
 			return err
+		}
+		if a.again {
+			continue
 		}
 		if err := copyAsset(ctx, dir, path.Join(into, AssetsDir, a.name), a.asset); err != nil {
 			return &SaveError{Err: fmt.Errorf("asset %s: %w", a.name, err)}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -109,6 +110,23 @@ func (a *TrackableAsset) String() string {
 		return a.inFS
 	}
 	return a.local
+}
+
+// sameFile reports whether two assets are one file.
+func (a *TrackableAsset) sameFile(b *TrackableAsset) bool {
+	if a.Name != b.Name || a.inFS != b.inFS || a.local != b.local {
+		return false
+	}
+	x, y := reflect.ValueOf(a.fsys), reflect.ValueOf(b.fsys)
+	switch {
+	case !x.IsValid() || !y.IsValid():
+		return x.IsValid() == y.IsValid() && a.local != ""
+	case x.Type() != y.Type():
+		return false
+	case x.Comparable():
+		return a.fsys == b.fsys
+	}
+	return x.Kind() == reflect.Map && x.Pointer() == y.Pointer()
 }
 
 // TrackableChildren returns none: an asset is the end of its edge.
