@@ -50,6 +50,7 @@ var suites = []suite{
 	{name: "traces", run: traceCases, judged: true},
 	{name: "types", run: typeCases, judged: true},
 	{name: "kerasfiles", run: kerasFileCases, judged: true},
+	{name: "rescue", run: rescueCases, judged: true},
 	{name: "recurrent", run: recurrentCases, judged: true},
 	{name: "architectures", run: architectureCases, judged: true},
 	{name: hostile, run: hostileCases},

@@ -216,6 +216,11 @@ func (o *Base) buildNew(vars []*trackable.Variable) error {
 		if err := o.number.make(o, vars[0]); err != nil {
 			return err
 		}
+		if keras3 && o.number != nil && o.number.variable != nil {
+			if err := o.next.all.Append(o.number.variable); err != nil {
+				return err
+			}
+		}
 	}
 	o.next.built.Store(true)
 	return nil

@@ -154,6 +154,8 @@ func compilation(legacy bool, opts *SaveModelOptions, classes *config.Classes) (
 			return nil, fmt.Errorf("the option Training: %w", err)
 		}
 	}
+	delete(fields, "optimizer_config") // of another kind of file
+	delete(fields, "optimizer")
 	fields[key] = optimizer
 	return json.Marshal(fields)
 }
