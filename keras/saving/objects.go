@@ -253,6 +253,22 @@ func weightsOfTokens(v *trackable.Variable) []*trackable.Variable {
 	return []*trackable.Variable{v}
 }
 
+// adaptVariables lists the variables of a layer that count within Adapt. No Keras file has
+// them.
+func adaptVariables(obj trackable.Trackable) []*trackable.Variable {
+	switch l := obj.(type) {
+	case *layers.TextVectorization:
+		if l.Lookup != nil {
+			return adaptVariables(l.Lookup)
+		}
+	case *layers.StringLookup:
+		return weightsOfTokens(l.NumDocuments)
+	case *layers.IntegerLookup:
+		return weightsOfTokens(l.NumDocuments)
+	}
+	return nil
+}
+
 // weightNames returns the names of the variables of an object in a file, nil for numbers.
 func weightNames(obj trackable.Trackable) []string {
 	switch obj.(type) {

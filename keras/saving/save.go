@@ -107,7 +107,7 @@ func objectContents(model trackable.Trackable, d dialect, opts *SaveOptions) (*k
 				g.Weights[i].Name = name
 			}
 		}
-		for _, v := range p.vars {
+		for _, v := range append(adaptVariables(p.obj), p.vars...) {
 			saved[v] = true
 		}
 		if d == keras3 {
