@@ -76,18 +76,7 @@ func splitV2(c *engine.Call) error {
 			return append(dst, s)
 		}
 		if sep == "" {
-			for s = strings.TrimLeft(s, number.Space); s != ""; {
-				i := strings.IndexAny(s, number.Space)
-				if i < 0 {
-					i = len(s)
-				}
-				dst = append(dst, s[:i])
-				s = strings.TrimLeft(s[i:], number.Space)
-				if n--; n == 0 {
-					return append(dst, s) // even where nothing is left
-				}
-			}
-			return dst
+			return splitSpaces(dst, s, n)
 		}
 		for ; n != 0; n-- {
 			i := strings.Index(s, sep)
@@ -99,6 +88,37 @@ func splitV2(c *engine.Call) error {
 		}
 		return append(dst, s)
 	})
+}
+
+// spaces has the bytes of white space.
+var spaces = func() (is [256]bool) {
+	for _, c := range []byte(number.Space) {
+		is[c] = true
+	}
+	return is
+}()
+
+// splitSpaces splits at runs of white space, up to n times where n isn't below 0: then the last
+// part is what is left, even nothing.
+func splitSpaces(dst []string, s string, n int64) []string {
+	i := 0
+	for {
+		for i < len(s) && spaces[s[i]] {
+			i++
+		}
+		if n == 0 {
+			return append(dst, s[i:])
+		}
+		if i == len(s) {
+			return dst
+		}
+		begin := i
+		for i < len(s) && !spaces[s[i]] {
+			i++
+		}
+		dst = append(dst, s[begin:i])
+		n--
+	}
 }
 
 // splitWith makes a sparse matrix of the parts of a vector of strings.
