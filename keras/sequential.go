@@ -206,13 +206,13 @@ func (m *Sequential) BuildLayer(s *ops.Scope, in base.Shapes) error {
 	if !base.OnlyBuilds(s) {
 		return nil
 	}
-	_, err := m.shapesFor(s, in)
+	_, err := m.flowFor(s, in)
 	return err
 }
 
-// shapesFor connects the layers on a symbolic input, which builds them, and returns the
-// shapes of their outputs.
-func (m *Sequential) shapesFor(s *ops.Scope, in base.Shapes) ([]tensor.Shape, error) {
+// flowFor connects the layers on a symbolic input, which builds them, and returns the input
+// and the layers' outputs.
+func (m *Sequential) flowFor(s *ops.Scope, in base.Shapes) ([]*ops.Value, error) {
 	if len(in) != 1 {
 		return nil, fmt.Errorf("got %d shapes, want 1", len(in))
 	}
@@ -220,7 +220,7 @@ func (m *Sequential) shapesFor(s *ops.Scope, in base.Shapes) ([]tensor.Shape, er
 	if err != nil {
 		return nil, err
 	}
-	var shapes []tensor.Shape
+	out := []*ops.Value{v}
 	for _, l := range m.computed() {
 		if l == nil {
 			return nil, errors.New("a layer is nil")
@@ -229,9 +229,9 @@ func (m *Sequential) shapesFor(s *ops.Scope, in base.Shapes) ([]tensor.Shape, er
 		if err := inner.Err(); err != nil {
 			return nil, err
 		}
-		shapes = append(shapes, v.Shape())
+		out = append(out, v)
 	}
-	return shapes, nil
+	return out, nil
 }
 
 // EncodeConfig returns tf_keras's config of a sequential model.

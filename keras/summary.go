@@ -125,7 +125,7 @@ func summaryRows(model Callable) (rows []summaryRow, connected bool, err error) 
 		}
 		return rows, !m.isLine(), nil
 	case *Sequential:
-		shapes, err := m.outputShapes()
+		flow, err := m.flow()
 		if err != nil {
 			return nil, false, err
 		}
@@ -134,7 +134,7 @@ func summaryRows(model Callable) (rows []summaryRow, connected bool, err error) 
 			if err != nil {
 				return nil, false, err
 			}
-			row.shape = pythonShape(shapes[i])
+			row.shape = pythonShape(flow[i+1].Shape())
 			rows = append(rows, row)
 		}
 		return rows, false, nil
@@ -189,13 +189,13 @@ func className(l Callable) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// outputShapes returns the shapes of the layers' outputs.
-func (m *Sequential) outputShapes() ([]tensor.Shape, error) {
+// flow returns the symbolic input and the layers' outputs.
+func (m *Sequential) flow() ([]*ops.Value, error) {
 	in := m.input(m.layerNames())
 	if in == nil {
 		return nil, errors.New("the model has not been built, since the shape of its input isn't known; call it, or begin it with a layers.InputLayer")
 	}
-	return m.shapesFor(ops.NewScope(context.Background()), base.Shapes{tensor.Shape(in.BatchInputShape)})
+	return m.flowFor(ops.NewScope(context.Background()), base.Shapes{tensor.Shape(in.BatchInputShape)})
 }
 
 // shapeOf returns the shapes of a layer's outputs as Python prints them.

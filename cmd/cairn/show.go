@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/cmd/cairn/internal/plot"
 	"github.com/cairnml/cairn/inspect"
 	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/inspect/render/raster"
 	"github.com/cairnml/cairn/savedmodel/describe"
 	"github.com/cairnml/cairn/tensorfile"
 )
@@ -202,7 +202,7 @@ func suffix(path string) string { return strings.ToLower(filepath.Ext(path)) }
 // surface returns what a picture is drawn on.
 func (f *showFlags) surface(w io.Writer) render.Surface {
 	if f.format == "png" {
-		return plot.PNGSurface(w)
+		return raster.Surface(w)
 	}
 	return render.SVGSurface(w)
 }

@@ -1,4 +1,5 @@
-package plot
+// Package raster draws the pictures of package render as PNG.
+package raster
 
 import (
 	"fmt"
@@ -23,11 +24,14 @@ import (
 // maxPixels bounds a picture's memory. Larger pictures have a smaller scale.
 const maxPixels = 40 << 20
 
-// PNGSurface returns the surface that writes a PNG picture to w. An SVG's pixel becomes two
+// scale is the number of pixels for one of an SVG, which makes letters sharp.
+const scale = 2
+
+// Surface returns the surface that writes a PNG picture to w. An SVG's pixel becomes two
 // each way, or fewer in a picture of more than 40 million pixels.
-func PNGSurface(w io.Writer) render.Surface {
+func Surface(w io.Writer) render.Surface {
 	return func(width, height float64) (render.Canvas, error) {
-		c := &raster{w: w, scale: pngScale, faces: map[faceKey]font.Face{}}
+		c := &raster{w: w, scale: scale, faces: map[faceKey]font.Face{}}
 		if most := math.Sqrt(maxPixels / max(width*height, 1)); most < c.scale {
 			c.scale = most
 		}
