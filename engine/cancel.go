@@ -59,6 +59,21 @@ func (c *Call) cancellable() bool {
 	return true
 }
 
+// Check leaves the kernel if the call's context has ended: it panics with a value that the
+// engine turns into the context's error, as [Call.Parallel] does. A kernel whose pieces of
+// work can take long calls it within them, on any goroutine. A kernel that may have changed
+// something is not left.
+func (c *Call) Check() {
+	if !c.cancellable() {
+		return
+	}
+	select {
+	case <-c.ctx.Done():
+		panic(cancellation{context.Cause(c.ctx)})
+	default:
+	}
+}
+
 // parallelUntilDone runs a loop as Parallel does, until the context ends.
 func (c *Call) parallelUntilDone(n int, nsEach float64, fn func(lo, hi int)) {
 	done := c.ctx.Done()

@@ -195,14 +195,18 @@ func poolOver[T element](c *engine.Call, g geometry, y, x []T, f windowFunc[T]) 
 	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.c)
 	defer done()
 	loop := engine.Share[poolRows[T]]()
-	loop.State = poolRows[T]{g, out, fr.data, f}
+	loop.State = poolRows[T]{c, g, out, fr.data, f}
 	loop.Parallel(c, g.n*g.out[0]*g.out[1], float64(g.out[2]*g.c*g.taps())*0.05+10*float64(g.out[2]))
 	loop.State = poolRows[T]{}
 	loop.Free()
 }
 
+// longWindow is the number of taps from which on each window looks at the call's context.
+const longWindow = 1 << 12
+
 // poolRows is pooling whose rows of places workers share.
 type poolRows[T element] struct {
+	call *engine.Call
 	geometry
 	y, x []T
 	f    windowFunc[T]
@@ -215,6 +219,9 @@ func (w *poolRows[T]) Piece(lo, hi int) {
 		n, z, y := r/(w.out[0]*w.out[1]), r/w.out[1]%w.out[0], r%w.out[1]
 		src, dst := w.x[n*image:(n+1)*image], w.y[r*width:(r+1)*width]
 		w.eachRun(z, y, func(x int, p *simd.Pool) {
+			if len(p.Taps) > longWindow {
+				w.call.Check()
+			}
 			places := dst[x*w.c : (x+p.Places)*w.c]
 			if len(p.Taps) == 0 {
 				clear(places)

@@ -67,7 +67,7 @@ func editDistance(c *engine.Call) error {
 		if err := c.Context().Err(); err != nil {
 			return err
 		}
-		n := float32(levenshtein(r[0], r[1], equal))
+		n := float32(levenshtein(c, r[0], r[1], equal))
 		if normalize {
 			if len(r[1]) == 0 {
 				n = float32(math.Inf(1))
@@ -81,12 +81,13 @@ func editDistance(c *engine.Call) error {
 }
 
 // levenshtein returns the fewest changes that make the elements a those of b.
-func levenshtein(a, b []int, equal func(i, j int) bool) int {
+func levenshtein(c *engine.Call, a, b []int, equal func(i, j int) bool) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i, x := range a {
+		c.Check()
 		diagonal := row[0]
 		row[0] = i + 1
 		for j, y := range b {

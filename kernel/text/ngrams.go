@@ -85,6 +85,7 @@ func (g *grams) row(room *budget, out, row []string, width, n int64) ([]string, 
 	pad := g.padding(width)
 	var text []byte
 	for i := range n {
+		room.c.Check()
 		left := max(0, pad-i)
 		right := max(0, pad-(n-i-1))
 		text = text[:0]
