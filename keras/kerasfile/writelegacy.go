@@ -109,9 +109,10 @@ func setNames(g *hdf5.GroupWriter, name string, list []string) error {
 		n++
 	}
 	n = max(n, 2)
+	all := len(list)
 	for i := range n {
-		size := len(list) / n
-		if i < len(list)%n {
+		size := all / n
+		if i < all%n {
 			size++
 		}
 		part := list[:size]
