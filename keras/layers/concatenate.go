@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/ops"
@@ -32,11 +33,12 @@ func (l *Concatenate) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value 
 // ComputeMask joins the masks. An input without one has a mask that ignores nothing. The
 // result is nil if no input has one.
 func (l *Concatenate) ComputeMask(s *ops.Scope, c *base.Invocation, _ []*ops.Value) []*ops.Value {
-	some := false
+	if !slices.ContainsFunc(c.Masks, func(m *ops.Value) bool { return m != nil }) {
+		return nil
+	}
 	masks := make([]*ops.Value, len(c.Inputs))
 	for i, x := range c.Inputs {
 		m := c.Masks[i]
-		some = some || m != nil
 		switch {
 		case m == nil:
 			masks[i] = ops.Cast(s, ops.OnesLike(s, x), tensor.Bool)
@@ -45,9 +47,6 @@ func (l *Concatenate) ComputeMask(s *ops.Scope, c *base.Invocation, _ []*ops.Val
 		default:
 			masks[i] = m
 		}
-	}
-	if !some {
-		return nil
 	}
 	return []*ops.Value{ops.All(s, ops.Concat(s, masks, *l.Axis), -1)}
 }
