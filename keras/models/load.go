@@ -150,5 +150,8 @@ func (l *loader) values(ctx context.Context, fsys fs.FS) error {
 	for _, item := range report.Unused {
 		l.out.Unused = append(l.out.Unused, item.Key)
 	}
+	if l.out.Model.AsLayer().Built() {
+		report.AllowMissing() // layers that the program adds later are new
+	}
 	return nil
 }

@@ -20,6 +20,7 @@ type description struct {
 	Config     json.RawMessage `json:"config"`
 	InputShape json.RawMessage `json:"build_input_shape"`
 	Training   json.RawMessage `json:"training_config"`
+	Trainable  *bool           `json:"trainable"`
 }
 
 // model makes the root.
@@ -144,6 +145,7 @@ func (l *loader) genericFor(o *savedmodel.KerasObject, why string) (*Generic, er
 	var d description
 	if err := json.Unmarshal([]byte(o.Metadata), &d); err == nil {
 		g.config = d.Config
+		g.NotTrainable = d.Trainable != nil && !*d.Trainable
 	}
 	return g, nil
 }
