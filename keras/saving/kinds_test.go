@@ -63,7 +63,7 @@ var kinds = map[string]func(s *ops.Scope) (models.Model, error){
 	},
 	"nested models": func(s *ops.Scope) (models.Model, error) {
 		x := keras.Input(s, tensor.Shape{3}, nil)
-		inner, err := keras.NewModel(x, dense(3).Call(s, keras.NewSequential(dense(4), &layers.BatchNormalization{}).Call(s, x)), &keras.ModelOptions{Name: "inner"})
+		inner, err := keras.NewModel(x, dense(3).Call(s, keras.NewSequential(keras.Named("first", dense(4)), &layers.BatchNormalization{}).Call(s, x)), &keras.ModelOptions{Name: "inner"})
 		if err != nil {
 			return nil, err
 		}
@@ -99,10 +99,6 @@ var kinds = map[string]func(s *ops.Scope) (models.Model, error){
 		x := keras.Input(s, tensor.Shape{-1, -1, 3}, nil)
 		c := (&layers.Conv2D{Filters: 3, KernelSize: []int{3}, DilationRate: []int{2}}).Call(s, x)
 		return keras.NewModel(x, new(layers.BatchNormalization).Call(s, c), nil)
-	},
-	"convolutions over time": func(s *ops.Scope) (models.Model, error) {
-		x := keras.Input(s, tensor.Shape{3, 4, 4, 2}, &keras.InputOptions{BatchSize: 2})
-		return keras.NewModel(x, (&layers.ConvLSTM2D{Filters: 2, KernelSize: []int{1}}).Call(s, x), nil)
 	},
 	"ops between layers": func(s *ops.Scope) (models.Model, error) {
 		x := keras.Input(s, tensor.Shape{3}, nil)
