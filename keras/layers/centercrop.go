@@ -39,6 +39,9 @@ func cropOrResize(s *ops.Scope, x *ops.Value, height, width int, at func(s *ops.
 	if at == nil {
 		return resize(s)
 	}
+	if shape := x.Shape(); len(shape) == 4 && (shape[1] >= 0 && shape[1] < height || shape[2] >= 0 && shape[2] < width) {
+		return resize(s) // no part can be cut out, which a branch for it would report
+	}
 	h, w := imageSize(s, x)
 	surplusHeight, surplusWidth := ops.Sub(s, h, int32(height)), ops.Sub(s, w, int32(width))
 	enough := ops.GreaterEqual(s, ops.Minimum(s, surplusHeight, surplusWidth), int32(0))

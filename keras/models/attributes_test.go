@@ -98,6 +98,21 @@ func TestLayersSaveAttributesOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestCellsOfConvolutionsAreSaved(t *testing.T) {
+	s := keras.Symbolic(t.Context())
+	x := keras.Input(s, tensor.Shape{3, 5, 5, 1}, nil)
+	m, err := keras.NewModel(x, (&layers.ConvLSTM2D{Filters: 2, KernelSize: []int{3, 3}}).Call(s, x), nil)
+	kerastest.Must(t, err)
+	dir := t.TempDir()
+	kerastest.Must(t, models.Save(t.Context(), m, dir, nil))
+	l, err := models.Load(t.Context(), os.DirFS(dir), nil)
+	kerastest.Must(t, err)
+	in := ops.Ones(function.Eager(t.Context()), tensor.Float32, 1, 3, 5, 5, 1)
+	want, err := m.Call(function.Eager(t.Context()), in).Tensor()
+	kerastest.Must(t, err)
+	kerastest.Near(t, "output", l.Model.Call(function.Eager(t.Context()), in), want, 0)
+}
+
 func TestStatesOfRecurrentLayersAreSaved(t *testing.T) {
 	s := keras.Symbolic(t.Context())
 	x := keras.Input(s, tensor.Shape{3, 2}, &keras.InputOptions{BatchSize: 2})

@@ -113,7 +113,7 @@ func (x *exporter) knownClasses() *config.Classes {
 		if known == nil {
 			known = keras.Classes()
 		}
-		x.known = config.Must(known.With([]config.Class{config.Of[*Generic]("cairn", "Generic")}))
+		x.known = config.Must(known.With(savedOnly))
 	}
 	return x.known
 }
@@ -175,6 +175,11 @@ func (x *exporter) describeLayer(obj base.LayerLike, id string, class, conf conf
 	}
 	return append(f, config.Pair{Name: "keras_version", Value: kerasVersion}, config.Pair{Name: "backend", Value: "tensorflow"},
 		config.Pair{Name: "model_config", Value: config.Fields{class, conf}})
+}
+
+// savedOnly are classes that have a config in a SavedModel, and can't be made from it alone.
+var savedOnly = []config.Class{
+	config.Of[*Generic]("cairn", "Generic"), config.PrivateOf[*layers.ConvLSTMCell]("tf_keras.src.layers.rnn.base_conv_lstm", "ConvLSTMCell"),
 }
 
 // kerasVersion is the release of tf_keras whose files a save writes.

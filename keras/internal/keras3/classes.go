@@ -73,6 +73,8 @@ var classes = []class{
 	{kind: layer, name: "DenseFeatures", refused: "Keras 3 has no feature columns"},
 	{kind: layer, name: "RandomFourierFeatures", refused: "Keras 3 has no such layer"},
 	{kind: layer, name: "LocallyConnected1D", refused: "Keras 3 has no such layer"},
+	{kind: layer, name: "LayerScale", refused: "Keras 3 has no such layer that it can load"},
+	{kind: layer, name: "StochasticDepth", refused: "Keras 3 has no such layer that it can load"},
 	{kind: layer, name: "LocallyConnected2D", refused: "Keras 3 has no such layer"},
 	{kind: layer, name: "RandomHeight", refused: "Keras 3 has no such layer"},
 	{kind: layer, name: "RandomWidth", refused: "Keras 3 has no such layer"},
