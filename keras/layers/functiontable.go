@@ -216,6 +216,9 @@ var tensorFlowFunctions = map[string]tensorFlowFunction{
 
 	"identity": unary("input", ops.Identity), "stop_gradient": unary("input", ops.StopGradient), "rank": unary("input", ops.Rank),
 	"cast": tf("x dtype", func(s *ops.Scope, a *functionArgs) *ops.Value {
+		if !a.given("dtype") {
+			a.fail("dtype", "it is not given, want the name of a type")
+		}
 		return ops.Cast(s, a.tensor("x"), a.dtype("dtype", tensor.Float32))
 	}),
 	"zeros_like": like(ops.ZerosLike), "ones_like": like(ops.OnesLike),

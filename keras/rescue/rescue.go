@@ -115,7 +115,7 @@ func Convert(ctx context.Context, src, dst string, opts *Options) (*Result, erro
 	if strings.HasSuffix(dst, ".keras") {
 		err = c.archive(ctx, dst)
 	} else {
-		err = c.savedModel(ctx, strings.TrimRight(dst, "/"+string(filepath.Separator)))
+		err = c.savedModel(ctx, filepath.Clean(dst))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rescue: %s: %w", src, err)

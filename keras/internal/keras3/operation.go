@@ -231,7 +231,6 @@ func (f *function) nodeDown(g *network, l map[string]any, n any) (map[string]any
 	conf, _ := l["config"].(map[string]any)
 	rest := maps.Clone(conf)
 	delete(rest, "name")
-	delete(rest, "dtype")
 	for _, s := range f.settings {
 		v := rest[s.three]
 		delete(rest, s.three)
@@ -244,6 +243,7 @@ func (f *function) nodeDown(g *network, l map[string]any, n any) (map[string]any
 			kwargs[s.two] = s.defaultThree
 		}
 	}
+	delete(rest, "dtype") // of an operation that has it as a layer does
 	for _, name := range slices.Sorted(maps.Keys(rest)) {
 		if v := rest[name]; v != nil && !equal(v, false) && !equal(v, 0) {
 			return nil, nil, fmt.Errorf("the option %q has no counterpart in Keras 2 (got %s)", name, short(v))
