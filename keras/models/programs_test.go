@@ -128,7 +128,7 @@ func TestNamesOfMetricsStay(t *testing.T) {
 	for _, fitted := range []bool{false, true} {
 		m, data := two(t)
 		trainer, err := keras.Compile(m, &keras.CompileOptions{
-			Optimizer: "rmsprop", Loss: "mse", Metrics: map[string]any{"head_0": []any{"mae", "accuracy"}},
+			Optimizer: "rmsprop", Loss: "mse", Metrics: map[string]any{"head_0": []any{"mae", "accuracy", new(metrics.MeanSquaredError)}},
 		})
 		kerastest.Must(t, err)
 		if fitted {

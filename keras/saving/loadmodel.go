@@ -145,7 +145,7 @@ func buildLoaded(ctx context.Context, model base.Callable) error {
 	if len(shapes) == 0 {
 		return errors.New("the configuration names no shape of the input, so the variables can't be made; make the model, call it and use LoadWeights")
 	}
-	return keras.Build(function.Eager(ctx), layer, shapes...)
+	return keras.Build(base.WithWeightLimit(function.Eager(ctx), 0), layer, shapes...)
 }
 
 // withoutCompilation leaves compile_config out of a model's JSON.

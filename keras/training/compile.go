@@ -45,6 +45,8 @@ type CompileOptions struct {
 	// Seed is the seed of tf_keras.utils.set_random_seed: of the model's first values, if
 	// it is not built yet, and of the order of examples. Default: none, each run differs.
 	Seed *uint64
+
+	stored bool // in a file, whose metric objects may have the names of outputs before their own
 }
 
 // Trainer trains, evaluates and runs a model. It must not be used by several goroutines at

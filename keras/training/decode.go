@@ -26,7 +26,7 @@ func DecodeCompile(classes *config.Classes, text []byte) (*CompileOptions, error
 	if state.OptimizerConfig == nil {
 		state.OptimizerConfig = state.Optimizer
 	}
-	o := &CompileOptions{}
+	o := &CompileOptions{stored: true}
 	var err error
 	for _, part := range []struct {
 		name string

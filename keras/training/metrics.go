@@ -3,6 +3,7 @@ package training
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
@@ -98,7 +99,7 @@ func (m *metricSet) build(o *CompileOptions, out *outputs, truths []*ops.Value) 
 	if m.weighted, err = metricsPerOutput("weighted metrics", o.WeightedMetrics, out, truths); err != nil {
 		return err
 	}
-	if err := m.name(out.names); err != nil {
+	if err := m.name(o, out.names); err != nil {
 		return err
 	}
 	m.built = true
@@ -132,7 +133,7 @@ func metricsPerOutput(what string, given any, out *outputs, truths []*ops.Value)
 }
 
 // name gives the metrics different names, and lists them.
-func (m *metricSet) name(outputs []string) error {
+func (m *metricSet) name(o *CompileOptions, outputs []string) error {
 	used := map[string]bool{}
 	several := len(outputs) > 1
 	set := func(metric metrics.Metric, name string) error {
@@ -147,7 +148,7 @@ func (m *metricSet) name(outputs []string) error {
 	for i, output := range outputs {
 		for _, metric := range m.plain[i] {
 			name := metrics.NameOf(metric)
-			if several {
+			if several && !(o.stored && strings.HasPrefix(name, output+"_")) {
 				name = output + "_" + name
 			}
 			if err := set(metric, name); err != nil {
@@ -157,6 +158,7 @@ func (m *metricSet) name(outputs []string) error {
 		for _, metric := range m.weighted[i] {
 			name := metrics.NameOf(metric)
 			switch {
+			case several && o.stored && strings.HasPrefix(name, output+"_"):
 			case several && used[output+"_"+name]:
 				name = output + "_weighted_" + name
 			case several:
