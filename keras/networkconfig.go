@@ -486,6 +486,11 @@ func (r *networkReader) call(c *layerCalls, data any) error {
 		}
 		values := make([]*ops.Value, len(inputs))
 		for i, x := range inputs {
+			if list, ok := x.([]any); ok {
+				if x, err = tensorOf(list); err != nil {
+					return fmt.Errorf("a constant input: %w", err)
+				}
+			}
 			values[i] = ops.Const(r.scope, x)
 		}
 		out = base.CallAll(r.scope, c.layer, values, opts)

@@ -263,6 +263,7 @@ func (g *Graph) record(s *ops.Scope, l *Layer, self any, x ops.Input, opts *Call
 	if s.Err() != nil {
 		return out
 	}
+	n.keepConstants()
 	n.Outputs = make([]*ops.Value, len(out))
 	for i, v := range out {
 		own := ops.Identity(s, v) // an output may be an input, or a constant
@@ -275,6 +276,25 @@ func (g *Graph) record(s *ops.Scope, l *Layer, self any, x ops.Input, opts *Call
 	}
 	g.add(n)
 	return n.Outputs
+}
+
+// keepConstants makes constants of the graph tensors, which calls of the model can use.
+func (n *Node) keepConstants() {
+	tensorOf := func(v *ops.Value) *ops.Value {
+		if v == nil || !v.IsSymbolic() || v.Output().Node.Op != "Const" {
+			return v
+		}
+		return ops.ValueOf(v.Output().Node.Attrs.Tensor("value"))
+	}
+	for i, x := range n.Inputs {
+		n.Inputs[i] = MapValues(x, tensorOf)
+	}
+	for name, x := range n.Args {
+		n.Args[name] = MapValues(x, tensorOf)
+	}
+	for i, m := range n.Masks {
+		n.Masks[i] = tensorOf(m)
+	}
 }
 
 // AddNode records a node for a call that the caller has computed. The outputs must not be
