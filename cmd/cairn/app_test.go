@@ -222,8 +222,9 @@ func TestBinaryIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Besides the kernels of 1,200 ops: writers of SavedModels, HDF5, JSON of requests, pictures.
-	if info.Size() > 36<<20 {
+	// Besides the kernels of 1,200 ops: writers of SavedModels, HDF5, JSON of requests, pictures,
+	// and Keras's classes, with which convert makes models and the demo trains one.
+	if info.Size() > 40<<20 {
 		t.Errorf("the program takes %d MiB", info.Size()>>20)
 	}
 	t.Logf("%.1f MB", float64(info.Size())/1e6)
