@@ -31,6 +31,8 @@ var sizedByValues = map[string]bool{
 	"DecodeJpeg": true, "DecodeAndCropJpeg": true, "DecodeWebP": true, "DecodePng": true, "DecodeGif": true, "DecodeBmp": true, "DecodeImage": true, "NonMaxSuppressionWithOverlaps": true,
 	"NearestNeighbors": true, "ComputeAccidentalHits": true,
 	"CTCGreedyDecoder": true, "CTCBeamSearchDecoder": true,
+	// Windows of XLA, of whose output TensorFlow's rule tells the rank.
+	"XlaConv": true, "XlaConvV2": true,
 	// Memory whose size the rule doesn't know, as TensorFlow's.
 	"CudnnRNN": true, "CudnnRNNV2": true, "CudnnRNNV3": true, "CudnnRNNCanonicalToParams": true, "CudnnRNNCanonicalToParamsV2": true,
 	"CudnnRNNParamsToCanonical": true, "CudnnRNNParamsToCanonicalV2": true,

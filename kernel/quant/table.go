@@ -6,6 +6,8 @@
 package quant
 
 import (
+	"fmt"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -117,7 +119,7 @@ func prepareConv(n *engine.Node) (func(*engine.Call) error, error) {
 	case filter == tensor.QInt8:
 		return prepareFusedConv(n)
 	case in != filter:
-		return nil, &engine.UnsupportedTypeError{Attr: "Tinput", Type: in, Known: []tensor.DType{filter}}
+		return nil, fmt.Errorf("an input of %v with a filter of %v; such a filter takes inputs of its own type", in, filter)
 	}
 	return prepareWindows(quantizedConv)(n)
 }
