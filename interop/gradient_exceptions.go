@@ -54,6 +54,7 @@ var (
 		onlyHere: "TensorFlow's rule needs an input that is neither cut nor padded",
 		says:     []string{"Incompatible shapes", "Matrix size-incompatible"},
 		differs:  "TensorFlow's rule counts on an input that is neither cut nor padded", only: cutsOrPads}
+	shardMarks     = gradientException{onlyHere: "TensorFlow has the marks of shards in compiled functions only", says: []string{"No OpKernel was registered"}}
 	lacks          = gradientException{onlyHere: unregistered, says: []string{"No gradient defined for operation"}}
 	int64Axes      = gradientException{onlyHere: "TensorFlow's rule takes no int64 axes where it doesn't know the shape", says: []string{"DynamicStitch"}}
 	transformsBack = gradientException{
@@ -99,16 +100,17 @@ func isZero(d *derivative, place, i int) bool { return opfixture.Numbers(d.in[pl
 func noIndices(d *derivative, _ int) bool { return d.in[1].Len() == 0 }
 
 var gradientExceptions = map[string]gradientException{
-	"BlockLSTM":         {flows: []int{1, 6}},
-	"BlockLSTMV2":       {flows: []int{1, 6}, differs: "TensorFlow's rule calls the gradient of BlockLSTM, whose gates have another order"},
-	"Snapshot":          lacks,
-	"SoftsignGrad":      lacks,
-	"MaxPoolGradGradV2": lacks,
-	"Sum":               int64Axes,
-	"Mean":              int64Axes,
-	"Prod":              int64Axes,
-	"Max":               int64Axes,
-	"Min":               int64Axes,
+	"BlockLSTM":               {flows: []int{1, 6}},
+	"BlockLSTMV2":             {flows: []int{1, 6}, differs: "TensorFlow's rule calls the gradient of BlockLSTM, whose gates have another order"},
+	"Snapshot":                lacks,
+	"SoftsignGrad":            lacks,
+	"MaxPoolGradGradV2":       lacks,
+	"Sum":                     int64Axes,
+	"Mean":                    int64Axes,
+	"Prod":                    int64Axes,
+	"Max":                     int64Axes,
+	"Min":                     int64Axes,
+	"XlaSpmdFullToShardShape": shardMarks, "XlaSpmdShardToFullShape": shardMarks,
 	"MaxPoolWithArgmax": {onlyHere: "TensorFlow's CPU kernel of the gradient takes no int32 places", says: []string{"No OpKernel was registered"}},
 	"Conv2D": {onlyHere: "TensorFlow's CPU kernels of the gradients take neither dilations nor groups",
 		says: []string{"dilation rates larger than 1", "grouped convolutions", "filter_size does not have enough elements"}},

@@ -284,7 +284,14 @@ func opPrograms() []*program {
 // untraced returns why TensorFlow can't be asked to run a graph with an op, "" where
 // it can.
 func untraced(op string) string {
+	for _, family := range []string{"QuantizedConv2D", "QuantizedDepthwiseConv2D", "QuantizedMatMulWithBias", "QuantizedConcatV2"} {
+		if strings.HasPrefix(op, family) {
+			return "TensorFlow replaces the op by oneDNN's in graphs and eager calls, and not in such functions"
+		}
+	}
 	switch op {
+	case "XlaSetBound", "XlaSpmdFullToShardShape", "XlaSpmdShardToFullShape":
+		return "TensorFlow has the op in compiled functions only"
 	case "AdjustContrast", "BatchCholesky", "BatchCholeskyGrad", "BatchMatrixBandPart", "BatchMatrixDeterminant", "BatchMatrixDiag",
 		"BatchMatrixDiagPart", "BatchMatrixInverse", "BatchMatrixSetDiag", "BatchMatrixSolve", "BatchMatrixSolveLs",
 		"BatchMatrixTriangularSolve", "BatchSelfAdjointEig", "MatrixExponential", "SelfAdjointEig",
