@@ -25,7 +25,7 @@ type opRow struct {
 	words, verb string
 	count       int // calls of a request
 	exact       bool
-	// spans says that vectors are determined up to a factor: the answers' magnitudes are compared.
+	// spans reports whether vectors are determined up to a factor. If so, magnitudes are compared.
 	spans bool
 }
 

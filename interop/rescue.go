@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/rescue"
 	"github.com/cairnml/cairn/keras/saving"
 	"github.com/cairnml/cairn/ops"
@@ -98,12 +99,12 @@ func rescueCases(ctx context.Context, r *run) {
 	peer("back")
 }
 
-// refusals are what Keras 3 has nothing for; each is reported, and none is written.
-var refusals = []string{"Keras 3 has no", "unknown to Keras 3", "another function in Keras 3", "can't be carried over", "has no operation of Keras 3",
-	"Keras 3's calls no layer", "Keras 3's leaves", "Keras 3 takes", "a call in Keras 3 needs", "has no feature columns", "of which Keras 3 makes integers", "which Keras 3 refuses", "Lambda: function: unknown class"}
-
+// untranslatable reports whether Keras 3 lacks a part of the model, or the model has code of
+// Python, of which neither is written.
 func untranslatable(err error) bool {
-	return err != nil && slices.ContainsFunc(refusals, func(s string) bool { return strings.Contains(err.Error(), s) })
+	var lacks *saving.TranslationError
+	var unknown *config.UnknownError
+	return errors.As(err, &lacks) || errors.As(err, &unknown)
 }
 
 // saveAgain reads a whole model and writes it in both forms of tf_keras.

@@ -55,7 +55,7 @@ func ramp(n int) *tensor.Tensor {
 	return t
 }
 
-// TestKernelsEndWithTheirContext gives kernels work for many seconds and ends their
+// TestKernelsEndWithTheirContext calls kernels with work for many seconds and ends their
 // context: each returns soon, with the context's error.
 func TestKernelsEndWithTheirContext(t *testing.T) {
 	const after, grace = 50 * time.Millisecond, 2 * time.Second // the machine may be busy

@@ -90,7 +90,7 @@ func (r *restorer) restoreByFunction(functions map[int]*storedValues) error {
 	return nil
 }
 
-// variableOf returns the variable of the program that stands for a node of the file; nil
+// variableOf returns the variable of the program for a node of the file; nil
 // for none.
 func (r *restorer) variableOf(id int) *trackable.Variable {
 	if v := r.bound[id]; v != nil {
@@ -102,7 +102,7 @@ func (r *restorer) variableOf(id int) *trackable.Variable {
 	return nil
 }
 
-// fillEmpty gives zeros to the variables that these functions restore, and returns those
+// fillEmpty sets the variables that these functions restore to zeros, and returns those
 // that had no value. A function may read a variable before it assigns it, as a saver does
 // that asks for the shapes.
 func (r *restorer) fillEmpty(functions map[int]*storedValues) []*trackable.Variable {
@@ -123,7 +123,7 @@ func (r *restorer) fillEmpty(functions map[int]*storedValues) []*trackable.Varia
 	return out
 }
 
-// unfilledError says why a model that has variables without a value can't be saved.
+// unfilledError returns an error if the model has variables without a value, so that it can't be saved.
 func (r *Restored) unfilledError() error {
 	if r.byFunction {
 		return errors.New("functions of the model restore the variable; name what runs them in RewriteOptions.Run")

@@ -12,7 +12,7 @@ import (
 type Lack struct {
 	// Part is "__call__", "variables", "trainable_variables" or "regularization_losses".
 	Part string
-	// Reason says what is wrong with it.
+	// Reason is the reason why the part doesn't fit, such as a missing edge.
 	Reason string
 }
 
@@ -76,7 +76,7 @@ func (g *MetaGraph) CheckReusable() []Lack {
 	return out
 }
 
-// callLacks says what is wrong with a __call__.
+// callLacks returns the reasons why a __call__ doesn't fit; none if it does.
 func callLacks(o *Object) []string {
 	switch {
 	case o == nil:
@@ -145,7 +145,7 @@ func trainingOf(p *Parameters, in *graph.Structure) *graph.Structure {
 	return nil
 }
 
-// lossLack says what is wrong with a regularization loss; "" for nothing.
+// lossLack returns the reason why a regularization loss doesn't fit; "" if it does.
 func lossLack(o *Object) string {
 	if o.Kind != FunctionObject || len(o.Function.Concrete) == 0 {
 		return "is no function with a trace"

@@ -16,7 +16,7 @@ import (
 // Those of an object are kept with it and written again. Those of other messages are
 // kept if the new file has that message too, and named by an error of [Rewrite] otherwise.
 
-// ErrUnknownFields says that a message of a file has such fields, and no place keeps them.
+// ErrUnknownFields is wrapped by errors about unknown fields of a message that no part of the new file can contain.
 var ErrUnknownFields = errors.New("the file has fields that this version of the package doesn't know; a newer version may write them again")
 
 // foreign are the messages of a graph of objects that have unknown fields.

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// keepOuter gives a new model's file the unknown fields that the MetaGraph has outside of
+// keepOuter copies to a new model's file the unknown fields that the MetaGraph has outside of
 // its objects: those of signatures, tensors' descriptions, assets and the like. What the
 // new file has no place for is an error, such as fields of nodes of the main graph, which is
 // made anew. A program that edits the model may have removed functions.

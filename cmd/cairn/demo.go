@@ -229,7 +229,7 @@ func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) 
 	return stopped, err
 }
 
-// progress shows how a training goes on: a bar for each epoch on a terminal, a line for each
+// progress returns the options that report the progress of a fit: a bar for each epoch on a terminal, a line for each
 // elsewhere.
 func (d *digits) progress() *keras.FitOptions {
 	o := &keras.FitOptions{Output: d.a.err, Verbose: training.Lines}

@@ -13,7 +13,7 @@ import (
 )
 
 // showKeras shows the model of a .keras or .h5 file: the table of its layers, or their picture.
-// ok is false if the file has no model, or one whose classes aren't known, which a note says.
+// ok is false if the file has no model, or if classes of the model aren't known. A note reports the latter.
 func (f *showFlags) showKeras(ctx context.Context, a *app, path string, s *tensorfile.File) (ok bool, err error) {
 	k := s.Keras()
 	if k == nil || len(k.Config) == 0 || f.format == "json" || f.objects {

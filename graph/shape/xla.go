@@ -21,7 +21,7 @@ func xlaRules() map[string]Rule {
 	}
 }
 
-// xlaFullShape gives the shape in an attribute, which is the input's if there is one device.
+// xlaFullShape returns the shape in an attribute. It equals the input's if there is one device.
 func xlaFullShape(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err
@@ -246,7 +246,7 @@ func (w *XlaWindow) Result(s tensor.Shape) (tensor.Shape, error) {
 	return out, nil
 }
 
-// xlaReduceWindow gives an element for each place of a window; so does a convolution.
+// xlaReduceWindow returns the rank of the output of windows and of convolutions.
 func xlaReduceWindow(c *Inference) error {
 	if err := c.atLeast(7); err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/ops"
-	"github.com/cairnml/cairn/tensor"
 )
 
 // SetVocabulary sets the tokens as Adapt does, without data. The special tokens may be at
@@ -66,13 +65,5 @@ func (l *indexLookup[T]) setVocabulary(s *ops.Scope, self base.LayerLike, vocabu
 	if !special {
 		weights.special = l.tokenStart()
 	}
-	n := weights.special + len(idf)
-	if l.pad {
-		n = max(n, *l.maxTokens)
-	}
-	t, err := weights.Init(nil, l.layer.DType.Compute(), tensor.Shape{n})
-	if err != nil {
-		return fail(err)
-	}
-	return l.state.IDF.Store(t)
+	return l.storeIDF(weights)
 }

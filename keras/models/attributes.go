@@ -44,7 +44,7 @@ type AttributeLoader interface {
 	LoadAttributes(a *LoadedAttributes) error
 }
 
-// LoadedAttributes are what a file has of an object of a known class.
+// LoadedAttributes are the attributes and properties of an object of a known class in a file.
 type LoadedAttributes struct {
 	// Properties are the properties by their names, as JSON.
 	Properties map[string]json.RawMessage

@@ -32,7 +32,7 @@ func (c *call) key() string {
 	return key.String()
 }
 
-// inputFacts returns what is known of the model's inputs.
+// inputFacts returns the types and shapes of the model's inputs.
 func (x *exporter) inputFacts() ([]graph.Fact, error) {
 	var facts []graph.Fact
 	switch m := x.model.(type) {
@@ -111,7 +111,7 @@ func (x *exporter) note(layer any, c *call) {
 	}
 }
 
-// callOf returns what is known of a call.
+// callOf returns the types and shapes of a call's inputs and masks.
 func callOf(c *base.Invocation) *call {
 	n := &call{masks: make([]*graph.Fact, len(c.Masks))}
 	for _, v := range c.Inputs {

@@ -5,7 +5,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// nameLayers gives all layers below obj without a name the automatic one.
+// nameLayers sets the automatic names of the layers below obj that have none.
 func nameLayers(obj Model) {
 	var names base.Names
 	seen := map[any]bool{}

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// description is what Keras keeps of a layer or a model.
+// description is the metadata of a layer or a model in a file.
 type description struct {
 	Class      string          `json:"class_name"`
 	Config     json.RawMessage `json:"config"`

@@ -49,7 +49,7 @@ func (x *exporter) spec(sc *savedmodel.SaveContext, obj trackable.Trackable) (*s
 	return spec, nil
 }
 
-// attributesOf returns what is saved for an object besides its own edges.
+// attributesOf returns the attributes and properties of an object that are saved besides its own edges.
 func (x *exporter) attributesOf(obj trackable.Trackable) (*Attributes, error) {
 	if a := x.attributes[obj]; a != nil {
 		return a, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// setVocabulary gives a layer that looks tokens up the vocabulary of the file, if its config
+// setVocabulary sets the vocabulary of a layer that looks tokens up from the file, if its config
 // has none: the asset of its table, or the contents of the table.
 func (l *loader) setVocabulary(ctx context.Context, obj any) error {
 	var file **savedmodel.TrackableAsset
@@ -96,7 +96,7 @@ func tableOf(o *savedmodel.TrackableObject) *tokenTable {
 	return t
 }
 
-// setTokens gives a layer the tokens of a table, in the order of their numbers.
+// setTokens sets a layer's tokens from a table, in the order of their numbers.
 func setTokens[T string | int64](ctx context.Context, t *tokenTable, inverted bool, set func(*ops.Scope, []T, []float64) error) error {
 	s := function.Eager(ctx)
 	tokens, numbers := raw.LookupTableExportV2(s, t.table, t.key, t.value)

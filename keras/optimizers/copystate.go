@@ -9,8 +9,8 @@ import (
 )
 
 // CopyState takes over the state of another optimizer of the same rule, whose layout may be
-// another one: the count of steps, the learning rate, and what is kept for vars. Both must be
-// built for vars. What only this layout keeps stays at its first value. It runs between
+// another one: the count of steps, the learning rate, and the slots of vars. Both must be
+// built for vars. Variables of this layout alone keep their first values. It runs between
 // training steps.
 func (o *Base) CopyState(from Optimizer, vars []*trackable.Variable) error {
 	b, ok := from.(interface{ AsBase() *Base })

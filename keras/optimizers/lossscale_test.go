@@ -277,7 +277,7 @@ func TestTheScaledOptimizerHasTheStateOfTheInnerOne(t *testing.T) {
 }
 
 // TestCheckpointsWithAndWithoutLossScaling saves with or without a scale and restores with or
-// without one: the inner optimizer's state goes on, and the scale's if both have it.
+// without one: the inner optimizer's state is restored, and the scale's if both have it.
 func TestCheckpointsWithAndWithoutLossScaling(t *testing.T) {
 	families(t, func(t *testing.T, sgd func(float64) *optimizers.SGD, mode function.Mode) {
 		make := func(scaled bool) *scaledRun {

@@ -43,7 +43,7 @@ type Options struct {
 	MaxMemory int64
 }
 
-// Result says what was written.
+// Result lists the files that were written, and the notes on the conversion.
 type Result struct {
 	// Files are the paths of the files.
 	Files []string

@@ -18,6 +18,23 @@ import (
 // keras3Version is the version of Keras 3 whose files are written.
 const keras3Version = "3.15.1"
 
+// TranslationError reports a class, an option or a function of a model that the other version
+// of Keras lacks. The model can be saved in the version of its file.
+type TranslationError struct {
+	// To is the version of Keras to which the model was translated, 2 or 3.
+	To int
+	// Err names the layer and the reason.
+	Err error
+}
+
+// Error returns the version and the reason.
+func (e *TranslationError) Error() string {
+	return fmt.Sprintf("translate the model to Keras %d: %v", e.To, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *TranslationError) Unwrap() error { return e.Err }
+
 // configOf returns the configs of the model and of its compilation in the form of Keras 2, with
 // the vocabularies of the archive's assets. training is nil if the model was not compiled.
 func configOf(ctx context.Context, f *kerasfile.File, version dialect) (conf, training []byte, err error) {
@@ -33,7 +50,7 @@ func configOf(ctx context.Context, f *kerasfile.File, version dialect) (conf, tr
 	}
 	r, err := k3.ToKeras2(conf)
 	if err != nil {
-		return nil, nil, fmt.Errorf("a model of Keras 3: %w", err)
+		return nil, nil, &TranslationError{To: 2, Err: err}
 	}
 	conf = r.JSON
 	if training == nil {
@@ -63,7 +80,7 @@ func contents3(model base.Callable, format kerasfile.Format, opts *SaveModelOpti
 	}
 	r, err := k3.ToKeras3(conf)
 	if err != nil {
-		return nil, err
+		return nil, &TranslationError{To: 3, Err: err}
 	}
 	for _, n := range r.Notes {
 		if err := note(n); err != nil {

@@ -44,7 +44,7 @@ func wholeShard(full string) func(*engine.Node) (func(*engine.Call) error, error
 	}
 }
 
-// passFirst gives the first input as it is.
+// passFirst returns the first input unchanged.
 func passFirst(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err

@@ -57,7 +57,7 @@ func bandedSolve[T scalar](c *engine.Call) error {
 // substituteBands solves in place.
 func substituteBands[T scalar](bands, x matrix[T], lower, adjoint bool) error {
 	n, k := bands.cols, bands.rows
-	// element returns what stands d places beside the diagonal in a row.
+	// element returns the element at d places from the diagonal in a row.
 	element := func(row, d int) T {
 		if lower {
 			return bands.v[d*n+row]

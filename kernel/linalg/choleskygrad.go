@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// choleskyGrad gives the gradient of Cholesky from that of its factors.
+// choleskyGrad computes the gradient of Cholesky from that of its factors.
 func choleskyGrad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -18,7 +18,7 @@ func determinant[T scalar](c *engine.Call) error {
 	})
 }
 
-// logDeterminant gives the sign, of magnitude 1, and the logarithm of the
+// logDeterminant computes the sign, of magnitude 1, and the logarithm of the
 // magnitude.
 func logDeterminant[T scalar](c *engine.Call) error {
 	return determinants(c, func(outer tensor.Shape, det []T, scale []float64) error {

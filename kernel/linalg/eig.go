@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// eig gives eigenvalues and, as columns, eigenvectors of length 1: those of
+// eig computes eigenvalues and, as columns, eigenvectors of length 1: those of
 // complex matrices in the order of the values' magnitudes, as Eigen, those of real
 // ones as the triangle has them.
 func eig(c *engine.Call) error {

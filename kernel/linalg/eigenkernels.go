@@ -38,7 +38,7 @@ func selfAdjointEig[T scalar](c *engine.Call) error {
 	return vectors.give(c, 1)
 }
 
-// selfAdjointEigV1 gives the eigenvalues in the first row, and below it the
+// selfAdjointEigV1 returns the eigenvalues in the first row, and below it the
 // eigenvectors as columns.
 func selfAdjointEigV1(c *engine.Call) error {
 	if err := c.Need(1); err != nil {

@@ -142,8 +142,8 @@ func limitsFor(d tensor.DType) limits {
 	return limitsOf[tensor.Q32]()
 }
 
-// biasOf returns the bias of an op with n channels: floats as they are, codes times what
-// dequantize says for a channel.
+// biasOf returns the bias of an op with n channels: floats unchanged, codes as dequantize
+// converts them for a channel.
 func biasOf(c *engine.Call, n int, dequantize func(k int, v float32) float32) ([]float32, error) {
 	t := c.In(2)
 	if s := t.Shape(); len(s) != 1 || s[0] != n {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRunsAreTheExpressionsMatches: what is found without package regexp is what that finds.
+// TestRunsAreTheExpressionsMatches checks that the search without package regexp finds the same matches.
 func TestRunsAreTheExpressionsMatches(t *testing.T) {
 	texts := []string{"", "a", "abc", "!a!!b", "ab  c\t\n d", "äöü aä", "\xff\xfea\xff", "a\xe4", "x\x00y", "ééé", "日本語 a", "\ufffd\xff"}
 	for expression, fast := range map[string]bool{

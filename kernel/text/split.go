@@ -98,8 +98,8 @@ var spaces = func() (is [256]bool) {
 	return is
 }()
 
-// splitSpaces splits at runs of white space, up to n times where n isn't below 0: then the last
-// part is what is left, even nothing.
+// splitSpaces splits at runs of white space, up to n times if n isn't below 0. The last part is
+// then the rest of the text, which may be empty.
 func splitSpaces(dst []string, s string, n int64) []string {
 	i := 0
 	for {

@@ -19,7 +19,7 @@ const (
 	outBatch, outFeature, outSpace       protowire.Number = 9, 10, 12
 )
 
-// convolution is what a node of XlaConv says, and its inputs' sizes in a call.
+// convolution has the attributes of a node of XlaConv, and the sizes of its inputs in a call.
 type convolution struct {
 	numbers   shape.XlaNumbers
 	preferred tensor.DType
@@ -128,7 +128,7 @@ func (v *convolution) windows(c *engine.Call, size tensor.Shape) error {
 	return err
 }
 
-// groups reads the number of groups and holds it against the sizes.
+// groups reads the number of groups and checks it against the sizes.
 func (v *convolution) groups(c *engine.Call, taken int) error {
 	n, err := shapes.Int(c.In(6), "feature_group_count")
 	if err != nil {

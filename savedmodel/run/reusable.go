@@ -15,7 +15,7 @@ type Reusable struct {
 	// Variables are the model's variables, and TrainableVariables those that training
 	// changes.
 	Variables, TrainableVariables []*trackable.Variable
-	// Lacks is what the model lacks of the interface; see
+	// Lacks lists the parts of the interface that the model lacks; see
 	// [savedmodel.MetaGraph.CheckReusable].
 	Lacks []savedmodel.Lack
 

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// A module of TensorFlow Hub says what can be trained, and computes in two modes.
+// A module of TensorFlow Hub lists the variables that can be trained, and computes in two modes.
 func ExampleModel_Reusable() {
 	ctx := context.Background()
 	model, err := run.Load(ctx, os.DirFS("../testdata/models/hub"), &run.LoadOptions{Kernels: kernel.All()})

@@ -85,7 +85,7 @@ func TestManyCallersTakeTheMemoryOfFew(t *testing.T) {
 	}
 }
 
-// TestACallThatWaitsHearsItsContext: it gives up its turn and says why.
+// TestACallThatWaitsHearsItsContext checks that such a call returns the context's error.
 func TestACallThatWaitsHearsItsContext(t *testing.T) {
 	m := wide(t, 1)
 	in := map[string]*tensor.Tensor{"x": tensor.Must(tensor.Zeros(tensor.Float32, 16, 1024))}

@@ -18,7 +18,7 @@ const savingTests = 280
 var qualified = regexp.MustCompile(`\b([a-z][a-z0-9/_]*)\.(Test[A-Z]\w*)`)
 
 // TestTheListOfTfKerasTestsIsWhole checks testdata/tf_keras_saving.txt: each test of
-// tf_keras stands in it once, with tests that exist or with a reason.
+// tf_keras is listed once, with tests that exist or with a reason.
 func TestTheListOfTfKerasTestsIsWhole(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "tf_keras_saving.txt"))
 	if err != nil {

@@ -2,7 +2,7 @@ package keras3
 
 import "sync"
 
-// kind is what an object of a config is.
+// kind is the category of an object of a config.
 type kind string
 
 // The kinds, named by their modules in both versions.
@@ -24,13 +24,13 @@ type class struct {
 	name    string // in Keras 2
 	three   string // in Keras 3; "" for the same
 	options []option
-	// named says that the layer's dtype is a name in Keras 3, and that it has no option trainable.
+	// named reports whether Keras 3 stores the layer's dtype as a name, without an option trainable.
 	named bool
 	// call are the names of the positional arguments of a call in Keras 3, the inputs first.
 	call []string
-	// states says that Keras 2 writes the initial states as further inputs.
+	// states reports whether Keras 2 writes the initial states as further inputs.
 	states bool
-	// refused says why the class can't be translated.
+	// refused is the reason why the class can't be translated; "" if it can be.
 	refused string
 	// inputs is the largest number of inputs of a call in Keras 3. Default: any.
 	inputs int

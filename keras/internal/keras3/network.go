@@ -15,7 +15,7 @@ type network struct {
 	shapes map[string]tensor         // of the places that layers' build_config tells
 }
 
-// tensor is what a configuration of Keras 3 says of a symbolic tensor. Keras reads the place
+// tensor is the shape and the type of a symbolic tensor in a config of Keras 3. Keras reads the place
 // and takes shape and type from the layer there.
 type tensor struct{ shape, dtype any }
 

@@ -10,7 +10,7 @@ import (
 
 const opsModule = "keras.src.ops."
 
-// functionOf returns the function that a layer of Keras 2 calls, or the operation that stands
+// functionOf returns the function that a layer of Keras 2 calls, or the operation that is
 // among the layers of Keras 3; ok is false for other layers.
 func (g *network) functionOf(l map[string]any) (f *function, ok bool, err error) {
 	class, _ := l["class_name"].(string)
@@ -47,7 +47,7 @@ func (g *network) functionOf(l map[string]any) (f *function, ok bool, err error)
 	return nil, true, fmt.Errorf("the operation %s.%s has no function of TensorFlow that Keras 2 could call", module, class)
 }
 
-// nodeUp translates a call of a function: the operation, which has the settings, and its call.
+// nodeUp translates a call of a function. It returns the operation with its settings, and the call.
 func (f *function) nodeUp(g *network, l map[string]any, n any) (map[string]any, any, error) {
 	inputs, _, kwargs, err := g.inputs(n)
 	if err != nil {
@@ -120,7 +120,7 @@ func constantUp3(v any) any {
 	return out
 }
 
-// toOp gives arguments the form that the operation takes.
+// toOp converts arguments to the form that the operation takes.
 func (f *function) toOp(kwargs map[string]any) error {
 	switch f.names[0] {
 	case "__operators__.getitem":
@@ -177,7 +177,7 @@ func hasUnknown(list []any, i int) bool {
 	return false
 }
 
-// sliceUp gives the slices of getitem the form of Keras 3.
+// sliceUp converts the slices of getitem to the form of Keras 3.
 func (f *function) sliceUp(kwargs map[string]any) error {
 	list, ok := kwargs["slice_spec"].([]any)
 	if !ok {
@@ -277,7 +277,7 @@ func (f *function) nodeDown(g *network, l map[string]any, n any) (map[string]any
 		"config": map[string]any{"name": conf["name"], "trainable": true, "dtype": "float32", "function": f.names[0]}}, call, nil
 }
 
-// fromOp gives arguments the form that the function takes.
+// fromOp converts arguments to the form that the function takes.
 func (f *function) fromOp(kwargs map[string]any, node map[string]any) error {
 	switch f.names[0] {
 	case "split":

@@ -114,7 +114,7 @@ func root(k, n int) complex128 {
 
 func conj(z complex128) complex128 { return complex(real(z), -imag(z)) }
 
-// borrow returns memory of n numbers, and what gives it back.
+// borrow returns memory of n numbers, and a function that returns it to the pool.
 func (p *Plan) borrow(n int) (v []complex128, free func()) {
 	mem, _ := p.scratch.Get().(*[]complex128)
 	if mem == nil || len(*mem) < n {
