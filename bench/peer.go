@@ -35,6 +35,10 @@ func bePeer(ctx context.Context, name string, args []string) error {
 			verbs[st.verb] = st.make()
 		}
 		figures["memory"] = func() (float64, error) { return chainMemory(ctx, chained) }
+	case "fit":
+		for _, st := range fits {
+			verbs[st.verb] = st.make()
+		}
 	case "ops":
 		if len(args) != 1 {
 			return fmt.Errorf("peer %s takes a folder", name)
