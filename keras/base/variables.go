@@ -196,6 +196,12 @@ func IsModel(obj any) bool {
 	return ok
 }
 
+// IsLayer reports whether obj is a layer or a model.
+func IsLayer(obj any) bool {
+	_, ok := obj.(LayerLike)
+	return ok
+}
+
 func (l *Layer) isLayer() {}
 func (m *Model) isModel() {}
 

@@ -31,6 +31,7 @@ type Rebuilt interface{ SetBuildConfig(v map[string]any) error }
 type Decoder struct {
 	classes *Classes
 	depth   int
+	shared  map[string]decodedObject // by shared_object_id
 }
 
 // Decode makes the object that a JSON describes, in either form. The result's type is
@@ -97,7 +98,7 @@ func (d *Decoder) Value(v any, dst any) error {
 // objectKeys are the keys of an object's JSON.
 var objectKeys = map[string]bool{
 	"module": true, "class_name": true, "config": true, "registered_name": true,
-	"build_config": true, "compile_config": true, "shared_object_id": true,
+	"build_config": true, "compile_config": true, sharedKey: true,
 	"name": true, "inbound_nodes": true,
 }
 
@@ -138,15 +139,24 @@ func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 		if d.classes.unknown == nil || want != typeAny || object == nil || !errors.As(err, &unknown) {
 			return err
 		}
+		if v, ok := d.sharedObject(name, object); ok {
+			dst.Set(v)
+			return nil
+		}
 		made, err := d.classes.unknown(name, fields)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		d.keepShared(name, object, reflect.ValueOf(made))
 		dst.Set(reflect.ValueOf(made))
 		return nil
 	}
 	if k.typ == nil {
 		dst.Set(reflect.ValueOf(k.value))
+		return nil
+	}
+	if v, ok := d.sharedObject(k.Name, object); ok && v.Type().AssignableTo(want) {
+		dst.Set(v)
 		return nil
 	}
 	t := k.typ
@@ -200,6 +210,7 @@ func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 	if k.typ.Kind() != reflect.Pointer {
 		p = p.Elem()
 	}
+	d.keepShared(k.Name, object, p)
 	dst.Set(p)
 	return nil
 }

@@ -38,6 +38,21 @@ type Pair struct {
 // Fields is a JSON object whose keys keep their order.
 type Fields []Pair
 
+// legacy returns the class and the config of an object's JSON keys, or f if it describes no
+// object.
+func (f Fields) legacy() Fields {
+	var out Fields
+	for _, p := range f {
+		if p.Name == "class_name" || p.Name == "config" {
+			out = append(out, p)
+		}
+	}
+	if len(out) != 2 {
+		return f
+	}
+	return out
+}
+
 // EncodeOptions are the options of [Classes.Encode].
 type EncodeOptions struct {
 	// Legacy writes {"class_name", "config"} for the object itself, as SavedModels and
@@ -47,6 +62,13 @@ type EncodeOptions struct {
 	// Learned writes vocabularies and bins that layers adapted to into their configs, as if
 	// they were settings. Default: the settings alone.
 	Learned bool
+	// SavedModel writes all objects as {"class_name", "config"}, those in configs too, as
+	// the metadata of SavedModels has them. It implies Legacy.
+	SavedModel bool
+	// Shared selects objects that get the key shared_object_id, so that a reader makes one
+	// object of all descriptions of it. Files of models have these keys, get_config has
+	// none. Default: none.
+	Shared *SharedObjects
 }
 
 // Encoder writes one config.
@@ -69,18 +91,29 @@ func (c *Classes) Encode(obj any, opts *EncodeOptions) (json.RawMessage, error) 
 	e := &Encoder{classes: c}
 	if opts != nil {
 		e.opts = *opts
+		e.opts.Legacy = opts.Legacy || opts.SavedModel
 	}
 	if err := e.value(reflect.ValueOf(obj), false); err != nil {
 		return nil, fmt.Errorf("config %T: %w", obj, err)
+	}
+	if e.opts.Shared.identify() { // the first of several occurrences has the key too
+		e.out.Reset()
+		if err := e.value(reflect.ValueOf(obj), false); err != nil {
+			return nil, fmt.Errorf("config %T: %w", obj, err)
+		}
 	}
 	return e.out.Bytes(), nil
 }
 
 // Short reports whether Object writes the legacy form now.
-func (e *Encoder) Short() bool { return e.opts.Legacy && e.depth <= 1 }
+func (e *Encoder) Short() bool { return e.opts.SavedModel || e.opts.Legacy && e.depth <= 1 }
 
-// Whole returns what Object does, in the form with module and registered_name.
+// Whole returns what Object does, in the form with module and registered_name unless all
+// objects are written in the legacy form.
 func (e *Encoder) Whole(obj any) (Fields, error) {
+	if e.opts.SavedModel {
+		return e.Object(obj)
+	}
 	legacy := e.opts.Legacy
 	e.opts.Legacy = false
 	defer func() { e.opts.Legacy = legacy }()
@@ -89,6 +122,18 @@ func (e *Encoder) Whole(obj any) (Fields, error) {
 
 // Object returns the JSON keys of an object: its class and config.
 func (e *Encoder) Object(obj any) (Fields, error) {
+	f, err := e.described(obj)
+	if err != nil {
+		return nil, err
+	}
+	if id, ok := e.opts.Shared.see(obj); ok {
+		f = append(f, Pair{sharedKey, id})
+	}
+	return f, nil
+}
+
+// described returns the keys of Object, without that of shared objects.
+func (e *Encoder) described(obj any) (Fields, error) {
 	k := e.classes.byType[reflect.TypeOf(obj)]
 	if k == nil {
 		return nil, fmt.Errorf("%T is in no class; add it to the classes with Registered", obj)
@@ -225,6 +270,9 @@ func (e *Encoder) value(v reflect.Value, inner bool) error {
 			y, err := x.MarshalConfig()
 			if err != nil {
 				return err
+			}
+			if f, ok := y.(Fields); ok && e.opts.SavedModel {
+				y = f.legacy()
 			}
 			return e.value(reflect.ValueOf(y), true)
 		case json.Number:

@@ -65,7 +65,7 @@ type object struct {
 }
 
 func (x *exporter) objectOf(obj any) (o object, err error) {
-	data, err := keras.Config(obj, &keras.ConfigOptions{Classes: x.knownClasses(), Legacy: true})
+	data, err := x.knownClasses().Encode(obj, &config.EncodeOptions{SavedModel: true, Shared: &x.numbers})
 	if err != nil {
 		return o, err
 	}

@@ -55,7 +55,7 @@ func Save(ctx context.Context, model Model, dir string, opts *SaveOptions) error
 	if opts == nil {
 		opts = &SaveOptions{}
 	}
-	x := &exporter{ctx: ctx, opts: opts, model: model, calls: map[any][]*call{}, functions: map[any]*layerFunctions{}, lists: map[any]*lists{}, losses: map[lossKey]*layerFunction{}, shared: map[sharedKey]*traced{}, attributes: map[any]*Attributes{}}
+	x := &exporter{ctx: ctx, opts: opts, model: model, calls: map[any][]*call{}, functions: map[any]*layerFunctions{}, lists: map[any]*lists{}, losses: map[lossKey]*layerFunction{}, shared: map[sharedKey]*traced{}, attributes: map[any]*Attributes{}, numbers: config.SharedObjects{Select: base.IsLayer, All: true}}
 	if err := x.prepare(); err != nil {
 		return fmt.Errorf("models: save %s: %w", model.AsLayer().Name, err)
 	}
@@ -116,6 +116,7 @@ type exporter struct {
 	losses     map[lossKey]*layerFunction
 	signature  *graph.Concrete
 	failed     error // of a trace during the walk
+	numbers    config.SharedObjects
 }
 
 // prepare names the layers, finds out with what they are called, and traces them.

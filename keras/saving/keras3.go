@@ -74,7 +74,7 @@ func contents3(model base.Callable, format kerasfile.Format, opts *SaveModelOpti
 		opts.Note(what)
 		return nil
 	}
-	conf, err := classes.Encode(model, &config.EncodeOptions{Learned: true})
+	conf, err := classes.Encode(model, &config.EncodeOptions{Learned: true, Shared: &config.SharedObjects{Select: base.IsLayer}})
 	if err != nil {
 		return nil, err
 	}

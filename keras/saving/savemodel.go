@@ -92,7 +92,7 @@ func modelContents(model base.Callable, format kerasfile.Format, opts *SaveModel
 		return nil, fmt.Errorf("there is no version %d of Keras' files, want 2 or 3", opts.Keras)
 	}
 	legacy := format == kerasfile.LegacyModel
-	conf, err := classes.Encode(model, &config.EncodeOptions{Legacy: legacy, Learned: true})
+	conf, err := classes.Encode(model, &config.EncodeOptions{Legacy: legacy, Learned: true, Shared: &config.SharedObjects{Select: base.IsLayer}})
 	if err != nil {
 		return nil, err
 	}

@@ -152,9 +152,19 @@ func registered(name string, v map[string]any) bool {
 	return ok && pkg != "Custom" && pkg != "keras"
 }
 
-// object translates an object: its class and its config.
+// object translates an object: its class, its config, and the number that tells that two
+// layers are one.
 func (t *translator) object(of kind, name string, v map[string]any) (any, error) {
 	k := kindOf(of, v)
+	out, err := t.described(k, name, v)
+	if o, ok := out.(map[string]any); ok && k == layer && v["shared_object_id"] != nil {
+		o["shared_object_id"] = v["shared_object_id"]
+	}
+	return out, err
+}
+
+// described translates the class and the config of an object of a kind.
+func (t *translator) described(k kind, name string, v map[string]any) (any, error) {
 	name = strings.TrimPrefix(name, "Custom>")
 	if registered(name, v) {
 		return t.custom(k, v)
