@@ -1,5 +1,5 @@
 // Package featurecolumn has the columns of tf.feature_column, which say how a DenseFeatures
-// layer turns features into numbers. TensorFlow has deprecated them: they are here for
+// layer, or a SequenceFeatures layer, turns features into numbers. TensorFlow has deprecated them: they are here for
 // models that have them in their files.
 //
 //	age := &featurecolumn.Numeric{Key: "age"}
@@ -120,7 +120,7 @@ func Tables(c Column) map[string]*lookup.StaticHashTable {
 }
 
 // FeaturesOf lists the names of the features that columns read, in order and each once.
-func FeaturesOf(columns []Dense) []string {
+func FeaturesOf[C Column](columns []C) []string {
 	var names []string
 	for _, c := range columns {
 		names = append(names, c.Features()...)
@@ -140,6 +140,8 @@ func Classes() []config.Class {
 		config.Of[*Identity](module, "IdentityCategoricalColumn"),
 		config.Of[*Indicator](module, "IndicatorColumn"),
 		config.Of[*Numeric](module, "NumericColumn"),
+		config.Of[*SequenceCategorical](module, "SequenceCategoricalColumn"),
+		config.Of[*SequenceNumeric](module, "SequenceNumericColumn"),
 		config.Of[*VocabularyFile](module, "VocabularyFileCategoricalColumn"),
 		config.Of[*VocabularyList](module, "VocabularyListCategoricalColumn"),
 		config.Of[*WeightedCategorical](module, "WeightedCategoricalColumn"),

@@ -131,6 +131,16 @@ func (e *Embedding) Weights() []base.Weight {
 // Compute returns the combined vectors.
 func (e *Embedding) Compute(s *ops.Scope, in *Inputs) *ops.Value {
 	ids, weights := e.Categorical.Categories(s, in)
+	return e.combined(s, ids, weights)
+}
+
+// ComputeSequence returns the combined vectors of each step.
+func (e *Embedding) ComputeSequence(s *ops.Scope, in *Inputs) (numbers, lengths *ops.Value) {
+	t := stepsOf(s, e.Categorical, in)
+	return t.matrix(s, e.combined(s, t.ids, t.weights), e.Dimension), t.lengths
+}
+
+func (e *Embedding) combined(s *ops.Scope, ids base.Sparse, weights *ops.Value) *ops.Value {
 	if e.Embeddings == nil {
 		return s.Fail("Column", fmt.Errorf("column %s: the layer isn't built", e.Name()))
 	}

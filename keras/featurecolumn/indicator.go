@@ -1,6 +1,7 @@
 package featurecolumn
 
 import (
+	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -32,6 +33,16 @@ func (i *Indicator) Size() int { return i.Categorical.Buckets() }
 // Compute returns the counts. Categories out of range are not counted.
 func (i *Indicator) Compute(s *ops.Scope, in *Inputs) *ops.Value {
 	ids, weights := i.Categorical.Categories(s, in)
+	return i.counts(s, ids, weights)
+}
+
+// ComputeSequence returns the counts of each step.
+func (i *Indicator) ComputeSequence(s *ops.Scope, in *Inputs) (numbers, lengths *ops.Value) {
+	t := stepsOf(s, i.Categorical, in)
+	return t.matrix(s, i.counts(s, t.ids, t.weights), i.Size()), t.lengths
+}
+
+func (i *Indicator) counts(s *ops.Scope, ids base.Sparse, weights *ops.Value) *ops.Value {
 	n := int64(i.Size())
 	if weights == nil {
 		weights = ops.Cast(s, ops.OnesLike(s, ids.Values), tensor.Float32)

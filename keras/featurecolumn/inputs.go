@@ -13,6 +13,8 @@ import (
 type Inputs struct {
 	// Values has the features by name. Vectors are columns of one element in each row.
 	Values map[string]*ops.Value
+
+	deep bool // features may have any number of dimensions of 2 or more
 }
 
 // dense returns a feature that is no sparse tensor, with 2 dimensions or more.
@@ -33,7 +35,7 @@ func (in *Inputs) dense(s *ops.Scope, name string) (*ops.Value, error) {
 	return x, nil
 }
 
-// sparse returns a feature as a sparse matrix: of a dense one the elements that are not
+// sparse returns a feature as a sparse matrix, or deep as a sparse tensor: of a dense one the elements that are not
 // ignore, or if that is nil the empty string, -1 or 0 of floats.
 func (in *Inputs) sparse(s *ops.Scope, name string, ignore ops.Input) (base.Sparse, error) {
 	x := in.Values[name]
@@ -46,7 +48,7 @@ func (in *Inputs) sparse(s *ops.Scope, name string, ignore ops.Input) (base.Spar
 	if err != nil {
 		return base.Sparse{}, err
 	}
-	if rank := x.Fact().Shape.Rank(); rank != 2 {
+	if rank := x.Fact().Shape.Rank(); rank != 2 && !in.deep {
 		return base.Sparse{}, fmt.Errorf("the feature %q has %d dimensions, want 1 or 2", name, rank)
 	}
 	switch d := x.DType(); {
@@ -68,10 +70,10 @@ func (in *Inputs) matrix(s *ops.Scope, name string, t base.Sparse) (base.Sparse,
 	if err != nil {
 		return t, err
 	}
-	switch shape.Rank() {
-	case 2:
+	switch rank := shape.Rank(); {
+	case rank == 2, rank > 2 && in.deep:
 		return t, nil
-	case 1:
+	case rank == 1:
 		return base.Sparse{Indices: ops.Pad(s, t.Indices, [2]int{}, [2]int{0, 1}), Values: t.Values,
 			Shape: ops.Concat(s, []ops.Input{t.Shape, []int64{1}}, 0)}, nil
 	}

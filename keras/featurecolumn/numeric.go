@@ -27,6 +27,15 @@ type Numeric struct {
 
 // MarshalConfig returns the column's JSON.
 func (n *Numeric) MarshalConfig() (any, error) {
+	fields, err := n.fields()
+	if err != nil {
+		return nil, err
+	}
+	return object("NumericColumn", fields)
+}
+
+// fields returns the config.
+func (n *Numeric) fields() (config.Fields, error) {
 	if n.Normalizer != nil || n.NormalizerFn != nil {
 		return nil, fmt.Errorf("column %s: a Normalizer is a function, which has no config", n.Key)
 	}
@@ -34,8 +43,8 @@ func (n *Numeric) MarshalConfig() (any, error) {
 	if d == "" {
 		d = "float32"
 	}
-	return object("NumericColumn", config.Fields{{Name: "key", Value: n.Key}, {Name: "shape", Value: n.shape()}, {Name: "default_value", Value: n.DefaultValue},
-		{Name: "dtype", Value: d}, {Name: "normalizer_fn", Value: nil}})
+	return config.Fields{{Name: "key", Value: n.Key}, {Name: "shape", Value: n.shape()}, {Name: "default_value", Value: n.DefaultValue},
+		{Name: "dtype", Value: d}, {Name: "normalizer_fn", Value: nil}}, nil
 }
 
 func (n *Numeric) shape() []int {

@@ -104,6 +104,7 @@ func Classes() []config.Class {
 		// Categories.
 		config.Of[*CategoryEncoding](module, "CategoryEncoding"),
 		config.Of[*DenseFeatures](module, "DenseFeatures"),
+		config.Of[*SequenceFeatures]("keras.experimental", "SequenceFeatures"),
 		config.Of[*Discretization](module, "Discretization"),
 		config.Of[*HashedCrossing](module, "HashedCrossing"),
 		config.Of[*Hashing](module, "Hashing"),

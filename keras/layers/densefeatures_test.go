@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,6 +53,65 @@ func TestFeaturesByName(t *testing.T) {
 	got, err := f.Call(ctx, row{age, word})
 	check("traced", got, err)
 	must(t, savedmodel.Save(ctx, n, filepath.Join(t.TempDir(), "m"), &savedmodel.SaveOptions{Signatures: map[string]*function.Concrete{"serving_default": c}}))
+}
+
+// openVocabularies opens the files of columns, which configs only name.
+func openVocabularies(layer any) {
+	var columns []featurecolumn.Column
+	switch l := layer.(type) {
+	case *layers.DenseFeatures:
+		for _, c := range l.FeatureColumns {
+			columns = append(columns, c)
+		}
+	case *layers.SequenceFeatures:
+		for _, c := range l.FeatureColumns {
+			columns = append(columns, c)
+		}
+	}
+	for _, c := range columns {
+		i, ok := c.(*featurecolumn.Indicator)
+		if !ok {
+			continue
+		}
+		inner := i.Categorical
+		if q, ok := inner.(*featurecolumn.SequenceCategorical); ok {
+			inner = q.Categorical
+		}
+		if v, ok := inner.(*featurecolumn.VocabularyFile); ok {
+			v.File = savedmodel.NewAssetFS(os.DirFS("testdata"), v.Path)
+		}
+	}
+}
+
+// TestSequenceFeaturesRefuse calls layers with columns and features that they can't take.
+func TestSequenceFeaturesRefuse(t *testing.T) {
+	ids := &featurecolumn.Identity{Key: "ids", NumberBuckets: 3}
+	steps := &featurecolumn.SequenceCategorical{Categorical: ids}
+	s := function.Eager(context.Background())
+	sparse := func(v any) *ops.Value {
+		return base.Sparse{Indices: ops.Const(s, [][]int64{{0, 0}, {0, 1}}), Values: ops.Const(s, v), Shape: ops.Const(s, []int64{2, 2})}.Value(s)
+	}
+	features := map[string]*ops.Value{
+		"ids": sparse([]int64{1, 2}), "dense": ops.Const(s, [][]float32{{1}}), "one": base.Sparse{Indices: ops.Const(s, [][]int64{{1, 0}}), Values: ops.Const(s, []float32{1}), Shape: ops.Const(s, []int64{2, 2})}.Value(s),
+	}
+	must(t, s.Err())
+	for name, tt := range map[string]struct {
+		layer base.Callable
+		want  string
+	}{
+		"rows as steps": {&layers.SequenceFeatures{FeatureColumns: []featurecolumn.Sequence{&featurecolumn.Indicator{Categorical: ids}}}, "want a SequenceCategorical"},
+		"steps as rows": {&layers.DenseFeatures{FeatureColumns: []featurecolumn.Dense{&featurecolumn.Embedding{Categorical: steps, Dimension: 2}}}, "use a SequenceFeatures layer"},
+		"dense numbers": {&layers.SequenceFeatures{FeatureColumns: []featurecolumn.Sequence{&featurecolumn.SequenceNumeric{Key: "dense"}}}, "isn't a sparse tensor"},
+		"lengths": {&layers.SequenceFeatures{FeatureColumns: []featurecolumn.Sequence{&featurecolumn.Indicator{Categorical: steps}, &featurecolumn.SequenceNumeric{Key: "one"}}},
+			"differ in their numbers of steps"},
+		"no source": {&layers.SequenceFeatures{FeatureColumns: []featurecolumn.Sequence{&featurecolumn.Indicator{Categorical: &featurecolumn.SequenceCategorical{}}}}, "a column is missing"},
+	} {
+		s := function.Eager(context.Background())
+		tt.layer.Call(s, features)
+		if err := s.Err(); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: the error is %v, want one with %q", name, err, tt.want)
+		}
+	}
 }
 
 // TestDenseFeaturesRefuse reads configs and calls layers with columns and features that they

@@ -154,6 +154,7 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 		layer.(base.Adapter).Adapt(s, slices.Values(batches))
 		must(t, s.Err())
 	}
+	openVocabularies(layer)
 	must(t, keras.Build(s, layer, shapes...))
 	vars := keras.Variables(layer)
 	g, err := trackable.Walk(&struct{ Layer caller }{layer}, nil)

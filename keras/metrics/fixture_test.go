@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/internal/kerastest"
+	"github.com/cairnml/cairn/keras/losses"
 	"github.com/cairnml/cairn/keras/metrics"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -59,6 +60,9 @@ func update(s *ops.Scope, m metrics.Accumulator, in []*ops.Value) {
 		if len(in) > n {
 			weights = in[n]
 		}
+	}
+	if w, ok := m.(*metrics.SumOverBatchSizeMetricWrapper); ok {
+		w.Fn = losses.Func(losses.MeanSquaredError{}.Call) // which no config has
 	}
 	switch m := m.(type) {
 	case valued:

@@ -101,6 +101,7 @@ case("sparse_categorical_crossentropy_ignore", lambda: M.SparseCategoricalCrosse
 case("mean_relative_error", lambda: M.MeanRelativeError(normalizer=[1.0, 3.0, 2.0, 0.0]), (real(4), real(4)), (real(4), real(4), positive(4)))
 case("wrapper", lambda: M.MeanMetricWrapper(tf_keras.losses.mean_squared_error, name="mine"), (real(4, 3), real(4, 3)), (real(4, 3), real(4, 3), positive(4)))
 case("wrapper_accuracy", lambda: M.MeanMetricWrapper(M.binary_accuracy), (bits(4, 3), unit(4, 3)))
+case("batch_size_wrapper", lambda: base_metric.SumOverBatchSizeMetricWrapper(tf_keras.losses.mean_squared_error, name="mine"), (real(4, 3), real(4, 3)), (real(4, 3), real(4, 3), positive(4)))
 
 # Confusion matrices.
 for name, make in (("true_positives", M.TruePositives), ("true_negatives", M.TrueNegatives), ("false_positives", M.FalsePositives), ("false_negatives", M.FalseNegatives),
@@ -201,7 +202,7 @@ def main():
             except Exception as e:
                 print(name, "has no legacy config:", e)
             row["early"] = graph(metric, pathlib.Path(folder))
-            values = isinstance(metric, (M.Sum, M.MeanTensor, base_metric.SumOverBatchSize)) or type(metric) is M.Mean
+            values = isinstance(metric, (M.Sum, M.MeanTensor)) or type(metric) in (M.Mean, base_metric.SumOverBatchSize)
             for i, u in enumerate(updates):
                 inputs = ("values", "weights") if values else ("truth", "predicted", "weights")
                 row["updates"].append(list(inputs[: len(u)]))

@@ -1,6 +1,7 @@
-"""Cases of DenseFeatures. names are the features' names, in order."""
+"""Cases of DenseFeatures and SequenceFeatures. names are the features' names, in order."""
 import numpy as np
 import tensorflow as tf
+import tf_keras
 from tf_keras import layers as L
 
 fc = tf.feature_column
@@ -45,6 +46,34 @@ def weighted():
     return fc.weighted_categorical_column(identity(), "weights")
 
 
+def steps(values, indices=((0, 0), (0, 1), (2, 0)), shape=(3, 2)):
+    return lambda: tf.SparseTensor(indices, tf.constant(values), shape)
+
+
+def deep(values):
+    return steps(values, ((0, 0, 0), (0, 1, 0), (0, 1, 1), (2, 0, 1)), (3, 2, 2))
+
+
+def S(*columns, **kw):
+    return lambda: tf_keras.experimental.SequenceFeatures([c() for c in columns], **kw)
+
+
+def words_steps():
+    return fc.sequence_categorical_column_with_hash_bucket("words", 10)
+
+
+def id_steps():
+    return fc.sequence_categorical_column_with_identity("ids", 5)
+
+
+def rating(**kw):
+    return fc.sequence_numeric_column("rating", **kw)
+
+
+def file():
+    return fc.categorical_column_with_vocabulary_file("kind", "words.txt", vocabulary_size=2, num_oov_buckets=1)
+
+
 I, E = fc.indicator_column, fc.embedding_column
 
 CASES = [
@@ -79,4 +108,22 @@ CASES = [
     dict(name="many", layer=F(numeric, bins, lambda: I(listed()), lambda: E(hashed(), 3), lambda: E(weighted(), 2), name="features"),
          inputs=[age, ids, kind, weights, words], names=["age", "ids", "kind", "weights", "words"], gradients=False),
     dict(name="frozen", layer=F(lambda: E(hashed(), 3), trainable=False), inputs=[words], names=["words"]),
+    dict(name="vocabulary_file", layer=F(lambda: I(file())), inputs=[kind], names=["kind"]),
+    dict(name="sequence_numeric", layer=S(rating), inputs=[steps([1.0, 2.0, 3.0])], names=["rating"], gradients=False),
+    dict(name="sequence_numeric_default", layer=S(lambda: rating(default_value=-1.5)), inputs=[steps([1.0, 2.0, 3.0])], names=["rating"], gradients=False),
+    dict(name="sequence_numeric_shape", layer=S(lambda: rating(shape=(2,))), names=["rating"], gradients=False,
+         inputs=[steps([1.0, 2.0, 3.0, 4.0, 5.0], ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1)), (3, 4))]),
+    dict(name="sequence_numeric_deep", layer=S(lambda: rating(shape=(2,))), inputs=[deep([1.0, 2.0, 3.0, 4.0])], names=["rating"], gradients=False),
+    dict(name="sequence_numeric_ints", layer=S(lambda: rating(dtype=tf.int64, default_value=0)), inputs=[steps([1, 2, 3])], names=["rating"], gradients=False),
+    dict(name="sequence_embedding", layer=S(lambda: E(words_steps(), 3)), inputs=[steps(["q", "r", "q"])], names=["words"]),
+    dict(name="sequence_embedding_sum", layer=S(lambda: E(id_steps(), 2, combiner="sum")), inputs=[deep([1, 2, 3, 0])], names=["ids"]),
+    dict(name="sequence_embedding_dense", layer=S(lambda: E(id_steps(), 2)), inputs=[ids], names=["ids"]),
+    dict(name="sequence_indicator", layer=S(lambda: I(id_steps())), inputs=[deep([1, 2, 2, 0])], names=["ids"], gradients=False),
+    dict(name="sequence_indicator_list", layer=S(lambda: I(fc.sequence_categorical_column_with_vocabulary_list("kind", ["a", "b"], num_oov_buckets=1))),
+         inputs=[steps(["a", "z", "b"])], names=["kind"], gradients=False),
+    dict(name="sequence_indicator_file", layer=S(lambda: I(fc.sequence_categorical_column_with_vocabulary_file("kind", "words.txt", vocabulary_size=2))),
+         inputs=[steps(["a", "z", "b"])], names=["kind"], gradients=False),
+    dict(name="sequence_empty", layer=S(lambda: E(id_steps(), 2)), inputs=[steps(np.zeros([0], "int64"), np.zeros([0, 2], "int64"), (3, 0))], names=["ids"], gradients=False),
+    dict(name="sequence_many", layer=S(rating, lambda: E(id_steps(), 2), lambda: I(words_steps()), name="steps"),
+         inputs=[steps([1, 2, 3]), steps([1.0, 2.0, 3.0]), steps(["q", "r", "q"])], names=["ids", "rating", "words"], gradients=False),
 ]
