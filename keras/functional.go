@@ -1,6 +1,7 @@
 package keras
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -134,7 +135,7 @@ func (n *network) connect(self base.LayerLike, inputs, outputs any) error {
 	n.inputs, n.outputs = in, out
 	shapes := make([]tensor.Shape, len(in.values))
 	for i, v := range in.values {
-		shapes[i] = v.Shape()
+		shapes[i] = base.ShapeOf(v)
 	}
 	return base.Build(n.graph.Scope(), self, shapes...)
 }
@@ -220,7 +221,7 @@ func (m *Functional) BuildConfig() config.Fields {
 	}
 	f := config.Fields{}
 	for i, key := range m.inputs.keys {
-		f = append(f, config.Pair{Name: key, Value: base.Shape(m.inputs.values[i].Shape())})
+		f = append(f, config.Pair{Name: key, Value: base.Shape(base.ShapeOf(m.inputs.values[i]))})
 	}
 	return config.Fields{{Name: "input_shape", Value: f}}
 }
@@ -239,6 +240,12 @@ func (m *Functional) AcceptsChild(string) bool { return false }
 
 // TracksFields reports false: the layers aren't in fields.
 func (m *Functional) TracksFields() bool { return false }
+
+// TakesSparse marks a model whose layers say which inputs they take.
+func (m *Functional) TakesSparse() {}
+
+// TakesRagged marks a model whose layers say which inputs they take.
+func (m *Functional) TakesRagged() {}
 
 // KeepsInputTypes marks a layer that casts no inputs.
 func (m *Functional) KeepsInputTypes() {}
@@ -304,6 +311,9 @@ func (n *network) compute(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	}
 	values := make([]*ops.Value, n.slots)
 	for i, ref := range n.inputs.values {
+		if got, want := base.FormOf(c.Inputs[i]), base.FormOf(ref); got != want {
+			return fail(fmt.Errorf("input %d is a %s tensor, want a %s one", i, cmp.Or(got, "dense"), cmp.Or(want, "dense")))
+		}
 		v := base.WithMask(s, conform(s, c.Inputs[i], ref), c.Masks[i])
 		values[n.slot[ref.Output()]] = v
 	}
@@ -366,6 +376,13 @@ func conform(s *ops.Scope, x, ref *ops.Value) *ops.Value {
 	}
 	shape, want := x.Shape(), ref.Shape()
 	switch {
+	case base.FormOf(x) != "":
+		return base.MapElements(s, x, func(x *ops.Value) *ops.Value {
+			if d := ref.DType(); x.DType() != d && x.DType() != tensor.String && d != tensor.String {
+				return ops.Cast(s, x, d)
+			}
+			return x
+		})
 	case shape == nil || want == nil:
 	case len(shape) == len(want)+1 && shape[len(shape)-1] == 1:
 		x = ops.Squeeze(s, x, -1)

@@ -24,6 +24,11 @@ type InputOptions struct {
 	BatchSize int
 	// DType is the type of the elements. Default: tensor.Float32.
 	DType tensor.DType
+	// Sparse makes an input of sparse tensors: see [base.Sparse].
+	Sparse bool
+	// Ragged makes an input of ragged tensors: see [base.Ragged]. The sizes of -1 up to the
+	// last one differ from row to row.
+	Ragged bool
 }
 
 // Input returns a symbolic tensor, an input of a model. shape is that of one example; -1
@@ -34,7 +39,7 @@ func Input(s *ops.Scope, shape tensor.Shape, opts *InputOptions) *ops.Value {
 		opts = &InputOptions{}
 	}
 	layer := &layers.InputLayer{}
-	layer.Name = opts.Name
+	layer.Name, layer.Sparse, layer.Ragged = opts.Name, opts.Sparse, opts.Ragged
 	layer.BatchInputShape = base.Shape{-1}
 	if opts.BatchSize > 0 {
 		layer.BatchInputShape[0] = opts.BatchSize
@@ -56,8 +61,8 @@ func inputOf(s *ops.Scope, layer *layers.InputLayer) *ops.Value {
 	if s.Err() != nil {
 		return fail(s.Err())
 	}
-	if layer.Sparse || layer.Ragged {
-		return fail(fmt.Errorf("the input %q is sparse or ragged; only inputs of dense tensors are supported", layer.Name))
+	if layer.Sparse && layer.Ragged {
+		return fail(fmt.Errorf("the input %q is both sparse and ragged", layer.Name))
 	}
 	if layer.DType == "" {
 		layer.DType = "float32"
@@ -70,7 +75,12 @@ func inputOf(s *ops.Scope, layer *layers.InputLayer) *ops.Value {
 	if layer.BatchInputShape != nil {
 		fact.Shape = graph.ShapeOf(layer.BatchInputShape...)
 	}
-	v, err := g.Input(layer, fact)
+	var v *ops.Value
+	if form := layer.Form(); form != "" {
+		v, err = g.FormInput(layer, form, d, tensor.Shape(layer.BatchInputShape))
+	} else {
+		v, err = g.Input(layer, fact)
+	}
 	if err != nil {
 		return fail(err)
 	}

@@ -55,6 +55,9 @@ func (o *opLayers) value(out graph.Output) (*ops.Value, error) {
 // output of a layer.
 func (o *opLayers) argument(in graph.Output) (any, error) {
 	if v, ok := o.graph.ValueAt(in); ok {
+		if form := base.FormOf(v); form != "" {
+			return nil, fmt.Errorf("an op between layers has a %s tensor as its input, want a dense one; compute it in a layer, or use keras.ToDense", form)
+		}
 		return v, nil
 	}
 	if t := in.Node.Attrs.Tensor("value"); in.Node.Op == "Const" && t != nil {

@@ -107,6 +107,15 @@ func (m *Sequential) inputType() tensor.DType {
 	return tensor.Float32
 }
 
+// inputForm returns the form of the input that the model begins with: see
+// [layers.InputLayer.Form].
+func (m *Sequential) inputForm() string {
+	if in, ok := m.Layers[0].(*layers.InputLayer); ok {
+		return in.Form()
+	}
+	return ""
+}
+
 // InputName returns the name of the input's layer: the first layer's and "_input", unless
 // the model begins with a layers.InputLayer.
 func (m *Sequential) InputName() string {
@@ -163,6 +172,12 @@ func (m *Sequential) AcceptsChild(edge string) bool { return acceptsLayer(edge, 
 // TracksFields reports false: the layers aren't in fields.
 func (m *Sequential) TracksFields() bool { return false }
 
+// TakesSparse marks a model whose layers say which inputs they take.
+func (m *Sequential) TakesSparse() {}
+
+// TakesRagged marks a model whose layers say which inputs they take.
+func (m *Sequential) TakesRagged() {}
+
 // KeepsInputTypes marks a layer that casts no inputs.
 func (m *Sequential) KeepsInputTypes() {}
 
@@ -216,7 +231,7 @@ func (m *Sequential) flowFor(s *ops.Scope, in base.Shapes) ([]*ops.Value, error)
 	if len(in) != 1 {
 		return nil, fmt.Errorf("got %d shapes, want 1", len(in))
 	}
-	inner, v, err := base.Dry(s, m.inputType(), in[0])
+	inner, v, err := base.Dry(s, m.inputType(), in[0], m.inputForm())
 	if err != nil {
 		return nil, err
 	}

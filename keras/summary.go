@@ -134,7 +134,7 @@ func summaryRows(model Callable) (rows []summaryRow, connected bool, err error) 
 			if err != nil {
 				return nil, false, err
 			}
-			row.shape = pythonShape(flow[i+1].Shape())
+			row.shape = pythonShape(base.ShapeOf(flow[i+1]))
 			rows = append(rows, row)
 		}
 		return rows, false, nil
@@ -207,7 +207,7 @@ func (m *Functional) shapeOf(l Callable) string {
 		}
 		var shapes []string
 		for _, v := range n.Outputs {
-			shapes = append(shapes, pythonShape(v.Shape()))
+			shapes = append(shapes, pythonShape(base.ShapeOf(v)))
 		}
 		next := shapes[0]
 		if f, ok := l.(*Functional); ok && f.outputs.kind == mapOfTensors {

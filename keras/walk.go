@@ -79,7 +79,8 @@ func (w *walk) replay(in, out *structure) error {
 			continue
 		}
 		layer := &layers.InputLayer{}
-		layer.DType, layer.BatchInputShape = base.Policy(v.DType().String()), base.Shape(v.Shape())
+		layer.DType, layer.BatchInputShape = base.Policy(v.DType().String()), base.Shape(base.ShapeOf(v))
+		layer.Sparse, layer.Ragged = base.FormOf(v) == "sparse", base.FormOf(v) == "ragged"
 		in.values[i] = inputOf(s, layer)
 		again[v.Output()] = in.values[i]
 	}

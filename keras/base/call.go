@@ -143,20 +143,25 @@ func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) [
 	l.cast(s, self, c.Inputs)
 	out, done := intercept(s, self, &c)
 	if !done {
-		out = compute(s, self, &c)
+		out = computeForms(s, self, &c)
 	}
 	if s.Err() != nil {
 		return out
 	}
 	l.mask(s, self, &c, out)
 	if l.activity != nil {
+		for i, v := range out {
+			if form := FormOf(v); form != "" {
+				return fail(fmt.Errorf("output %d is a %s tensor, which has no loss of an activity regularizer", i, form))
+			}
+		}
 		l.addActivity(s, out)
 	}
 	return out
 }
 
-// compute calls the layer's own method.
-func compute(s *ops.Scope, self any, c *Invocation) []*ops.Value {
+// computed calls the layer's own method.
+func computed(s *ops.Scope, self any, c *Invocation) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
 	switch f := self.(type) {
 	case FullComputer:
@@ -193,8 +198,8 @@ func (l *Layer) buildOnce(s *ops.Scope, self any, inputs []*ops.Value) error {
 	}
 	in := make(Shapes, len(inputs))
 	for i, v := range inputs {
-		in[i] = v.Shape()
-		if in[i] == nil && v.Fact().Shape.HasRank() {
+		in[i] = ShapeOf(v)
+		if in[i] == nil && v.Fact().Shape.HasRank() && FormOf(v) == "" {
 			in[i] = tensor.Shape{}
 		}
 	}
@@ -212,15 +217,19 @@ type onlyBuildsKey struct{}
 func OnlyBuilds(s *ops.Scope) bool { return s.Value(onlyBuildsKey{}) != nil }
 
 // Dry returns a scope on which ops compute nothing, with the values of s such as seeds, and
-// an input of it.
-func Dry(s *ops.Scope, d tensor.DType, shape tensor.Shape) (*ops.Scope, *ops.Value, error) {
+// an input of it. form is "sparse" or "ragged", or "" for a dense one.
+func Dry(s *ops.Scope, d tensor.DType, shape tensor.Shape, form string) (*ops.Scope, *ops.Value, error) {
 	inner, trace := s.NewBranch("build")
 	fact := graph.Fact{DType: d}
 	if shape != nil {
 		fact.Shape = graph.ShapeOf(shape...)
 	}
-	v, err := trace.Arg("", fact)
 	inner, _ = WithLosses(inner.With(graphKey{}, nil))
+	if form != "" {
+		v, err := formArg(inner, trace, form, d, shape)
+		return inner, v, err
+	}
+	v, err := trace.Arg("", fact)
 	return inner, v, err
 }
 

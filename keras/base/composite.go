@@ -155,14 +155,13 @@ type (
 func checkForms(self any, inputs []*ops.Value) error {
 	_, takesSparse := self.(sparseTaker)
 	_, takesRagged := self.(raggedTaker)
+	switch self.(type) {
+	case elementMapper, raggedSequencer:
+		takesRagged = true
+	}
 	for i, v := range inputs {
-		form := ""
-		if _, ok := SparseOf(v); ok && !takesSparse {
-			form = "sparse"
-		} else if _, ok := RaggedOf(v); ok && !takesRagged {
-			form = "ragged"
-		}
-		if form != "" {
+		form := FormOf(v)
+		if form == "sparse" && !takesSparse || form == "ragged" && !takesRagged {
 			return fmt.Errorf("input %d is a %s tensor (want a dense one); keras.ToDense converts it", i, form)
 		}
 	}

@@ -270,7 +270,7 @@ func (g *Graph) record(s *ops.Scope, l *Layer, self any, x ops.Input, opts *Call
 		if s.Err() != nil {
 			return []*ops.Value{own}
 		}
-		own = activations.WithLogits(own, activations.LogitsOf(v))
+		own = sameNotes(activations.WithLogits(own, activations.LogitsOf(v)), v)
 		own.SetNote(maskKey{}, MaskOf(v))
 		n.Outputs[i] = own
 	}

@@ -16,6 +16,15 @@ type Activation struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (a *Activation) PassesMask() {}
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too, or
+// each innermost row.
+func (a *Activation) MapsElements() (string, error) {
+	if a.Activation == activations.Softmax || a.Activation == activations.LogSoftmax {
+		return "rows", nil
+	}
+	return "elements", nil
+}
+
 // Call returns the activation of x.
 func (a *Activation) Call(s *ops.Scope, x ops.Input) *ops.Value { return a.Run(s, a, x, nil) }
 

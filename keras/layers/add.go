@@ -9,6 +9,9 @@ import (
 // dimensions gets some of size 1 after the batch's.
 type Add struct{ base.Layer }
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (l *Add) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the sum of the inputs xs, a []*ops.Value.
 func (l *Add) Call(s *ops.Scope, xs ops.Input) *ops.Value { return l.Run(s, l, xs, nil) }
 

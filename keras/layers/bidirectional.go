@@ -177,6 +177,14 @@ func (b *Bidirectional) FoldCall(inputs []ops.Input, args map[string]any) ([]ops
 	return foldStates(inputs, args)
 }
 
+// RaggedSteps returns how many outputs for a ragged input are ragged.
+func (b *Bidirectional) RaggedSteps() (outputs int, backwards bool, err error) {
+	if b.MergeMode == MergeNone {
+		return b.seq.ragged(2)
+	}
+	return b.seq.ragged(1)
+}
+
 // ComputeAll returns the joined output, or of MergeNone the two outputs, and with
 // ReturnState the states of the forward and the backward layer. Further inputs are as of
 // the inner layer, the initial states first of the forward layer.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/ops/raw"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -14,6 +15,17 @@ type Concatenate struct {
 	base.Layer
 	// Axis is the dimension, counted from the end if it is negative. Default: -1.
 	Axis *int `keras:",default=-1"`
+}
+
+// TakesSparse marks a layer that takes sparse inputs.
+func (l *Concatenate) TakesSparse() {}
+
+// MapsElements marks a layer that joins innermost rows, of ragged tensors too.
+func (l *Concatenate) MapsElements() (string, error) {
+	if *l.Axis != -1 {
+		return "", fmt.Errorf("the inputs are ragged and Axis is %d, want -1", *l.Axis)
+	}
+	return "rows", nil
 }
 
 // Call joins the inputs xs, a []*ops.Value.
@@ -27,7 +39,24 @@ func (l *Concatenate) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value 
 		}
 		return []*ops.Value{s.Fail("Concatenate", err)}
 	}
+	if base.FormOf(c.Inputs[0]) == "sparse" {
+		return []*ops.Value{l.sparse(s, c.Inputs)}
+	}
 	return []*ops.Value{ops.Concat(s, c.Inputs, *l.Axis)}
+}
+
+// sparse joins sparse tensors.
+func (l *Concatenate) sparse(s *ops.Scope, xs []*ops.Value) *ops.Value {
+	var indices, values, shapes []ops.Input
+	for i, x := range xs {
+		t, ok := base.SparseOf(x)
+		if !ok {
+			return s.Fail("Concatenate", fmt.Errorf("input %d isn't sparse as input 0 is", i))
+		}
+		indices, values, shapes = append(indices, t.Indices), append(values, t.Values), append(shapes, t.Shape)
+	}
+	i, v, shape := raw.SparseConcat(s, indices, values, shapes, int64(*l.Axis))
+	return base.Sparse{Indices: i, Values: v, Shape: shape}.Value(s)
 }
 
 // ComputeMask joins the masks. An input without one has a mask that ignores nothing. The

@@ -9,6 +9,7 @@ import (
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/regularizers"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/ops/raw"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -65,11 +66,21 @@ func (d *Dense) Weights(in base.Shapes) ([]base.Weight, error) {
 // PassesMask marks a layer whose output has the mask of its input.
 func (d *Dense) PassesMask() {}
 
+// TakesSparse marks a layer that takes sparse inputs.
+func (d *Dense) TakesSparse() {}
+
+// MapsElements marks a layer that computes each innermost row by itself, of ragged tensors
+// too.
+func (d *Dense) MapsElements() (string, error) { return "rows", nil }
+
 // Call returns activation(x·kernel + bias).
 func (d *Dense) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run(s, d, x, nil) }
 
 // Compute returns activation(x·kernel + bias).
 func (d *Dense) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
+	if t, ok := base.SparseOf(x); ok {
+		return d.sparse(s, t)
+	}
 	if r := x.Fact().Shape.Rank(); r == 0 || r == 1 {
 		return s.Fail("Dense", fmt.Errorf("the input's shape is %v, want two dimensions or more, a batch's first", x.Fact().Shape))
 	}
@@ -79,4 +90,16 @@ func (d *Dense) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 		y = ops.BiasAdd(s, y, d.Read(s, d.Bias))
 	}
 	return activate(s, d.Activation, restore(y, d.Units))
+}
+
+// sparse returns activation(x·kernel + bias) of a sparse matrix.
+func (d *Dense) sparse(s *ops.Scope, x base.Sparse) *ops.Value {
+	if rank := x.Indices.Fact().Shape.Dim(-1); rank != 2 {
+		return s.Fail("Dense", fmt.Errorf("the sparse input has %d dimensions, want 2", rank))
+	}
+	y := raw.SparseTensorDenseMatMul(s, x.Indices, x.Values, x.Shape, d.Read(s, d.Kernel), nil)
+	if d.Bias != nil {
+		y = ops.BiasAdd(s, y, d.Read(s, d.Bias))
+	}
+	return activate(s, d.Activation, y)
 }

@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"errors"
+
 	"sync"
 
 	"github.com/cairnml/cairn/keras/base"
@@ -29,6 +31,14 @@ type Dropout struct {
 
 // PassesMask marks a layer whose output has the mask of its input.
 func (d *Dropout) PassesMask() {}
+
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (d *Dropout) MapsElements() (string, error) {
+	if d.NoiseShape != nil {
+		return "", errors.New("the input is ragged and NoiseShape is set")
+	}
+	return "elements", nil
+}
 
 // Call drops elements of x in a training scope.
 func (d *Dropout) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run(s, d, x, nil) }

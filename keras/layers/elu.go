@@ -15,6 +15,9 @@ type ELU struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (e *ELU) PassesMask() {}
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (e *ELU) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the activation of x.
 func (e *ELU) Call(s *ops.Scope, x ops.Input) *ops.Value { return e.Run(s, e, x, nil) }
 

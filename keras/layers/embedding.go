@@ -91,12 +91,19 @@ func (e *Embedding) Weights(base.Shapes) ([]base.Weight, error) {
 // KeepsInputTypes marks a layer that casts no inputs.
 func (e *Embedding) KeepsInputTypes() {}
 
+// TakesSparse marks a layer that takes sparse inputs, which it makes dense.
+func (e *Embedding) TakesSparse() {}
+
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (e *Embedding) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the rows that x names.
 func (e *Embedding) Call(s *ops.Scope, x ops.Input) *ops.Value { return e.Run(s, e, x, nil) }
 
 // Compute returns the rows that x names. Numbers that are neither int32 nor int64 are
 // converted to int32.
 func (e *Embedding) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
+	x = base.ToDense(s, x)
 	if d := x.DType(); d != tensor.Int32 && d != tensor.Int64 {
 		x = ops.Cast(s, x, tensor.Int32)
 	}
@@ -108,7 +115,10 @@ func (e *Embedding) ComputeMask(s *ops.Scope, c *base.Invocation, _ []*ops.Value
 	if !e.MaskZero {
 		return nil
 	}
-	x := c.Inputs[0]
+	if base.FormOf(c.Inputs[0]) == "ragged" {
+		return nil // layers that take ragged tensors need none
+	}
+	x := base.ToDense(s, c.Inputs[0])
 	return []*ops.Value{ops.NotEqual(s, x, ops.ConstOf(s, x.DType(), 0))}
 }
 

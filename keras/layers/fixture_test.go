@@ -131,7 +131,7 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 	for i := range inputs {
 		if len(c.Forms) > i && c.Forms[i] != "" {
 			inputs[i] = composite(s, c.Forms[i], arrays, fmt.Sprintf("%s/input%d", c.Name, i))
-			shapes[i] = nil
+			shapes[i] = base.ShapeOf(inputs[i])
 			continue
 		}
 		x := arrays[fmt.Sprintf("%s/input%d", c.Name, i)]

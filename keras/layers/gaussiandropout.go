@@ -26,6 +26,9 @@ type GaussianDropout struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (d *GaussianDropout) PassesMask() {}
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (d *GaussianDropout) MapsElements() (string, error) { return "elements", nil }
+
 // Call multiplies x by random numbers in a training scope.
 func (d *GaussianDropout) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run(s, d, x, nil) }
 

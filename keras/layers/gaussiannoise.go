@@ -24,6 +24,9 @@ type GaussianNoise struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (d *GaussianNoise) PassesMask() {}
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (d *GaussianNoise) MapsElements() (string, error) { return "elements", nil }
+
 // Call adds random numbers to x in a training scope.
 func (d *GaussianNoise) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run(s, d, x, nil) }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/ops/raw"
 )
 
 // GlobalMaxPooling2D takes the largest element of each channel of images, [batch, height,
@@ -73,11 +74,41 @@ func (g *GlobalMaxPooling2D) pool(s *ops.Scope, x *ops.Value, rank int, largest 
 	return ops.Mean(s, x, axes...)
 }
 
+// TakesRagged marks a layer that takes ragged inputs.
+func (g *GlobalMaxPooling1D) TakesRagged() {}
+
+// TakesRagged marks a layer that takes ragged inputs.
+func (g *GlobalAveragePooling1D) TakesRagged() {}
+
+// rows returns the largest element, or the mean, of each channel of the rows of a ragged
+// tensor.
+func (g *GlobalMaxPooling2D) rows(s *ops.Scope, x base.Ragged, largest bool) *ops.Value {
+	if rank := x.Values.Fact().Shape.Rank(); len(x.Splits) != 1 || rank != 2 || g.DataFormat == ChannelsFirst {
+		return s.Fail("GlobalPooling1D", fmt.Errorf("the ragged input has %d ragged dimensions and elements of the shape %v, want one, of the steps, and channels last",
+			len(x.Splits), x.Values.Fact().Shape))
+	}
+	n := ops.Sub(s, ops.Size(s, x.Splits[0]), int32(1))
+	var y *ops.Value
+	if rows := x.Rows(s); largest {
+		y = raw.UnsortedSegmentMax(s, x.Values, rows, n)
+	} else {
+		y = ops.UnsortedSegmentSumOf(s, x.Values, rows, n)
+		y = ops.Div(s, y, ops.ExpandDims(s, ops.Cast(s, x.Lengths(s), y.DType()), 1))
+	}
+	if g.KeepDims {
+		y = ops.ExpandDims(s, y, 1)
+	}
+	return y
+}
+
 // Call returns the largest element of each channel of x.
 func (g *GlobalMaxPooling1D) Call(s *ops.Scope, x ops.Input) *ops.Value { return g.Run(s, g, x, nil) }
 
 // Compute returns the largest element of each channel of x.
 func (g *GlobalMaxPooling1D) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
+	if t, ok := base.RaggedOf(x); ok {
+		return (*GlobalMaxPooling2D)(g).rows(s, t, true)
+	}
 	return (*GlobalMaxPooling2D)(g).pool(s, x, 1, true)
 }
 
@@ -133,6 +164,9 @@ func (g *GlobalAveragePooling1D) ComputeAll(s *ops.Scope, c *base.Invocation) []
 		return []*ops.Value{s.Fail("GlobalAveragePooling1D", err)}
 	}
 	x, mask := c.Inputs[0], c.Masks[0]
+	if t, ok := base.RaggedOf(x); ok {
+		return []*ops.Value{all.rows(s, t, false)}
+	}
 	if mask == nil {
 		return []*ops.Value{all.pool(s, x, 1, false)}
 	}

@@ -8,6 +8,12 @@ import (
 // Identity passes its inputs on. It drops their masks, as in tf_keras.
 type Identity struct{ base.Layer }
 
+// TakesSparse marks a layer that takes sparse inputs.
+func (i *Identity) TakesSparse() {}
+
+// TakesRagged marks a layer that takes ragged inputs.
+func (i *Identity) TakesRagged() {}
+
 // Call returns x.
 func (i *Identity) Call(s *ops.Scope, x ops.Input) *ops.Value { return i.Run(s, i, x, nil) }
 

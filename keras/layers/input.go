@@ -27,6 +27,23 @@ func (i *InputLayer) AutomaticName() (stem string, first int) { return "input", 
 // KeepsInputTypes marks a layer that casts no inputs.
 func (i *InputLayer) KeepsInputTypes() {}
 
+// Form returns "sparse" or "ragged" for an input of such tensors, else "".
+func (i *InputLayer) Form() string {
+	switch {
+	case i.Sparse:
+		return "sparse"
+	case i.Ragged:
+		return "ragged"
+	}
+	return ""
+}
+
+// TakesSparse marks a layer that takes sparse inputs.
+func (i *InputLayer) TakesSparse() {}
+
+// TakesRagged marks a layer that takes ragged inputs.
+func (i *InputLayer) TakesRagged() {}
+
 // PassesMask marks a layer whose output has the mask of its input.
 func (i *InputLayer) PassesMask() {}
 

@@ -15,6 +15,9 @@ type LeakyReLU struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (l *LeakyReLU) PassesMask() {}
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (l *LeakyReLU) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the activation of x.
 func (l *LeakyReLU) Call(s *ops.Scope, x ops.Input) *ops.Value { return l.Run(s, l, x, nil) }
 

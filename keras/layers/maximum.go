@@ -9,6 +9,9 @@ import (
 // dimensions gets some of size 1 after the batch's.
 type Maximum struct{ base.Layer }
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (l *Maximum) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the largest elements of the inputs xs, a []*ops.Value.
 func (l *Maximum) Call(s *ops.Scope, xs ops.Input) *ops.Value { return l.Run(s, l, xs, nil) }
 

@@ -9,6 +9,9 @@ import (
 // dimensions gets some of size 1 after the batch's.
 type Minimum struct{ base.Layer }
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (l *Minimum) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the smallest elements of the inputs xs, a []*ops.Value.
 func (l *Minimum) Call(s *ops.Scope, xs ops.Input) *ops.Value { return l.Run(s, l, xs, nil) }
 

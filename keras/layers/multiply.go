@@ -9,6 +9,9 @@ import (
 // dimensions gets some of size 1 after the batch's.
 type Multiply struct{ base.Layer }
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (l *Multiply) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the product of the inputs xs, a []*ops.Value.
 func (l *Multiply) Call(s *ops.Scope, xs ops.Input) *ops.Value { return l.Run(s, l, xs, nil) }
 

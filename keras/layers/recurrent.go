@@ -92,6 +92,20 @@ func (r *recurrent) BuildLayer(s *ops.Scope, in base.Shapes) error {
 	return nil
 }
 
+// RaggedSteps returns how many outputs for a ragged input are ragged.
+func (r *recurrent) RaggedSteps() (outputs int, backwards bool, err error) { return r.seq.ragged(1) }
+
+// ragged returns n if sequences are returned, else 0.
+func (q *sequence) ragged(n int) (outputs int, backwards bool, err error) {
+	switch {
+	case q.TimeMajor || q.Unroll:
+		return 0, false, errors.New("the input is ragged, and TimeMajor or Unroll is set")
+	case q.ReturnSequences:
+		return n, q.GoBackwards, nil
+	}
+	return 0, false, nil
+}
+
 // IsStateful reports whether the layer is stateful and built.
 func (r *recurrent) IsStateful() bool { return r.States != nil }
 

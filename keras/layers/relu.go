@@ -22,6 +22,9 @@ type ReLU struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (r *ReLU) PassesMask() {}
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (r *ReLU) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the activation of x.
 func (r *ReLU) Call(s *ops.Scope, x ops.Input) *ops.Value { return r.Run(s, r, x, nil) }
 

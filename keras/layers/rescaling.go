@@ -18,6 +18,9 @@ type Rescaling struct {
 	Offset Numbers `keras:",default=0.0"`
 }
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (r *Rescaling) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns x·Scale + Offset.
 func (r *Rescaling) Call(s *ops.Scope, x ops.Input) *ops.Value { return r.Run(s, r, x, nil) }
 

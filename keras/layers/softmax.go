@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"errors"
+
 	"fmt"
 
 	"github.com/cairnml/cairn/keras/activations"
@@ -19,6 +21,15 @@ type Softmax struct {
 	// RobustMasking replaces ignored elements by a large negative number instead of adding
 	// one to them. It is no part of the config, as in tf_keras.
 	RobustMasking bool `keras:"-"`
+}
+
+// MapsElements marks a layer that computes each innermost row by itself, of ragged tensors
+// too.
+func (l *Softmax) MapsElements() (string, error) {
+	if len(l.Axis) != 1 || l.Axis[0] != -1 {
+		return "", errors.New("the input is ragged and Axis isn't -1")
+	}
+	return "rows", nil
 }
 
 // Call returns the softmax of x.

@@ -11,6 +11,9 @@ import (
 // dimensions gets some of size 1 after the batch's.
 type Subtract struct{ base.Layer }
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (l *Subtract) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the difference of the two inputs xs, a []*ops.Value.
 func (l *Subtract) Call(s *ops.Scope, xs ops.Input) *ops.Value { return l.Run(s, l, xs, nil) }
 

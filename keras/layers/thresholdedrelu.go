@@ -17,6 +17,9 @@ type ThresholdedReLU struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (t *ThresholdedReLU) PassesMask() {}
 
+// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+func (t *ThresholdedReLU) MapsElements() (string, error) { return "elements", nil }
+
 // Call returns the activation of x.
 func (t *ThresholdedReLU) Call(s *ops.Scope, x ops.Input) *ops.Value { return t.Run(s, t, x, nil) }
 

@@ -37,7 +37,10 @@ func (x *exporter) inputFacts() ([]graph.Fact, error) {
 	var facts []graph.Fact
 	switch m := x.model.(type) {
 	case *keras.Functional:
-		for _, v := range m.Inputs() {
+		for i, v := range m.Inputs() {
+			if form := base.FormOf(v); form != "" {
+				return nil, fmt.Errorf("input %d is %s, which saved functions don't take; use the level ConfigOnly, or saving.SaveModel", i, form)
+			}
 			facts = append(facts, v.Fact().WithoutValue())
 		}
 		return facts, nil

@@ -67,7 +67,7 @@ type Examples struct {
 type rows struct {
 	o             *sourceOptions
 	n, size       int
-	x, y, weights []*tensor.Tensor
+	x, y, weights []table
 	layouts       *layouts
 }
 
@@ -78,13 +78,13 @@ func (e *Examples) rows(ctx context.Context) (*rows, error) {
 	}
 	r := &rows{layouts: new(layouts)}
 	var err error
-	if r.x, r.layouts.x, err = tensorsOf(ctx, e.X); err != nil {
+	if r.x, r.layouts.x, err = tablesOf(ctx, e.X); err != nil {
 		return nil, fmt.Errorf("the examples' X: %w", err)
 	}
-	if r.y, r.layouts.y, err = tensorsOf(ctx, e.Y); err != nil {
+	if r.y, r.layouts.y, err = tablesOf(ctx, e.Y); err != nil {
 		return nil, fmt.Errorf("the examples' Y: %w", err)
 	}
-	if r.weights, r.layouts.weights, err = tensorsOf(ctx, e.SampleWeight); err != nil {
+	if r.weights, r.layouts.weights, err = tablesOf(ctx, e.SampleWeight); err != nil {
 		return nil, fmt.Errorf("SampleWeight: %w", err)
 	}
 	if len(r.x) == 0 {
@@ -92,17 +92,20 @@ func (e *Examples) rows(ctx context.Context) (*rows, error) {
 	}
 	r.n = -1
 	for _, list := range []struct {
-		name    string
-		tensors []*tensor.Tensor
+		name   string
+		tables []table
 	}{{"X", r.x}, {"Y", r.y}, {"SampleWeight", r.weights}} {
-		for _, t := range list.tensors {
+		for _, t := range list.tables {
+			d, isDense := t.(dense)
 			switch {
-			case t.Rank() == 0:
+			case !isDense && list.name != "X":
+				return nil, fmt.Errorf("%s has a sparse or a ragged tensor, want dense ones; keras.ToDense converts it", list.name)
+			case isDense && d.Rank() == 0:
 				return nil, fmt.Errorf("%s has a scalar, want a first dimension for the examples", list.name)
 			case r.n < 0:
-				r.n = t.Shape()[0]
-			case t.Shape()[0] != r.n:
-				return nil, fmt.Errorf("%s has %d examples, want %d as X", list.name, t.Shape()[0], r.n)
+				r.n = t.rows()
+			case t.rows() != r.n:
+				return nil, fmt.Errorf("%s has %d examples, want %d as X", list.name, t.rows(), r.n)
 			}
 		}
 	}
@@ -145,10 +148,10 @@ func (r *rows) split(part float64) (train, validation *rows, err error) {
 	cut := func(lo, hi int) *rows {
 		out := *r
 		out.n = hi - lo
-		for _, list := range []*[]*tensor.Tensor{&out.x, &out.y, &out.weights} {
-			parts := make([]*tensor.Tensor, len(*list))
+		for _, list := range []*[]table{&out.x, &out.y, &out.weights} {
+			parts := make([]table, len(*list))
 			for i, t := range *list {
-				parts[i] = slice(t, lo, hi)
+				parts[i] = t.part(lo, hi)
 			}
 			*list = parts
 		}
@@ -168,15 +171,17 @@ func (r *rows) open(ctx context.Context, _ int) (next func() (*element, error), 
 		order = newShuffler(r.o.seed)
 	}
 	var indices []int
-	take := func(list []*tensor.Tensor, lo, hi int) []*ops.Value {
-		out := make([]*ops.Value, len(list))
-		for i, t := range list {
+	take := func(list []table, lo, hi int) []*ops.Value {
+		out := make([]*ops.Value, 0, len(list))
+		for _, t := range list {
 			if indices == nil {
-				t = slice(t, lo, hi)
+				t = t.part(lo, hi)
 			} else {
-				t = gather(t, indices[lo:hi])
+				t = t.picked(indices[lo:hi])
 			}
-			out[i] = ops.ValueOf(t)
+			for _, p := range t.parts() {
+				out = append(out, ops.ValueOf(p))
+			}
 		}
 		return out
 	}
@@ -205,10 +210,10 @@ func slice(t *tensor.Tensor, lo, hi int) *tensor.Tensor {
 	n := shape[0]
 	shape[0] = hi - lo
 	if !t.DType().Fixed() {
-		each := len(t.Strings()) / n
+		each := len(t.Strings()) / max(n, 1)
 		return tensor.Must(tensor.FromStrings(t.DType(), t.Strings()[lo*each:hi*each:hi*each], shape...))
 	}
-	each := len(t.Bytes()) / n
+	each := len(t.Bytes()) / max(n, 1)
 	return tensor.Must(tensor.FromBytes(t.DType(), t.Bytes()[lo*each:hi*each:hi*each], shape...))
 }
 
@@ -219,13 +224,13 @@ func gather(t *tensor.Tensor, indices []int) *tensor.Tensor {
 	shape[0] = len(indices)
 	out := tensor.Must(tensor.Zeros(t.DType(), shape...))
 	if !t.DType().Fixed() {
-		each := len(t.Strings()) / n
+		each := len(t.Strings()) / max(n, 1)
 		for i, k := range indices {
 			copy(out.Strings()[i*each:(i+1)*each], t.Strings()[k*each:])
 		}
 		return out
 	}
-	each := len(t.Bytes()) / n
+	each := len(t.Bytes()) / max(n, 1)
 	to, from := out.Bytes(), t.Bytes()
 	for i, k := range indices {
 		copy(to[i*each:(i+1)*each], from[k*each:])
@@ -390,6 +395,9 @@ func elementOf(ctx context.Context, e *Examples) (*element, error) {
 	}
 	if out.weights, out.layouts.weights, err = valuesOf(ctx, e.SampleWeight); err != nil {
 		return nil, fmt.Errorf("the sample weights of a batch: %w", err)
+	}
+	if out.layouts.y.forms != nil || out.layouts.weights.forms != nil {
+		return nil, errors.New("the truths or sample weights of a batch have a sparse or a ragged tensor, want dense ones; keras.ToDense converts it")
 	}
 	if len(out.x) == 0 {
 		return nil, errors.New("a batch has no inputs")

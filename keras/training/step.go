@@ -96,6 +96,7 @@ func (t *Trainer) seeded(s *ops.Scope) *ops.Scope {
 func (t *Trainer) call(s *ops.Scope, in *stepInput) *outputs {
 	out := &outputs{kind: oneValue}
 	l := &in.Form.x
+	in.X = l.assembled(s, in.X)
 	_, computes := t.model.(base.FullComputer)
 	switch named, ok := t.model.(interface{ InputNames() []string }); {
 	case l.kind == mapOfValues && ok:
@@ -115,6 +116,11 @@ func (t *Trainer) call(s *ops.Scope, in *stepInput) *outputs {
 		out.values = base.CallAll(s, t.model, in.X, nil)
 	default:
 		out.values = []*ops.Value{t.model.Call(s, in.X)}
+	}
+	for i, v := range out.values {
+		if form := base.FormOf(v); form != "" {
+			out.values[i] = s.Fail("Call", fmt.Errorf("output %d of the model is a %s tensor, want a dense one; end with a layer that makes one", i, form))
+		}
 	}
 	if len(out.values) > 1 {
 		out.kind = listOfValues

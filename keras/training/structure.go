@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -17,6 +18,8 @@ type layout struct {
 	kind layoutKind
 	keys []string // of a map, sorted
 	has  []bool   // which elements there are; the others are nil
+	// forms are those of the elements that there are, nil if all are dense tensors.
+	forms []string
 }
 
 type layoutKind uint8
@@ -30,7 +33,7 @@ const (
 
 // key returns a text that is equal for equal layouts only.
 func (l *layout) key() string {
-	return fmt.Sprintf("%d%q%v", l.kind, l.keys, l.has)
+	return fmt.Sprintf("%d%q%v%q", l.kind, l.keys, l.has, l.forms)
 }
 
 // layouts are the layouts of the parts of a batch.
@@ -53,6 +56,12 @@ func leavesOf(x any) (leaves []any, l layout, err error) {
 		if l.has = append(l.has, there); there {
 			leaves = append(leaves, leaf)
 		}
+	}
+	switch x.(type) {
+	case base.Sparse, base.Ragged:
+		l.kind = oneValue
+		add(x)
+		return leaves, l, nil
 	}
 	v := reflect.ValueOf(x)
 	switch {
@@ -100,26 +109,14 @@ func isList(v reflect.Value) bool {
 	return e == reflect.Pointer || e == reflect.Interface
 }
 
-// tensorsOf returns the tensors of a structure.
-func tensorsOf(ctx context.Context, x any) ([]*tensor.Tensor, layout, error) {
-	leaves, l, err := leavesOf(x)
-	if err != nil {
-		return nil, l, err
-	}
-	out := make([]*tensor.Tensor, len(leaves))
-	for i, leaf := range leaves {
-		if out[i], err = tensorOf(ctx, leaf); err != nil {
-			return nil, l, err
-		}
-	}
-	return out, l, nil
-}
-
 func tensorOf(ctx context.Context, leaf any) (*tensor.Tensor, error) {
 	switch x := leaf.(type) {
 	case *tensor.Tensor:
 		return x, nil
 	case *ops.Value:
+		if form := base.FormOf(x); form != "" {
+			return nil, fmt.Errorf("got a %s tensor, want a dense one; keras.ToDense converts it", form)
+		}
 		return x.Tensor()
 	}
 	s := function.Eager(ctx)
@@ -130,24 +127,31 @@ func tensorOf(ctx context.Context, leaf any) (*tensor.Tensor, error) {
 	return v.Tensor()
 }
 
-// valuesOf returns the values of a structure.
+// valuesOf returns the values of a structure, of sparse and ragged ones their parts.
 func valuesOf(ctx context.Context, x any) ([]*ops.Value, layout, error) {
 	leaves, l, err := leavesOf(x)
 	if err != nil {
 		return nil, l, err
 	}
-	out := make([]*ops.Value, len(leaves))
+	var out []*ops.Value
+	forms := make([]string, len(leaves))
 	for i, leaf := range leaves {
-		if v, ok := leaf.(*ops.Value); ok {
-			out[i] = v
+		v, ok, err := leafValue(ctx, leaf)
+		if err != nil {
+			return nil, l, err
+		}
+		if ok {
+			forms[i] = formOf(v)
+			out = append(out, partsOf(v)...)
 			continue
 		}
 		t, err := tensorOf(ctx, leaf)
 		if err != nil {
 			return nil, l, err
 		}
-		out[i] = ops.ValueOf(t)
+		out = append(out, ops.ValueOf(t))
 	}
+	l.setForms(forms)
 	return out, l, nil
 }
 
