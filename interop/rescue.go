@@ -73,6 +73,15 @@ func rescueCases(ctx context.Context, r *run) {
 			}
 			return err
 		})
+		if ext == ".keras" {
+			r.check("rescue "+e.Name()+" as .h5", func() error {
+				err := saveThree(ctx, dir(e.Name()), filepath.Join(dir("rescued"), e.Name()+".h5"))
+				if untranslatable(err) {
+					return nil
+				}
+				return err
+			})
+		}
 		if strings.HasPrefix(e.Name(), "fit_") {
 			r.check("save again "+e.Name(), func() error { return saveAgain(ctx, dir(e.Name()), dir("again")) })
 		}
@@ -85,14 +94,14 @@ func rescueCases(ctx context.Context, r *run) {
 		return
 	}
 	for _, e := range list {
-		name, isModel := strings.CutSuffix(e.Name(), ".keras")
-		if !isModel {
+		ext := filepath.Ext(e.Name())
+		if ext != ".keras" && ext != ".h5" {
 			continue
 		}
 		path := filepath.Join(dir("three"), e.Name())
 		r.check("read Keras 3's "+e.Name(), func() error { return sameOutputs(ctx, path) })
 		r.check("move Keras 3's "+e.Name()+" to a SavedModel", func() error {
-			_, err := rescue.Convert(ctx, path, filepath.Join(dir("back"), name), &rescue.Options{Force: true})
+			_, err := rescue.Convert(ctx, path, filepath.Join(dir("back"), e.Name()+".tf"), &rescue.Options{Force: true})
 			return err
 		})
 	}
@@ -105,6 +114,16 @@ func untranslatable(err error) bool {
 	var lacks *saving.TranslationError
 	var unknown *config.UnknownError
 	return errors.As(err, &lacks) || errors.As(err, &unknown)
+}
+
+// saveThree reads a whole model and writes it as a .h5 file of Keras 3.
+func saveThree(ctx context.Context, path, to string) error {
+	m, err := saving.LoadModel(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	ignore := func(string) {}
+	return saving.SaveModel(ctx, m.Model, to, &saving.SaveModelOptions{Keras: 3, Optimizer: m.Optimizer, Training: m.Training, Note: ignore})
 }
 
 // saveAgain reads a whole model and writes it in both forms of tf_keras.
@@ -123,7 +142,7 @@ func sameOutputs(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	arrays, err := npzArrays(ctx, strings.TrimSuffix(path, ".keras")+".npz")
+	arrays, err := npzArrays(ctx, strings.TrimSuffix(path, filepath.Ext(path))+".npz")
 	if err != nil {
 		return err
 	}

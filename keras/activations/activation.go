@@ -43,10 +43,11 @@ func (n *Named) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.f(s, x) }
 var all = []*Named{
 	Linear, Relu, Relu6, Sigmoid, Tanh, Softmax, LogSoftmax, Softplus, Softsign, Elu, Selu, Gelu, Swish, Mish,
 	Exponential, HardSigmoid, LeakyRelu,
+	Celu, HardShrink, HardSilu, HardSigmoid6, HardTanh, LogSigmoid, SoftShrink, SparsePlus, SparseSigmoid, Squareplus, TanhShrink,
 }
 
 // aliases are the further names of activations.
-var aliases = map[*Named][]string{Swish: {"silu"}}
+var aliases = map[*Named][]string{Swish: {"silu"}, HardSilu: {"hard_swish"}}
 
 // Classes lists the activations for configs.
 func Classes() []config.Class {

@@ -47,6 +47,10 @@ func (o *Base) copyFrom(src *Base, vars []*trackable.Variable) error {
 			return err
 		}
 	}
+	if o.scale != nil && src.scale != nil {
+		o.scale.Current.Set(src.scale.Current.Get())
+		o.scale.Counter.Set(src.scale.Counter.Get())
+	}
 	kinds := src.rule.SlotKinds()
 	for _, k := range o.rule.SlotKinds() {
 		i := slices.IndexFunc(kinds, func(other SlotKind) bool { return other.Name == k.Name })

@@ -75,6 +75,19 @@ func (o *LossScaleOptimizer) wrap(inner Based) {
 	o.Base.scale = newLossScale(o.opts, o.Base.scale != nil || o.Base.made.Load())
 }
 
+// Variables returns the optimizer's variables in the order of optimizer.variables, as
+// [Base.Variables] does. In the layout of Keras 3 those of the scale come first.
+func (o *LossScaleOptimizer) Variables() []*trackable.Variable {
+	if o.Base == nil {
+		return nil
+	}
+	vars := o.Base.Variables()
+	if Layout(o.layout.Load()) == Keras3Layout && vars != nil {
+		return append(o.scale.keras3(), vars...)
+	}
+	return vars
+}
+
 // InnerOptimizer returns the optimizer whose losses are scaled.
 func (o *LossScaleOptimizer) InnerOptimizer() Optimizer { return o.inner }
 
@@ -97,6 +110,18 @@ func newLossScale(opts LossScaleOptions, used bool) *lossScale {
 	l.Current.Named("current_loss_scale").SetTrainable(false)
 	l.Counter.Named("good_steps").SetTrainable(false)
 	return l
+}
+
+// keras3 returns the variables that the outer one of Keras 3's two optimizers has: a counter
+// and a learning rate, which it does not use, and the scale's. A fixed scale has none.
+func (l *lossScale) keras3() []*trackable.Variable {
+	if l.opts.Fixed {
+		return nil
+	}
+	count, rate := trackable.NewScalar[int64](0), trackable.NewScalar[float32](0)
+	count.Named("iteration").SetTrainable(false)
+	rate.Named("learning_rate").SetTrainable(false)
+	return []*trackable.Variable{&count.Variable, &rate.Variable, &l.Counter.Variable, &l.Current.Variable}
 }
 
 // accepts reports whether a checkpoint's value for edge may still find its object.

@@ -154,7 +154,8 @@ func (c *converter) read(ctx context.Context, src string) error {
 			return err
 		}
 		c.note("left out the compilation and the optimizer's state: %v", err)
-		m, m.Training = without, nil
+		m = without
+		m.Training = nil
 	}
 	model, ok := m.Model.(models.Model)
 	if !ok {

@@ -3,8 +3,10 @@ package saving
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
@@ -64,9 +66,6 @@ func configOf(ctx context.Context, f *kerasfile.File, version dialect) (conf, tr
 
 // contents3 returns what a file of Keras 3 holds.
 func contents3(model base.Callable, format kerasfile.Format, opts *SaveModelOptions, classes *config.Classes) (*kerasfile.Contents, error) {
-	if format != kerasfile.Archive {
-		return nil, errors.New("models of Keras 3 are written as .keras archives; Keras 3 calls its .h5 files obsolete")
-	}
 	note := func(what string) error {
 		if opts.Note == nil {
 			return errors.New(what)
@@ -87,7 +86,12 @@ func contents3(model base.Callable, format kerasfile.Format, opts *SaveModelOpti
 			return nil, err
 		}
 	}
-	c, err := objectContents(model, keras3, &SaveOptions{Classes: classes})
+	var c *kerasfile.Contents
+	if format == kerasfile.LegacyModel {
+		c, err = legacyContents(model, keras3, &SaveOptions{Classes: classes})
+	} else {
+		c, err = objectContents(model, keras3, &SaveOptions{Classes: classes})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -95,56 +99,123 @@ func contents3(model base.Callable, format kerasfile.Format, opts *SaveModelOpti
 	if opts.Optimizer == nil {
 		return c, nil
 	}
-	training, state, err := compilation3(model, opts, classes)
+	training, groups, err := compilation3(model, opts, classes)
 	if err != nil {
 		return c, note(fmt.Sprintf("the compilation and the optimizer's state: %v", err))
 	}
+	if format == kerasfile.LegacyModel {
+		c.TrainingConfig, err = trainingConfig3(training)
+		groups[0].Path = kerasfile.OptimizerWeights
+		c.Groups = append(c.Groups, groups[0])
+		return c, err
+	}
 	c.Config = append(bytes.TrimSuffix(bytes.TrimSpace(c.Config), []byte("}")), `, "compile_config": `...)
 	c.Config = append(append(c.Config, training...), '}')
-	c.Groups = append(c.Groups, state)
+	c.Groups = append(c.Groups, groups...)
 	return c, nil
 }
 
+// trainingConfig3 returns a compilation in the form of .h5 files.
+func trainingConfig3(training []byte) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(training, &fields); err != nil {
+		return nil, err
+	}
+	fields["optimizer_config"] = fields["optimizer"]
+	delete(fields, "optimizer")
+	var losses any
+	if err := json.Unmarshal(fields["loss"], &losses); err != nil {
+		return nil, err
+	}
+	var err error
+	if fields["loss"], err = json.Marshal(longNames(losses)); err != nil {
+		return nil, err
+	}
+	return json.Marshal(fields)
+}
+
+// longLosses are the names of losses that Keras 3 accepts in compile, and not in a .h5 file.
+var longLosses = map[string]string{"bce": "binary_crossentropy", "kld": "kl_divergence", "mae": "mean_absolute_error",
+	"mse": "mean_squared_error", "mape": "mean_absolute_percentage_error", "msle": "mean_squared_logarithmic_error"}
+
+// longNames replaces the short names of losses.
+func longNames(v any) any {
+	switch v := v.(type) {
+	case string:
+		if long, ok := longLosses[strings.ToLower(v)]; ok {
+			return long
+		}
+	case []any:
+		for i := range v {
+			v[i] = longNames(v[i])
+		}
+	case map[string]any:
+		if _, isObject := v["class_name"]; isObject {
+			return v
+		}
+		for name := range v {
+			v[name] = longNames(v[name])
+		}
+	}
+	return v
+}
+
 // compilation3 returns the compilation in the form of Keras 3, and the optimizer's state.
-func compilation3(model base.Callable, opts *SaveModelOptions, classes *config.Classes) (training []byte, state kerasfile.Group, err error) {
+func compilation3(model base.Callable, opts *SaveModelOptions, classes *config.Classes) (training []byte, groups []kerasfile.Group, err error) {
 	vars := keras.Trainable(model)
 	if err := opts.Optimizer.Build(vars); err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
 	described, err := withLayout(opts.Optimizer, optimizers.NewLayout, classes)
 	if err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
 	if err := described.Build(vars); err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
 	if err := copyState(described, opts.Optimizer, vars); err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
 	data, err := compilation(false, &SaveModelOptions{Optimizer: described, Training: opts.Training}, classes)
 	if err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
 	r, err := k3.CompilationToKeras3(data)
 	if err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
 	stored, err := withLayout(described, optimizers.Keras3Layout, classes)
 	if err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
 	if err := stored.Build(vars); err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
 	if err := copyState(stored, described, vars); err != nil {
-		return nil, state, err
+		return nil, nil, err
 	}
-	list, ok := stored.(interface{ Variables() []*trackable.Variable })
-	if !ok {
-		return nil, state, fmt.Errorf("the optimizer %T has no method Variables", stored)
-	}
-	return r.JSON, group("optimizer", list.Variables()), nil
+	groups, err = stateOf(stored)
+	return r.JSON, groups, err
 }
+
+// stateOf returns the variables of an optimizer, as an archive stores them. Those of an
+// optimizer in another one are stored twice.
+func stateOf(o optimizers.Optimizer) ([]kerasfile.Group, error) {
+	list, ok := o.(stateful)
+	if !ok {
+		return nil, fmt.Errorf("the optimizer %T has no method Variables", o)
+	}
+	groups := []kerasfile.Group{group("optimizer", list.Variables())}
+	if scaled, ok := o.(*optimizers.LossScaleOptimizer); ok {
+		if inner, ok := scaled.InnerOptimizer().(stateful); ok {
+			groups = append(groups, group("optimizer/inner_optimizer", inner.Variables()))
+		}
+	}
+	return groups, nil
+}
+
+// stateful is implemented by optimizers that list their variables.
+type stateful interface{ Variables() []*trackable.Variable }
 
 // withLayout returns an optimizer with the settings of another one and a layout of its own.
 func withLayout(o optimizers.Optimizer, l optimizers.Layout, classes *config.Classes) (optimizers.Optimizer, error) {

@@ -3,9 +3,12 @@ package saving
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 
+	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -98,8 +101,16 @@ type legacyLayer struct {
 }
 
 // legacyLayers lists the layers of a model with their names, and the weights of the
-// model itself.
-func legacyLayers(model trackable.Trackable, g *trackable.Graph) (list []legacyLayer, top []*trackable.Variable, err error) {
+// model itself. In Keras 3 what a layer adapted to is a setting, and no weight.
+func legacyLayers(model trackable.Trackable, g *trackable.Graph, d dialect) (list []legacyLayer, top []*trackable.Variable, err error) {
+	adapted := map[*trackable.Variable]bool{}
+	if d == keras3 {
+		for _, p := range placesOf(model, d, keras.Classes()) {
+			for _, v := range adaptedState(p) {
+				adapted[v] = true
+			}
+		}
+	}
 	names := map[string]bool{}
 	for _, l := range layersOf(model) {
 		if n := l.(base.LayerLike).AsLayer().Name; n != "" {
@@ -121,9 +132,20 @@ func legacyLayers(model trackable.Trackable, g *trackable.Graph) (list []legacyL
 			return nil, nil, fmt.Errorf("two layers have the name %q; set other names", name)
 		}
 		used[name] = true
-		list = append(list, legacyLayer{name, legacyWeights(l)})
+		weights := slices.DeleteFunc(legacyWeights(l), func(v *trackable.Variable) bool { return adapted[v] })
+		list = append(list, legacyLayer{name, weights})
 	}
 	return list, ownVariables(model), nil
+}
+
+// adaptedState lists the variables that hold what a layer adapted to, which Keras 3 stores in
+// the layer's config.
+func adaptedState(p place) []*trackable.Variable {
+	switch p.obj.(type) {
+	case *layers.Discretization, *layers.TextVectorization, *layers.StringLookup, *layers.IntegerLookup:
+		return append(adaptVariables(p.obj), p.vars...)
+	}
+	return nil
 }
 
 // automaticName returns the first automatic name of a layer that is not taken.

@@ -171,7 +171,7 @@ func (l *loader) legacy(model trackable.Trackable) error {
 	if err != nil {
 		return fmt.Errorf("saving: load weights: %w", err)
 	}
-	layers, top, err := legacyLayers(model, graph)
+	layers, top, err := legacyLayers(model, graph, l.version())
 	if err != nil {
 		return fmt.Errorf("saving: load weights: %w", err)
 	}
@@ -256,7 +256,7 @@ func (l *loader) optimizer(model trackable.Trackable) error {
 	if o == nil || g == nil || len(g.Weights) == 0 {
 		return nil
 	}
-	state, ok := o.(interface{ Variables() []*trackable.Variable })
+	state, ok := o.(stateful)
 	if !ok {
 		return fmt.Errorf("saving: load weights: the optimizer %T has no method Variables", o)
 	}
@@ -269,7 +269,31 @@ func (l *loader) optimizer(model trackable.Trackable) error {
 		weights = append([]kerasfile.Weight{weights[0]}, weights[2:]...)
 	}
 	l.taken[name] = true
+	if rest, ok := beforeSteps(g.Weights, len(state.Variables())); ok {
+		if len(rest) > 0 {
+			l.rate = &rest[len(rest)-1]
+		}
+		return nil
+	}
 	return l.take(name, nil, state.Variables(), weights)
+}
+
+// beforeSteps reports whether the weights are those of an optimizer that took no step yet,
+// while a built one has n variables: counts of steps, which are 0, and the learning rates of
+// Keras 3, which are returned.
+func beforeSteps(weights []kerasfile.Weight, n int) (rates []kerasfile.Weight, ok bool) {
+	if len(weights) >= n || len(weights) > 4 {
+		return nil, false
+	}
+	for i, w := range weights {
+		switch {
+		case len(w.Shape) > 0, w.DType.IsFloating() != (i%2 == 1):
+			return nil, false
+		case i%2 == 1:
+			rates = append(rates, w)
+		}
+	}
+	return rates, true
 }
 
 // unused lists what nothing has taken. Weights of layers are an error.

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnml/cairn/keras/kerasfile"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // Loaded is a model of a file.
@@ -109,7 +110,34 @@ func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loa
 			return nil, err
 		}
 	}
+	if out.Optimizer != nil && l.version() == keras3 {
+		if out.Optimizer, err = l.scaled(out.Optimizer, keras.Trainable(model)); err != nil {
+			return nil, err
+		}
+	}
 	return out, l.loadAll(ctx, model, out.Optimizer)
+}
+
+// scaled returns the optimizer that a model of Keras 3 was trained with. Keras 3 scales the
+// losses of models in mixed_float16 without a word in the compilation. The file has four more
+// variables then.
+func (l *loader) scaled(o optimizers.Optimizer, vars []*trackable.Variable) (optimizers.Optimizer, error) {
+	g := l.file.Group("optimizer")
+	based, ok := o.(optimizers.Based)
+	if _, already := o.(*optimizers.LossScaleOptimizer); g == nil || !ok || already {
+		return o, nil
+	}
+	alone, err := withLayout(o, optimizers.Keras3Layout, l.classes())
+	if err != nil {
+		return nil, err
+	}
+	if err := alone.Build(vars); err != nil {
+		return nil, err
+	}
+	if list, ok := alone.(stateful); !ok || len(g.Weights) != len(list.Variables())+4 {
+		return o, nil
+	}
+	return optimizers.NewLossScaleOptimizer(based, nil), nil
 }
 
 // loadAll sets the weights of a model, and the state of its optimizer.

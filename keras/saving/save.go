@@ -81,7 +81,7 @@ func WriteWeights(ctx context.Context, w io.Writer, model trackable.Trackable, f
 		case kerasfile.Weights:
 			c, err = objectContents(model, keras2, opts)
 		case kerasfile.LegacyWeights:
-			c, err = legacyContents(model, opts)
+			c, err = legacyContents(model, keras2, opts)
 		default:
 			err = fmt.Errorf("no format of weights alone (got %v)", format)
 		}
@@ -122,11 +122,11 @@ func objectContents(model trackable.Trackable, d dialect, opts *SaveOptions) (*k
 		return nil, err
 	}
 	if opts.Optimizer != nil {
-		vars, err := optimizerState(model, opts.Optimizer)
+		groups, err := optimizerState(model, opts.Optimizer)
 		if err != nil {
 			return nil, err
 		}
-		c.Groups = append(c.Groups, group("optimizer", vars))
+		c.Groups = append(c.Groups, groups...)
 	}
 	return &c, nil
 }
@@ -139,23 +139,19 @@ func nameOf(obj trackable.Trackable) string {
 	return base.AutomaticName(obj)
 }
 
-// optimizerState lists the variables of an optimizer of the new layout.
-func optimizerState(model trackable.Trackable, o optimizers.Optimizer) ([]*trackable.Variable, error) {
+// optimizerState returns the variables of an optimizer of the new layout.
+func optimizerState(model trackable.Trackable, o optimizers.Optimizer) ([]kerasfile.Group, error) {
 	if err := o.Build(keras.Trainable(model)); err != nil {
 		return nil, fmt.Errorf("optimizer: %w", err)
-	}
-	state, ok := o.(interface{ Variables() []*trackable.Variable })
-	if !ok {
-		return nil, fmt.Errorf("the optimizer %T has no method Variables", o)
 	}
 	if names := edges(o); !slices.ContainsFunc(names, func(e trackable.Edge) bool { return e.Name == "_iterations" }) {
 		return nil, fmt.Errorf("the optimizer %T has the legacy layout, for which the file has no place; SetLayout(optimizers.NewLayout) before the first step, or leave the optimizer out", o)
 	}
-	return state.Variables(), nil
+	return stateOf(o)
 }
 
 // legacyContents returns the weights by the names of layers.
-func legacyContents(model trackable.Trackable, opts *SaveOptions) (*kerasfile.Contents, error) {
+func legacyContents(model trackable.Trackable, d dialect, opts *SaveOptions) (*kerasfile.Contents, error) {
 	if opts.Optimizer != nil {
 		return nil, fmt.Errorf("an older .h5 file of weights has no place for an optimizer's state; write .weights.h5, or leave the optimizer out")
 	}
@@ -163,7 +159,7 @@ func legacyContents(model trackable.Trackable, opts *SaveOptions) (*kerasfile.Co
 	if err != nil {
 		return nil, err
 	}
-	layers, top, err := legacyLayers(model, graph)
+	layers, top, err := legacyLayers(model, graph, d)
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +185,13 @@ func legacyContents(model trackable.Trackable, opts *SaveOptions) (*kerasfile.Co
 	}
 	if err := add(kerasfile.TopLevel, top); err != nil {
 		return nil, err
+	}
+	if d == keras3 {
+		for _, p := range placesOf(model, d, keras.Classes()) {
+			for _, v := range adaptedState(p) {
+				saved[v] = true
+			}
+		}
 	}
 	return c, complete(model, saved)
 }

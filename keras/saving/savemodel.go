@@ -115,7 +115,7 @@ func modelContents(model base.Callable, format kerasfile.Format, opts *SaveModel
 		c.Config, c.KerasVersion = conf, kerasVersion
 		return c, nil
 	case kerasfile.LegacyModel:
-		c, err := legacyContents(model, weights)
+		c, err := legacyContents(model, keras2, weights)
 		if err != nil {
 			return nil, err
 		}

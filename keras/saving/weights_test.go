@@ -117,9 +117,12 @@ func open(t *testing.T, b []byte) *kerasfile.File {
 	return f
 }
 
-func outputs(t *testing.T) map[string]*tensor.Tensor {
+func outputs(t *testing.T) map[string]*tensor.Tensor { return arrays(t, "outputs.npz") }
+
+// arrays returns the arrays of a file in testdata.
+func arrays(t *testing.T, file string) map[string]*tensor.Tensor {
 	t.Helper()
-	b, err := os.ReadFile("testdata/outputs.npz")
+	b, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}

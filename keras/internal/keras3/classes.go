@@ -44,12 +44,12 @@ var layerOptions = with(
 	ignored2("batch_input_shape"),
 	option{two: "dynamic", means: []any{false}},
 	only3("autocast", true),
-	changed("activation", activation, activation),
-	changed("recurrent_activation", activation, activation),
+	changed("activation", keep, activationDown),
+	changed("recurrent_activation", keep, activationDown),
 )
 
 // recurrent are the options of the layers that go over a sequence.
-var recurrent = with(only2("time_major", false), ignored2("implementation"), only3("use_cudnn", "auto"))
+var recurrent = with(only2("time_major", false), ignored2("implementation", "enable_caching_device"), only3("use_cudnn", "auto"))
 
 // random are the options of the layers that draw numbers.
 var random = ignored2("rng_type", "force_generator")
@@ -118,8 +118,8 @@ var classes = []class{
 	{kind: layer, name: "GaussianDropout", options: random},
 	{kind: layer, name: "GaussianNoise", options: random},
 	{kind: layer, name: "SpatialDropout1D", named: true, options: with(random, ignored2("noise_shape"))},
-	{kind: layer, name: "SpatialDropout2D", named: true, options: with(random, ignored2("noise_shape"))},
-	{kind: layer, name: "SpatialDropout3D", named: true, options: with(random, ignored2("noise_shape"))},
+	{kind: layer, name: "SpatialDropout2D", named: true, options: with(random, ignored2("noise_shape"), only3("data_format", "channels_last", nil))},
+	{kind: layer, name: "SpatialDropout3D", named: true, options: with(random, ignored2("noise_shape"), only3("data_format", "channels_last", nil))},
 
 	{kind: layer, name: "CategoryEncoding", options: with(only2("sparse", false))},
 	{kind: layer, name: "HashedCrossing", named: true, inputs: 2, options: with(only2("salt", nil))},
@@ -147,6 +147,8 @@ var classes = []class{
 	{kind: constraint, name: "RadialConstraint", refused: "Keras 3 has no such constraint"},
 
 	{kind: schedule, name: "CosineDecay"},
+	{kind: optimizer, name: "LossScaleOptimizer", options: with(only2("dynamic", true), ignored3("name"))},
+	{kind: optimizer, name: "LossScaleOptimizerV3", three: "LossScaleOptimizer", options: with(only2("dynamic", true))},
 	{kind: optimizer, name: "Adam", options: with(only2("adaptive_epsilon", false))},
 
 	{kind: loss, name: "SparseCategoricalCrossentropy", options: with(only3("axis", -1))},
@@ -170,7 +172,7 @@ var kindOptions = map[kind][]option{
 	loss: with(changed("reduction", reductionUp, keep), ignored3("dtype"), ignored2("fn")),
 }
 
-// added2 are options that Keras 2 wants in a config.
+// added2 are options that Keras 2 wants in a config of a class with a learning rate of its own.
 var added2 = map[kind]map[string]any{optimizer: {"is_legacy_optimizer": false, "jit_compile": false}}
 
 type key struct {

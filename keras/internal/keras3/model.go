@@ -117,7 +117,9 @@ func (t *translator) functional(conf map[string]any) (map[string]any, error) {
 				if err != nil {
 					return nil, fmt.Errorf("layers[%d]: %w", i, err)
 				}
-				list = append(list, v)
+				if v != nil {
+					list = append(list, v)
+				}
 			}
 			out[name] = list
 		case "input_layers", "output_layers":

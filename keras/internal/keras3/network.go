@@ -52,9 +52,13 @@ func (g *network) add(l map[string]any) {
 	}
 }
 
-// layer translates a layer with its calls.
+// layer translates a layer with its calls. It returns nil for a layer that the other version
+// needs no layer for.
 func (g *network) layer(l map[string]any) (any, error) {
 	name, _ := l["name"].(string)
+	if g.isSize(l) {
+		return nil, nil
+	}
 	nodes, ok := l["inbound_nodes"].([]any)
 	if !ok && l["inbound_nodes"] != nil {
 		return nil, fmt.Errorf("layer %q: inbound_nodes is %s, want a list", name, short(l["inbound_nodes"]))
@@ -88,6 +92,9 @@ func (g *network) layer(l map[string]any) (any, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("layer %q: call %d: %w", name, i, err)
+		}
+		if size := g.usedSize(call); size != "" {
+			return nil, fmt.Errorf("layer %q: call %d: it takes the shape of a tensor (layer %q), which no operation of Keras 3 computes", name, i, size)
 		}
 		calls = append(calls, call)
 	}
@@ -285,6 +292,9 @@ func (g *network) structure(v any, top bool) (any, error) {
 	case []any:
 		if isPlace(v) {
 			name := v[0].(string)
+			if g.isSize(g.layers[name]) {
+				return nil, fmt.Errorf("an output is the shape of a tensor (layer %q), which no operation of Keras 3 computes", name)
+			}
 			by := g.first3(name) - g.first2(name)
 			if !g.t.up {
 				by = -by

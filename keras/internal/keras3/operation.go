@@ -29,10 +29,10 @@ func (g *network) functionOf(l map[string]any) (f *function, ok bool, err error)
 	}
 	module, _ := l["module"].(string)
 	name, isOp := strings.CutPrefix(module, opsModule)
-	if module == "" { // of a .h5 file: an operation has no type
-		_, typed := conf["dtype"]
+	if module == "" { // of a .h5 file: a layer has a type, an operation only as a setting
 		for _, family := range []string{"numpy", "nn", "core", "math"} {
-			if name = family; !typed && functions().byOp[family+"."+class] != nil {
+			f := functions().byOp[family+"."+class]
+			if name = family; f != nil && (conf["dtype"] == nil || f.has("dtype")) {
 				isOp = true
 				break
 			}
@@ -45,6 +45,11 @@ func (g *network) functionOf(l map[string]any) (f *function, ok bool, err error)
 		return f, true, nil
 	}
 	return nil, true, fmt.Errorf("the operation %s.%s has no function of TensorFlow that Keras 2 could call", module, class)
+}
+
+// has reports whether the operation has a setting.
+func (f *function) has(name string) bool {
+	return slices.ContainsFunc(f.settings, func(s setting) bool { return s.three == name })
 }
 
 // nodeUp translates a call of a function. It returns the operation with its settings, and the call.
@@ -62,6 +67,12 @@ func (f *function) nodeUp(g *network, l map[string]any, n any) (map[string]any, 
 		return nil, nil, fmt.Errorf("the function takes one input (got %d)", len(inputs))
 	}
 	delete(kwargs, "name")
+	for name, v := range kwargs {
+		kwargs[name] = g.knownSizes(v)
+	}
+	if out, ok := g.reshapeLayer(f, l, kwargs); ok {
+		return out, map[string]any{"args": inputs, "kwargs": map[string]any{}}, nil
+	}
 	if err := f.toOp(kwargs); err != nil {
 		return nil, nil, err
 	}

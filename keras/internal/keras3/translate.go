@@ -203,7 +203,7 @@ func (t *translator) described(k kind, name string, v map[string]any) (any, erro
 	if !t.up && name == "Discretization" && conf["bin_boundaries"] != nil {
 		conf["num_bins"] = nil // which Keras 2 takes the number of from the bins
 	}
-	if !t.up {
+	if !t.up && c.name != "LossScaleOptimizer" {
 		maps.Copy(conf, added2[k])
 	}
 	out := map[string]any{"module": string(k), "class_name": c.three, "config": conf, "registered_name": nil}
@@ -286,6 +286,13 @@ func (t *translator) options(c *class, conf map[string]any) (map[string]any, err
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		out[to] = v
+	}
+	if c.kind == layer && t.up {
+		for _, name := range []string{"activation", "recurrent_activation"} {
+			if v, ok := out[name]; ok {
+				out[name] = activationUp(v, out["dtype"])
+			}
+		}
 	}
 	return out, nil
 }

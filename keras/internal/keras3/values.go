@@ -45,14 +45,6 @@ func oneAxis(v any) (any, error) {
 	return v, nil
 }
 
-// activation returns the name of an activation function that both versions have.
-func activation(v any) (any, error) {
-	if equal(v, "hard_sigmoid") {
-		return nil, fmt.Errorf("%q is another function in Keras 3 than in Keras 2", v)
-	}
-	return v, nil
-}
-
 func reductionUp(v any) (any, error) {
 	if equal(v, "auto") {
 		return "sum_over_batch_size", nil
