@@ -34,7 +34,7 @@ var update = flag.Bool("update", false, "write docs/keras-classes.md anew")
 // shown is what the fixtures of tf_keras show of a class.
 type shown struct {
 	configs, values, gradients int
-	masks, dtypes              map[string]bool
+	masks, dtypes, forms       map[string]bool
 }
 
 func (s *shown) dtype(name string) {
@@ -49,7 +49,7 @@ type evidence map[string]*shown
 func (e evidence) of(kind, class string) *shown {
 	key := kind + " " + class
 	if e[key] == nil {
-		e[key] = &shown{masks: map[string]bool{}, dtypes: map[string]bool{}}
+		e[key] = &shown{masks: map[string]bool{}, dtypes: map[string]bool{}, forms: map[string]bool{}}
 	}
 	return e[key]
 }
@@ -149,6 +149,8 @@ func (e evidence) layers(t *testing.T) {
 			Config   json.RawMessage
 			Outputs  []string
 			Training []bool
+
+			Forms, OutForms []string
 		}
 		kerastest.JSON(t, file, &cases)
 		all := arrays(t, strings.TrimSuffix(file, ".json")+".npz")
@@ -178,8 +180,15 @@ func (e evidence) layers(t *testing.T) {
 				name, _ := d["config"].(map[string]any)["name"].(string)
 				s.dtype(name)
 			}
-			for _, d := range c.Outputs {
-				s.dtype(d)
+			if c.OutForms == nil { // of others there are indices, too
+				for _, d := range c.Outputs {
+					s.dtype(d)
+				}
+			}
+			for _, form := range c.Forms {
+				if form != "" {
+					s.forms[form] = true
+				}
 			}
 			if o.Class == "DenseFeatures" || o.Class == "SequenceFeatures" {
 				e.columns(anyOf(t, c.Config))
@@ -363,7 +372,7 @@ func TestClassTable(t *testing.T) {
 	e.models(t)
 	var out strings.Builder
 	for _, g := range groups {
-		fmt.Fprintf(&out, "## %s\n\n| class | config | forward | gradient | mask | dtype |\n|---|---|---|---|---|---|\n", g.title)
+		fmt.Fprintf(&out, "## %s\n\n| class | config | forward | gradient | mask | dtype | form |\n|---|---|---|---|---|---|---|\n", g.title)
 		var names []string
 		for _, c := range g.classes {
 			if unicode.IsUpper(rune(c.Name[0])) && !slices.Contains(names, c.Name) { // others are functions
@@ -383,7 +392,7 @@ func TestClassTable(t *testing.T) {
 			if s.configs == 0 {
 				t.Errorf("no fixture has a config of %s %s", g.kind, name)
 			}
-			fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s |\n", name, number(s.configs), number(s.values), number(s.gradients), list(s.masks), list(s.dtypes))
+			fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", name, number(s.configs), number(s.values), number(s.gradients), list(s.masks), list(s.dtypes), list(s.forms))
 		}
 		out.WriteString("\n")
 	}
