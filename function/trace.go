@@ -318,7 +318,7 @@ func (fn *Func[In, Out]) call(ctx context.Context, t *trace[In, Out], in *In, ou
 		args = append(args, arg)
 		files = ops.GrantCaptured(files, c.Resource)
 	}
-	results, err := p.Run(ctx, args, &engine.RunOptions{Workers: fn.opts.Workers, Files: files, MaxOutput: fn.opts.MaxOutput, Instance: fn.opts.Instance})
+	results, err := p.Run(ctx, args, &engine.RunOptions{Workers: fn.opts.Workers, Files: files, MaxOutput: fn.opts.MaxOutput, Instance: fn.opts.Instance, Tracer: tracerOf(ctx)})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/trackable"
@@ -63,6 +64,8 @@ type Run struct {
 	InitialEpoch, InitialStep int
 	// TrainCounter counts the steps of the training. It is nil in evaluations.
 	TrainCounter *trackable.Scalar[int64]
+	// Tracer hears of the ops of the steps. A callback sets it before a step. Default: nobody.
+	Tracer engine.Tracer
 	// TrainGraph returns the graph of a training step as an encoded GraphDef, nil before the
 	// first step and for steps that are not traced. It is nil in evaluations.
 	TrainGraph func(ctx context.Context) ([]byte, error)

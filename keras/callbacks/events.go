@@ -64,14 +64,20 @@ const (
 
 // tensor writes a tensor for a plugin of TensorBoard.
 func (e *eventFile) tensor(step int64, tag, plugin string, class uint64, t *tensor.Tensor) error {
+	return e.tensorOf(step, tag, plugin, nil, class, t)
+}
+
+// tensorOf writes a tensor for a plugin of TensorBoard, with what the plugin keeps of it.
+func (e *eventFile) tensorOf(step int64, tag, plugin string, content []byte, class uint64, t *tensor.Tensor) error {
 	proto, err := tensorproto.Encode(t)
 	if err != nil {
 		return err
 	}
-	message := func(b []byte, field protowire.Number, inner []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), inner)
+	data := message(nil, 1, []byte(plugin)) // plugin_name
+	if content != nil {
+		data = message(data, 2, content)
 	}
-	metadata := message(nil, 1, message(nil, 1, []byte(plugin))) // plugin_data, plugin_name
+	metadata := message(nil, 1, data) // plugin_data
 	metadata = protowire.AppendVarint(protowire.AppendTag(metadata, 4, protowire.VarintType), class)
 	value := message(nil, 1, []byte(tag))
 	value = message(value, 8, proto.Marshal())

@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/keras/optimizers"
+	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 	"github.com/cairnml/cairn/vfs"
 )
 
 // TensorBoard writes the course of a training as event files, which TensorBoard shows: the
-// logs of epochs and evaluations, histograms of the weights, and the graph of a training
-// step. The tags are those of tf_keras. The files are in the folders train and validation.
+// logs of epochs and evaluations, histograms and images of the weights, the model, the graph
+// of a training step and a profile of some. The tags are those of tf_keras. The files are in
+// the folders train, validation and plugins.
 type TensorBoard struct {
 	Base
 	// LogDir is the folder for the files; in Dir it is slash-separated. Default: "logs".
@@ -24,8 +26,19 @@ type TensorBoard struct {
 	// HistogramFreq is the number of epochs from one histogram of the weights to the next.
 	// Default: no histograms.
 	HistogramFreq int
-	// NoGraph leaves out the graph of the training step. Default: false.
+	// NoGraph leaves out the model and the graph of the training step. Default: false.
 	NoGraph bool
+	// WriteImages writes the weights as images with each histogram. Default: false.
+	WriteImages bool
+	// ProfileBatch are the first and the last batch, counted from 1, whose ops are profiled.
+	// Default: no profile.
+	ProfileBatch [2]int
+	// EmbeddingsFreq is the number of epochs from one checkpoint for TensorBoard's projector
+	// to the next. Default: none.
+	EmbeddingsFreq int
+	// EmbeddingsMetadata are the paths of files with labels for the projector, by the names of
+	// Embedding layers; "" stands for all others. Default: none.
+	EmbeddingsMetadata map[string]string
 	// WriteStepsPerSecond writes the number of steps in a second. Default: false.
 	WriteStepsPerSecond bool
 	// UpdateFreq is the number of batches from which the logs of one are written, as batch_
@@ -40,6 +53,7 @@ type TensorBoard struct {
 	stepsBefore       int64
 	batches           int64
 	batchBegan        time.Time
+	profiled          *profile
 	now               func() time.Time // time.Now, except in tests
 }
 
@@ -58,10 +72,7 @@ func (b *TensorBoard) file(at **eventFile, folder string) (*eventFile, error) {
 	if b.now == nil {
 		b.now = time.Now
 	}
-	dir, log := b.Dir, cmp.Or(b.LogDir, "logs")
-	if dir == nil {
-		dir, log = vfs.OSDir(filepath.Dir(log)), filepath.Base(log)
-	}
+	dir, log := b.folder()
 	f, err := newEventFile(dir, log+"/"+folder, b.now)
 	if err != nil {
 		return nil, err
@@ -70,13 +81,32 @@ func (b *TensorBoard) file(at **eventFile, folder string) (*eventFile, error) {
 	return f, nil
 }
 
-// OnTrainBegin checks the settings.
-func (b *TensorBoard) OnTrainBegin(context.Context, *Run) error {
-	if b.HistogramFreq < 0 || b.UpdateFreq < 0 {
-		return b.fail(fmt.Errorf("HistogramFreq is %d and UpdateFreq is %d, want 0 or more", b.HistogramFreq, b.UpdateFreq))
+// folder returns the directory and the folder of logs in it.
+func (b *TensorBoard) folder() (vfs.Dir, string) {
+	log := cmp.Or(b.LogDir, "logs")
+	if b.Dir == nil {
+		return vfs.OSDir(filepath.Dir(log)), filepath.Base(log)
+	}
+	return b.Dir, log
+}
+
+// OnTrainBegin checks the settings, and writes what is known of the model.
+func (b *TensorBoard) OnTrainBegin(_ context.Context, r *Run) error {
+	if b.HistogramFreq < 0 || b.UpdateFreq < 0 || b.EmbeddingsFreq < 0 {
+		return b.fail(fmt.Errorf("HistogramFreq is %d, UpdateFreq is %d and EmbeddingsFreq is %d, want 0 or more", b.HistogramFreq, b.UpdateFreq, b.EmbeddingsFreq))
+	}
+	if p := b.ProfileBatch; p[0] < 0 || p[1] < p[0] {
+		return b.fail(fmt.Errorf("ProfileBatch is %d, want two numbers of 0 or more, the first not above the second", p))
 	}
 	b.graphed, b.batches = b.NoGraph, 0
 	_, err := b.file(&b.train, "train")
+	if err == nil && !b.NoGraph {
+		err = b.train.model(r)
+	}
+	if err == nil && b.EmbeddingsFreq > 0 {
+		dir, log := b.folder()
+		err = b.embeddings(r, dir, log)
+	}
 	return b.fail(err)
 }
 
@@ -87,10 +117,30 @@ func (b *TensorBoard) OnEpochBegin(_ context.Context, r *Run, _ int) (err error)
 	return b.fail(err)
 }
 
-// OnTrainBatchBegin notes the time.
-func (b *TensorBoard) OnTrainBatchBegin(context.Context, *Run, int) error {
+// OnTrainBatchBegin notes the time, and begins a profile if it is time.
+func (b *TensorBoard) OnTrainBatchBegin(_ context.Context, r *Run, _ int) error {
 	b.batchBegan = b.now()
+	if p := b.ProfileBatch; p[0] > 0 && b.batches+1 == int64(p[0]) {
+		b.profiled = newProfile()
+		r.Tracer = b.profiled
+	}
+	if b.profiled != nil {
+		b.profiled.stepBegan = time.Now()
+	}
 	return nil
+}
+
+// endProfile writes the profile.
+func (b *TensorBoard) endProfile(r *Run) error {
+	r.Tracer = nil
+	p := b.profiled
+	b.profiled = nil
+	dir, log := b.folder()
+	err := b.train.tensorOf(int64(b.ProfileBatch[1]), fmt.Sprintf("batch_%d", b.ProfileBatch[1]), "graph_run_metadata_graph", []byte("1"), tensorData, tensor.Scalar(""))
+	if err != nil {
+		return err
+	}
+	return p.write(dir, log, b.now())
 }
 
 // OnTrainBatchEnd writes the graph after the first batch, and the logs of some batches.
@@ -108,6 +158,14 @@ func (b *TensorBoard) OnTrainBatchEnd(ctx context.Context, r *Run, _ int, logs L
 		}
 	}
 	b.batches++
+	if b.profiled != nil {
+		b.profiled.step(b.batches)
+		if b.batches >= int64(b.ProfileBatch[1]) {
+			if err := b.endProfile(r); err != nil {
+				return b.fail(err)
+			}
+		}
+	}
 	if b.UpdateFreq == 0 || b.batches%int64(b.UpdateFreq) != 0 {
 		return nil
 	}
@@ -158,7 +216,7 @@ func (b *TensorBoard) OnTestEnd(_ context.Context, r *Run, logs Logs) error {
 }
 
 // OnEpochEnd writes the logs, and the histograms if it is time.
-func (b *TensorBoard) OnEpochEnd(_ context.Context, r *Run, epoch int, logs Logs) error {
+func (b *TensorBoard) OnEpochEnd(ctx context.Context, r *Run, epoch int, logs Logs) error {
 	for _, name := range r.names(logs) {
 		f, tag := b.train, name
 		if rest, ok := strings.CutPrefix(name, "val_"); ok {
@@ -191,13 +249,18 @@ func (b *TensorBoard) OnEpochEnd(_ context.Context, r *Run, epoch int, logs Logs
 		}
 	}
 	if b.HistogramFreq > 0 && epoch%b.HistogramFreq == 0 {
-		return b.fail(b.histograms(r, epoch))
+		if err := b.histograms(ctx, r, epoch); err != nil {
+			return b.fail(err)
+		}
+	}
+	if b.EmbeddingsFreq > 0 && epoch%b.EmbeddingsFreq == 0 {
+		return b.fail(b.saveEmbeddings(ctx, r, epoch))
 	}
 	return nil
 }
 
 // histograms writes the weights of the model.
-func (b *TensorBoard) histograms(r *Run, epoch int) error {
+func (b *TensorBoard) histograms(ctx context.Context, r *Run, epoch int) error {
 	g, err := trackable.Walk(r.Model, &trackable.WalkOptions{NoSlots: true})
 	if err != nil {
 		return err
@@ -215,12 +278,24 @@ func (b *TensorBoard) histograms(r *Run, epoch int) error {
 		if err := b.train.histogram(int64(epoch), eventName(names[v])+"/histogram", v.Load()); err != nil {
 			return err
 		}
+		if b.WriteImages {
+			if err := b.train.image(ctx, int64(epoch), eventName(names[v])+"/image", v.Load()); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
 // OnTrainEnd closes the files.
-func (b *TensorBoard) OnTrainEnd(context.Context, *Run, Logs) error { return b.fail(b.close()) }
+func (b *TensorBoard) OnTrainEnd(_ context.Context, r *Run, _ Logs) error {
+	if b.profiled != nil {
+		if err := b.endProfile(r); err != nil {
+			return b.fail(errors.Join(err, b.close()))
+		}
+	}
+	return b.fail(b.close())
+}
 
 // OnTrainAbort closes the files.
 func (b *TensorBoard) OnTrainAbort() { _ = b.close() }

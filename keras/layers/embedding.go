@@ -88,6 +88,9 @@ func (e *Embedding) Weights(base.Shapes) ([]base.Weight, error) {
 		Init: e.EmbeddingsInitializer, Regularizer: e.EmbeddingsRegularizer, Constraint: e.EmbeddingsConstraint}}, nil
 }
 
+// IsEmbedding marks a layer that TensorBoard's projector shows.
+func (e *Embedding) IsEmbedding() {}
+
 // KeepsInputTypes marks a layer that casts no inputs.
 func (e *Embedding) KeepsInputTypes() {}
 

@@ -288,7 +288,7 @@ func (f *fitting) epoch(ctx context.Context, epoch int) (callbacks.Logs, error) 
 	err := f.feed.each(f.r, f.t.executions(f.feed, func(step int) error {
 		return f.list.OnTrainBatchBegin(ctx, f.r, step)
 	}, func(e *element) (err error) {
-		logs, err = t.step(ctx, t.train, e, f.classes)
+		logs, err = t.step(function.WithTracer(ctx, f.r.Tracer), t.train, e, f.classes)
 		return err
 	}, func(step int) (bool, error) {
 		f.r.Params.Metrics = t.names
