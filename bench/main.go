@@ -23,11 +23,11 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	peer := flag.String("peer", "", "be a peer: cairn, raw, steps, fit, ops, infer or peak (used by bench itself)")
+	peer := flag.String("peer", "", "be a peer: cairn, raw, steps, fit, keras, bytes, ops, infer or peak (used by bench itself)")
 	python := flag.String("python", "python3", "a Python with TensorFlow, tf_keras and safetensors")
 	dir := flag.String("dir", "", "where files are written. Default: a temporary folder")
 	rounds := flag.Int("rounds", 5, "rounds; each contender does each work once a round")
-	only := flag.String("only", "", "the part to run: files, steps, fit, ops, infer or start. Default: all")
+	only := flag.String("only", "", "the part to run: files, steps, fit, keras, ops, infer or start. Default: all")
 	match := flag.String("match", "", "a regular expression: the rows to measure. Default: all")
 	readme := flag.String("readme", "", "put the rows that README shows into this file, between its bench markers")
 	doc := flag.String("doc", "", "put the whole table into this file, between its bench markers")
@@ -62,7 +62,7 @@ func run(ctx context.Context, b *bench, only, readme, doc string) error {
 		part string
 		run  func(context.Context) error
 	}{
-		{"files", b.big}, {"files", b.many}, {"files", b.mostAndOne}, {"steps", b.steps}, {"fit", b.fit}, {"ops", b.ops}, {"infer", b.infer}, {"start", b.start},
+		{"files", b.big}, {"files", b.many}, {"files", b.mostAndOne}, {"steps", b.steps}, {"fit", b.fit}, {"keras", b.keras}, {"ops", b.ops}, {"infer", b.infer}, {"start", b.start},
 	} {
 		if only != "" && only != work.part {
 			continue

@@ -39,6 +39,11 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		for _, st := range fits {
 			verbs[st.verb] = st.make()
 		}
+	case "keras", "bytes":
+		if len(args) != 1 {
+			return fmt.Errorf("peer %s takes a folder", name)
+		}
+		verbs = kerasFileVerbs(args[0], name == "bytes")
 	case "ops":
 		if len(args) != 1 {
 			return fmt.Errorf("peer %s takes a folder", name)

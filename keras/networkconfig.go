@@ -365,7 +365,7 @@ func readNetwork(d *config.Decoder, self *Functional, fields map[string]any) (*n
 	if r.inputs == nil || r.outputs == nil {
 		return nil, errors.New("there are no input_layers or output_layers")
 	}
-	r.scope = base.WithWeightLimit(Symbolic(context.Background()), 0)
+	r.scope = base.ConfigScope(d.Context())
 	var calls []layerCalls
 	total := 0
 	for i, item := range list {

@@ -1,7 +1,6 @@
 package keras
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -358,7 +357,7 @@ func (m *Sequential) DecodeConfig(d *config.Decoder, fields map[string]any) erro
 	if shape == nil || len(m.computed()) == 0 {
 		return nil
 	}
-	return base.Build(base.WithWeightLimit(Symbolic(context.Background()), 0), m, tensor.Shape(shape))
+	return base.Build(base.ConfigScope(d.Context()), m, tensor.Shape(shape))
 }
 
 // acceptsLayer reports whether edge is "layer-N" for a layer after the last one.

@@ -1,6 +1,7 @@
 package base
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -88,6 +89,22 @@ type zeroWeightsKey struct{}
 // WithZeroWeights returns a scope on which all weights are 0 at first, whatever their
 // initializers. That takes no time, and is for models whose weights come from a file.
 func WithZeroWeights(s *ops.Scope) *ops.Scope { return s.With(zeroWeightsKey{}, true) }
+
+// WithWeightsOfFile returns a context under which models that are made from their configs
+// have weights of 0, as [WithZeroWeights] says, because values of a file follow.
+func WithWeightsOfFile(ctx context.Context) context.Context {
+	return context.WithValue(ctx, zeroWeightsKey{}, true)
+}
+
+// ConfigScope returns a scope of ctx on which models of files make their weights: within the
+// limit of [WithWeightLimit]'s default, and of 0 below [WithWeightsOfFile].
+func ConfigScope(ctx context.Context) *ops.Scope {
+	s := WithWeightLimit(NewGraph(ctx).Scope(), 0)
+	if ctx.Value(zeroWeightsKey{}) != nil {
+		s = WithZeroWeights(s)
+	}
+	return s
+}
 
 // AddWeight makes a variable, stores it in *dst and tracks it as edge. If a restored
 // checkpoint has a value for that edge, it is the variable's first one.

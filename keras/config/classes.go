@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"reflect"
@@ -73,6 +74,7 @@ type Classes struct {
 	byType map[reflect.Type]*Class
 	byFunc map[any]*Class
 
+	ctx     context.Context // of the objects that are decoded; nil for the background
 	unknown func(class string, config map[string]any) (any, error)
 	decoded func(obj any) error
 }
@@ -83,6 +85,13 @@ type Classes struct {
 func (c *Classes) WithUnknown(f func(class string, config map[string]any) (any, error)) *Classes {
 	out := *c
 	out.unknown = f
+	return &out
+}
+
+// WithContext returns a set whose objects are decoded under a context; see [Decoder.Context].
+func (c *Classes) WithContext(ctx context.Context) *Classes {
+	out := *c
+	out.ctx = ctx
 	return &out
 }
 

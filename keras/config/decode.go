@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,15 @@ type Decoder struct {
 	classes *Classes
 	depth   int
 	shared  map[string]decodedObject // by shared_object_id
+}
+
+// Context returns the context under which objects are decoded, such as models, whose weights
+// are made meanwhile. Default: context.Background().
+func (d *Decoder) Context() context.Context {
+	if d.classes.ctx == nil {
+		return context.Background()
+	}
+	return d.classes.ctx
 }
 
 // Decode makes the object that a JSON describes, in either form. The result's type is

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/savedmodel"
 )
@@ -71,6 +72,7 @@ func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Loaded, error) {
 
 // loader opens one model.
 type loader struct {
+	ctx      context.Context // of what is made from configs
 	opts     *LoadOptions
 	out      *Loaded
 	classes  *config.Classes
@@ -114,7 +116,8 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 		l.classes = keras.Classes()
 	}
 	known := l.classes
-	l.classes = known.WithUnknown(l.unknown).WithDecoded(func(obj any) error { return l.decoded(ctx, obj) })
+	l.ctx = base.WithWeightsOfFile(ctx)
+	l.classes = known.WithContext(l.ctx).WithUnknown(l.unknown).WithDecoded(func(obj any) error { return l.decoded(ctx, obj) })
 	if l.out.Model, err = l.model(known, root); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/savedmodel"
@@ -54,7 +53,7 @@ func (l *loader) model(known *config.Classes, root *savedmodel.KerasObject) (Mod
 	if !m.AsLayer().Built() {
 		var shape base.Shape
 		if err := readShape(d.InputShape, &shape); err == nil && shape != nil {
-			s := base.WithWeightLimit(keras.Symbolic(context.Background()), 0)
+			s := base.ConfigScope(l.ctx)
 			if err := base.Build(s, m, tensor.Shape(shape)); err != nil {
 				return nil, err
 			}

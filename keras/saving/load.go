@@ -89,7 +89,14 @@ func LoadWeightsFrom(ctx context.Context, model trackable.Trackable, f *kerasfil
 	if opts == nil {
 		opts = &LoadOptions{}
 	}
-	l := loader{file: f, opts: opts, taken: map[string]bool{}, report: &Report{}}
+	l := loader{file: f, opts: opts}
+	return l.load(ctx, model)
+}
+
+// load takes the weights and the state of the file, and stores them.
+func (l *loader) load(ctx context.Context, model trackable.Trackable) (*Report, error) {
+	l.taken, l.report = map[string]bool{}, &Report{}
+	f := l.file
 	var err error
 	if f.Format == kerasfile.LegacyModel || f.Format == kerasfile.LegacyWeights {
 		err = l.legacy(model)
@@ -122,6 +129,22 @@ type loader struct {
 	weights []kerasfile.Weight
 	places  []string
 	rate    *kerasfile.Weight // the learning rate of Keras 3
+	made    bool              // the loader made the model, which nobody else has seen
+}
+
+// largeWeight is from how many bytes on a weight of a new model is read in place.
+const largeWeight = 64 << 10
+
+// inPlace reads a weight into the memory of a new model's variable, if it fits there.
+func (l *loader) inPlace(ctx context.Context, w *kerasfile.Weight, v *trackable.Variable) (ok bool, err error) {
+	if !l.made || w.ReadInto == nil || w.DType != v.DType() || w.DType == tensor.String {
+		return false, nil
+	}
+	t := v.Load()
+	if len(t.Bytes()) < largeWeight || !t.Shape().Equal(w.Shape) {
+		return false, nil
+	}
+	return true, w.ReadInto(ctx, t)
 }
 
 func (l *loader) classes() *config.Classes {
@@ -320,7 +343,14 @@ func (l *loader) unused() error {
 func (l *loader) store(ctx context.Context) error {
 	return trackable.Step(ctx, func(ctx context.Context) error {
 		for i, v := range l.vars {
-			t, err := l.weights[i].Read(ctx)
+			done, err := l.inPlace(ctx, &l.weights[i], v)
+			if done && err == nil {
+				continue
+			}
+			var t *tensor.Tensor
+			if err == nil {
+				t, err = l.weights[i].Read(ctx)
+			}
 			if err == nil && t.DType() != v.DType() {
 				t, err = tensor.Cast(t, v.DType())
 			}

@@ -82,7 +82,7 @@ func LoadModelFrom(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (
 
 func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loaded, error) {
 	weights := LoadOptions{Classes: opts.Classes}
-	l := loader{file: f, opts: &weights}
+	l := loader{file: f, opts: &weights, made: true}
 	switch {
 	case f.Format != kerasfile.Archive && f.Format != kerasfile.LegacyModel:
 		return nil, fmt.Errorf("the file has weights alone (got %v); make the model and use LoadWeights", f.Format)
@@ -93,7 +93,7 @@ func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loa
 	if err != nil {
 		return nil, err
 	}
-	obj, err := l.classes().Decode(conf)
+	obj, err := l.classes().WithContext(base.WithWeightsOfFile(ctx)).Decode(conf)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (l *loader) scaled(o optimizers.Optimizer, vars []*trackable.Variable) (opt
 func (l *loader) loadAll(ctx context.Context, model base.Callable, o optimizers.Optimizer) error {
 	l.opts.Optimizer = o
 	if o == nil || l.version() == keras2 {
-		_, err := LoadWeightsFrom(ctx, model, l.file, l.opts)
+		_, err := l.load(ctx, model)
 		return err
 	}
 	stored, err := withLayout(o, optimizers.Keras3Layout, l.classes())
@@ -152,7 +152,7 @@ func (l *loader) loadAll(ctx context.Context, model base.Callable, o optimizers.
 		return err
 	}
 	l.opts.Optimizer = stored
-	if _, err := LoadWeightsFrom(ctx, model, l.file, l.opts); err != nil {
+	if _, err := l.load(ctx, model); err != nil {
 		return err
 	}
 	return copyState(o, stored, keras.Trainable(model))
@@ -173,7 +173,7 @@ func buildLoaded(ctx context.Context, model base.Callable) error {
 	if len(shapes) == 0 {
 		return errors.New("the configuration names no shape of the input, so the variables can't be made; make the model, call it and use LoadWeights")
 	}
-	return keras.Build(base.WithWeightLimit(function.Eager(ctx), 0), layer, shapes...)
+	return keras.Build(base.WithZeroWeights(base.WithWeightLimit(function.Eager(ctx), 0)), layer, shapes...)
 }
 
 // withoutCompilation leaves compile_config out of a model's JSON.

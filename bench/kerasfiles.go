@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/saving"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// kerasFiles are the rows about whole models in files of Keras: an MLP of 100 MiB.
+// peer/tf_keras_files.py has the same verbs.
+var kerasFiles = []step{
+	{words: "load a .keras file of 100 MiB", verb: "model.keras", count: 1},
+	{words: "load a .h5 file of 100 MiB", verb: "model.h5", count: 1},
+}
+
+// keras measures the loading of models, against tf_keras and the reading of the bytes.
+func (b *bench) keras(ctx context.Context) error {
+	if !slices.ContainsFunc(kerasFiles, b.wanted) {
+		return nil
+	}
+	folder := filepath.Join(b.dir, "keras")
+	if err := writeKerasFiles(ctx, folder); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	peers := map[string]*process{}
+	for name, argv := range map[string][]string{
+		cairn:      {self, "-peer", "keras", folder},
+		raw:        {self, "-peer", "bytes", folder},
+		tensorflow: {b.python, filepath.Join("bench", "peer", "tf_keras_files.py"), folder},
+	} {
+		if peers[name], err = b.startPeer(ctx, argv...); err != nil {
+			return err
+		}
+	}
+	for group := range groups(kerasFiles) {
+		if err := b.together(group, peers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeKerasFiles writes the files that all contenders read.
+func writeKerasFiles(ctx context.Context, folder string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	list := make([]keras.Callable, 4)
+	for i := range list {
+		list[i] = &layers.Dense{Units: 2560}
+	}
+	m := keras.NewSequential(list...)
+	if err := keras.Build(function.Eager(ctx), m, tensor.Shape{-1, 2560}); err != nil {
+		return err
+	}
+	for _, f := range kerasFiles {
+		if err := saving.SaveModel(ctx, m, filepath.Join(folder, f.verb), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kerasFileVerbs load the models, or read the bytes of their files.
+func kerasFileVerbs(folder string, bytes bool) map[string]verb {
+	verbs := map[string]verb{}
+	for _, f := range kerasFiles {
+		path := filepath.Join(folder, f.verb)
+		verbs[f.verb] = func(ctx context.Context) error {
+			if bytes {
+				b, err := os.ReadFile(path)
+				if err == nil && len(b) < 100<<20 {
+					err = fmt.Errorf("the file has %d bytes", len(b))
+				}
+				return err
+			}
+			m, err := saving.LoadModel(ctx, path, nil)
+			if err == nil && len(keras.Variables(m.Model.(*keras.Sequential))) != 8 {
+				err = fmt.Errorf("the model is not whole")
+			}
+			return err
+		}
+	}
+	return verbs
+}
