@@ -15,7 +15,7 @@ import (
 type RandomHeight struct {
 	base.Layer
 	_ struct{} `keras:"rng_type,const=stateful"`
-	// Factor bounds the change as a part of the height: two numbers of -1 or more, or one for
+	// Factor bounds the change as a part of the size: two numbers of -1 or more, or one for
 	// both directions. It is required.
 	Factor Numbers
 	// Interpolation is the way to compute pixels, as in [Resizing]. Default: bilinear.
@@ -49,21 +49,26 @@ func (r *RandomHeight) Call(s *ops.Scope, x ops.Input) *ops.Value { return r.Run
 
 // Compute changes the height of x in a training scope.
 func (r *RandomHeight) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
+	return r.change(s, "RandomHeight", x, func(h, _ **ops.Value) **ops.Value { return h })
+}
+
+// change changes one of the sizes of x in a training scope.
+func (r *RandomHeight) change(s *ops.Scope, layer string, x *ops.Value, which func(h, w **ops.Value) **ops.Value) *ops.Value {
 	if !s.Training() {
 		return x
 	}
 	lo, hi, err := r.bounds()
 	if err != nil {
-		return s.Fail("RandomHeight", err)
+		return s.Fail(layer, err)
 	}
 	method, err := resizeMethod(r.Interpolation)
 	if err != nil {
-		return s.Fail("RandomHeight", err)
+		return s.Fail(layer, err)
 	}
-	y := onBatch(s, "RandomHeight", x, func(x *ops.Value) *ops.Value {
+	y := onBatch(s, layer, x, func(x *ops.Value) *ops.Value {
 		h, w := imageSize(s, x)
-		height := &h
-		*height = changed(s, r.Random, lo, hi, *height)
+		size := which(&h, &w)
+		*size = changed(s, r.Random, lo, hi, *size)
 		return ops.ResizeTo(s, x, ops.Stack(s, []*ops.Value{h, w}), &ops.ResizeOptions{Method: method})
 	})
 	return ops.Cast(s, y, r.DType.Compute())

@@ -35,17 +35,21 @@ func (d *SpatialDropout2D) Call(s *ops.Scope, x ops.Input) *ops.Value { return d
 
 // Compute drops channels of x in a training scope. x has 4 dimensions.
 func (d *SpatialDropout2D) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
-	const op = "SpatialDropout2D"
+	return d.drop(s, "SpatialDropout2D", x, 2)
+}
+
+// drop drops channels of x, which has n dimensions of space.
+func (d *SpatialDropout2D) drop(s *ops.Scope, layer string, x *ops.Value, n int) *ops.Value {
 	if err := checkRate(d.Rate); err != nil {
-		return s.Fail(op, err)
+		return s.Fail(layer, err)
 	}
-	if r := x.Fact().Shape; r.HasRank() && r.Rank() != 4 {
-		return s.Fail(op, fmt.Errorf("the input has %d dimensions, want 4", r.Rank()))
+	if r := x.Fact().Shape; r.HasRank() && r.Rank() != n+2 {
+		return s.Fail(layer, fmt.Errorf("the input has %d dimensions, want %d", r.Rank(), n+2))
 	}
 	if d.Rate == 0 || !s.Training() {
 		return x
 	}
-	return dropElements(s, generator(s, &d.once, &d.Random, d.Seed), x, d.Rate, imageNoise(d.DataFormat, 2))
+	return dropElements(s, generator(s, &d.once, &d.Random, d.Seed), x, d.Rate, imageNoise(d.DataFormat, n))
 }
 
 // imageNoise returns the shape of a mask of whole channels of n spatial dimensions.
