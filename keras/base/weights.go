@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/keras/constraints"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/regularizers"
@@ -91,19 +92,41 @@ type zeroWeightsKey struct{}
 func WithZeroWeights(s *ops.Scope) *ops.Scope { return s.With(zeroWeightsKey{}, true) }
 
 // WithWeightsOfFile returns a context under which models that are made from their configs
-// have weights of 0, as [WithZeroWeights] says, because values of a file follow.
-func WithWeightsOfFile(ctx context.Context) context.Context {
-	return context.WithValue(ctx, zeroWeightsKey{}, true)
+// have weights of 0, as [WithZeroWeights] says, because values of a file follow. size is the
+// number of bytes of these values. All models together may make four times as much, for
+// values that are stored in a narrower type, and 64 MiB.
+func WithWeightsOfFile(ctx context.Context, size int64) context.Context {
+	const spare = 64 << 20
+	limit := engine.MachineMemory() / 2
+	if size < limit/4-spare {
+		limit = 4*size + spare
+	}
+	return context.WithValue(ctx, zeroWeightsKey{}, &budget{limit: limit})
+}
+
+// AddBytes returns size and the number of bytes of a tensor, at most the machine's memory.
+func AddBytes(size int64, d tensor.DType, shape tensor.Shape) int64 {
+	most := engine.MachineMemory()
+	n, err := shape.NumElements()
+	per := int64(max(1, d.Size()))
+	if err != nil || int64(n) > (most-size)/per {
+		return most
+	}
+	return size + int64(n)*per
 }
 
 // ConfigScope returns a scope of ctx on which models of files make their weights: within the
-// limit of [WithWeightLimit]'s default, and of 0 below [WithWeightsOfFile].
+// default limit of [WithWeightLimit], or below [WithWeightsOfFile] of 0 and within its limit.
 func ConfigScope(ctx context.Context) *ops.Scope {
-	s := WithWeightLimit(NewGraph(ctx).Scope(), 0)
-	if ctx.Value(zeroWeightsKey{}) != nil {
-		s = WithZeroWeights(s)
+	return WithConfigWeights(ctx, NewGraph(ctx).Scope())
+}
+
+// WithConfigWeights returns a scope that makes weights as one of [ConfigScope] does.
+func WithConfigWeights(ctx context.Context, s *ops.Scope) *ops.Scope {
+	if b, ok := ctx.Value(zeroWeightsKey{}).(*budget); ok {
+		return WithZeroWeights(s).With(budgetKey{}, b)
 	}
-	return s
+	return WithWeightLimit(s, 0)
 }
 
 // AddWeight makes a variable, stores it in *dst and tracks it as edge. If a restored

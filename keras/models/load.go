@@ -116,7 +116,13 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 		l.classes = keras.Classes()
 	}
 	known := l.classes
-	l.ctx = base.WithWeightsOfFile(ctx)
+	var size int64
+	for _, o := range g.Variables() {
+		if shape, ok := o.Variable.Shape.Tensor(); ok {
+			size = base.AddBytes(size, o.Variable.DType, shape)
+		}
+	}
+	l.ctx = base.WithWeightsOfFile(ctx, size)
 	l.classes = known.WithContext(l.ctx).WithUnknown(l.unknown).WithDecoded(func(obj any) error { return l.decoded(ctx, obj) })
 	if l.out.Model, err = l.model(known, root); err != nil {
 		return err

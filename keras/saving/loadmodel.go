@@ -93,7 +93,8 @@ func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loa
 	if err != nil {
 		return nil, err
 	}
-	obj, err := l.classes().WithContext(base.WithWeightsOfFile(ctx)).Decode(conf)
+	ctx = base.WithWeightsOfFile(ctx, sizeOf(f))
+	obj, err := l.classes().WithContext(ctx).Decode(conf)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +141,17 @@ func (l *loader) scaled(o optimizers.Optimizer, vars []*trackable.Variable) (opt
 	return optimizers.NewLossScaleOptimizer(based, nil), nil
 }
 
+// sizeOf returns the number of bytes of a file's weights.
+func sizeOf(f *kerasfile.File) int64 {
+	var size int64
+	for _, g := range f.Groups {
+		for _, w := range g.Weights {
+			size = base.AddBytes(size, w.DType, w.Shape)
+		}
+	}
+	return size
+}
+
 // loadAll sets the weights of a model, and the state of its optimizer.
 func (l *loader) loadAll(ctx context.Context, model base.Callable, o optimizers.Optimizer) error {
 	l.opts.Optimizer = o
@@ -173,7 +185,7 @@ func buildLoaded(ctx context.Context, model base.Callable) error {
 	if len(shapes) == 0 {
 		return errors.New("the configuration names no shape of the input, so the variables can't be made; make the model, call it and use LoadWeights")
 	}
-	return keras.Build(base.WithZeroWeights(base.WithWeightLimit(function.Eager(ctx), 0)), layer, shapes...)
+	return keras.Build(base.WithConfigWeights(ctx, function.Eager(ctx)), layer, shapes...)
 }
 
 // withoutCompilation leaves compile_config out of a model's JSON.
