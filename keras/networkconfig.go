@@ -334,6 +334,8 @@ type networkReader struct {
 	first   map[string]int          // the config's number of the first node
 	inputs  any
 	outputs any
+
+	uncalled []Callable // layers without a call, such as one set as an attribute of the model
 }
 
 // readNetwork makes and connects the layers.
@@ -423,6 +425,9 @@ func (r *networkReader) layer(d *config.Decoder, item any) (c layerCalls, err er
 		r.first[c.name] = 1
 	}
 	c.calls, _ = obj["inbound_nodes"].([]any)
+	if _, in := layer.(*layers.InputLayer); !in && len(c.calls) == 0 {
+		r.uncalled = append(r.uncalled, layer)
+	}
 	return c, nil
 }
 
@@ -714,5 +719,9 @@ func (r *networkReader) connect(self *Functional) error {
 	if err != nil {
 		return fmt.Errorf("output_layers: %w", err)
 	}
-	return self.network.connect(self, in, out)
+	if err := self.network.connect(self, in, out); err != nil {
+		return err
+	}
+	self.layers = append(self.layers, r.uncalled...)
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
 	"strconv"
@@ -152,6 +153,13 @@ func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 		if v, ok := d.sharedObject(name, object); ok {
 			dst.Set(v)
 			return nil
+		}
+		if inner, _ := fields["name"].(string); inner == "" && object["name"] != nil { // a layer of a network without a config
+			fields = maps.Clone(fields)
+			if fields == nil {
+				fields = map[string]any{}
+			}
+			fields["name"] = object["name"]
 		}
 		made, err := d.classes.unknown(name, fields)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/keras"
@@ -132,12 +133,20 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 		l.out.Training = d.Training
 		l.out.CompileError = l.compile(d.Training)
 	}
+	paths := g.Paths()
 	for _, o := range l.objects {
-		if o.Identifier == "_tf_keras_metric" {
+		if o.Identifier == "_tf_keras_metric" || strings.HasPrefix(paths[o.Object.ID], "keras_api/metrics") {
 			continue
 		}
 		why := l.generic[o.Name]
-		l.out.Objects = append(l.out.Objects, Revived{Path: o.Path, Class: o.Class, Name: o.Name, Generic: why != "", Reason: why})
+		path := o.Path
+		if path == "" { // TensorFlow up to 2.4 kept none
+			path = "root"
+			if edges := paths[o.Object.ID]; edges != "" {
+				path += "." + strings.ReplaceAll(edges, "/", ".")
+			}
+		}
+		l.out.Objects = append(l.out.Objects, Revived{Path: path, Class: o.Class, Name: o.Name, Generic: why != "", Reason: why})
 	}
 	return l.values(ctx, fsys)
 }

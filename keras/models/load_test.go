@@ -139,3 +139,50 @@ func TestWhatIsNoKerasModel(t *testing.T) {
 		t.Error("an input of another shape is taken")
 	}
 }
+
+// Models of TensorFlow 2.1 and 2.3 have their metadata in the nodes of the object graph.
+func TestModelsOfOldVersionsOpen(t *testing.T) {
+	arrays := kerastest.Arrays(t, "testdata/old.npz")
+	for _, c := range []struct {
+		name, generic, last string
+		steps               int64
+	}{
+		{"tf21", "", "root.layer_with_weights-3", 10_000},
+		{"tf23", "transform_features_layer", "root.layer-8", 99},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, err := models.Load(t.Context(), saved(t, c.name), nil)
+			kerastest.Must(t, err)
+			check := func(l *models.Loaded) {
+				t.Helper()
+				var in []*ops.Value
+				for i := range 4 {
+					in = append(in, ops.ValueOf(arrays[fmt.Sprintf("%s/input%d", c.name, i)]))
+				}
+				out := keras.CallAll(function.Eager(t.Context()), l.Model, in, nil)
+				kerastest.Near(t, "output", out[0], arrays[c.name+"/output0"], 1e-5)
+				if n, err := l.Trainer.Optimizer().Iterations(); err != nil || n != c.steps {
+					t.Errorf("the optimizer has done %d steps (%v), want %d", n, err, c.steps)
+				}
+				var generic string
+				for _, o := range l.Objects {
+					if o.Generic {
+						generic += o.Name
+					}
+				}
+				if generic != c.generic {
+					t.Errorf("generic layers %q, want %q", generic, c.generic)
+				}
+			}
+			check(l)
+			if got := l.Objects[len(l.Objects)-1].Path; got != c.last {
+				t.Errorf("the last layer is %s, want %s", got, c.last)
+			}
+			dir := t.TempDir()
+			kerastest.Must(t, models.Save(t.Context(), l.Model, dir, &models.SaveOptions{Trainer: l.Trainer}))
+			again, err := models.Load(t.Context(), os.DirFS(dir), nil)
+			kerastest.Must(t, err)
+			check(again)
+		})
+	}
+}

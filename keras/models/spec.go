@@ -85,6 +85,12 @@ func (x *exporter) attributesOf(obj trackable.Trackable) (*Attributes, error) {
 		if obj == any(x.model) && x.signature != nil {
 			set("_default_save_signature", x.signature)
 		}
+	} else if g, ok := obj.(*Generic); ok { // that the model doesn't call
+		for _, name := range []string{"__call__", "call_and_return_all_conditional_losses", "call_and_return_conditional_losses"} {
+			if f := g.object.Child(name); f != nil {
+				set(name, f)
+			}
+		}
 	}
 	if err != nil {
 		return nil, err
