@@ -201,7 +201,7 @@ func (w *nodeWriter) arguments(n *base.Node) (config.Fields, error) {
 	if f, ok := n.Layer.(firstArgument); ok {
 		first, _, _ = f.FirstArgument()
 	}
-	for _, name := range argumentOrder(n) {
+	for _, name := range n.ArgNames() {
 		if name == first && first != "" {
 			continue
 		}
@@ -232,16 +232,14 @@ func (w *nodeWriter) arguments(n *base.Node) (config.Fields, error) {
 		}
 		kwargs = append(kwargs, config.Pair{Name: "mask", Value: v})
 	}
-	return kwargs, nil
-}
-
-// argumentOrder returns the names of a call's arguments, that of the op's name last.
-func argumentOrder(n *base.Node) []string {
-	names := sortedKeys(n.Args)
-	if i := slices.Index(names, "name"); i >= 0 {
-		names = append(slices.Delete(names, i, i+1), "name")
+	place := func(p config.Pair) int {
+		if i := slices.Index(n.ArgOrder, p.Name); i >= 0 {
+			return i
+		}
+		return len(n.ArgOrder)
 	}
-	return names
+	slices.SortStableFunc(kwargs, func(a, b config.Pair) int { return place(a) - place(b) })
+	return kwargs, nil
 }
 
 // argument returns the JSON of an argument of a call.
@@ -328,6 +326,7 @@ func (m *Functional) DecodeConfig(d *config.Decoder, fields map[string]any) erro
 
 // networkReader calls the layers of a config on symbolic tensors.
 type networkReader struct {
+	d       *config.Decoder
 	scope   *ops.Scope
 	layers  map[string]Callable
 	nodes   map[string][]*base.Node // by layer, in the config's order
@@ -340,7 +339,7 @@ type networkReader struct {
 
 // readNetwork makes and connects the layers.
 func readNetwork(d *config.Decoder, self *Functional, fields map[string]any) (*networkReader, error) {
-	r := &networkReader{layers: map[string]Callable{}, nodes: map[string][]*base.Node{}, first: map[string]int{}}
+	r := &networkReader{d: d, layers: map[string]Callable{}, nodes: map[string][]*base.Node{}, first: map[string]int{}}
 	var list []any
 	for key, v := range fields {
 		var ok bool
@@ -464,7 +463,7 @@ func (r *networkReader) callAll(calls []layerCalls) error {
 
 // call makes one call.
 func (r *networkReader) call(c *layerCalls, data any) error {
-	inputs, single, kwargs, err := r.inputsOf(data)
+	inputs, single, kwargs, order, err := r.inputsOf(data)
 	if err != nil {
 		return err
 	}
@@ -474,9 +473,9 @@ func (r *networkReader) call(c *layerCalls, data any) error {
 		if single {
 			first = inputs[0]
 		}
-		out = callFunction(r.scope, c.layer, first, kwargs)
+		out = callFunction(r.scope, c.layer, first, kwargs, order)
 	} else {
-		opts := &base.CallOptions{Args: kwargs}
+		opts := &base.CallOptions{Args: kwargs, ArgOrder: order}
 		if on, ok := kwargs["training"].(bool); ok {
 			opts.Training = &on
 		}
@@ -536,10 +535,10 @@ func masksFrom(mask any, n int) ([]*ops.Value, error) {
 }
 
 // inputsOf reads the inputs of a call, and the arguments that stand beside them.
-func (r *networkReader) inputsOf(data any) (inputs []any, single bool, kwargs map[string]any, err error) {
+func (r *networkReader) inputsOf(data any) (inputs []any, single bool, kwargs map[string]any, order []string, err error) {
 	list, ok := data.([]any)
 	if !ok {
-		return nil, false, nil, fmt.Errorf("a node is %T, want a list", data)
+		return nil, false, nil, nil, fmt.Errorf("a node is %T, want a list", data)
 	}
 	if isPlace(list) {
 		list, single = []any{list}, true
@@ -548,13 +547,16 @@ func (r *networkReader) inputsOf(data any) (inputs []any, single bool, kwargs ma
 	for _, item := range list {
 		data, ok := item.([]any)
 		if !ok || !isPlace(data) {
-			return nil, false, nil, fmt.Errorf("an input is %v, want [layer, node, tensor, arguments]", item)
+			return nil, false, nil, nil, fmt.Errorf("an input is %v, want [layer, node, tensor, arguments]", item)
 		}
 		if len(data) == 4 {
 			args, _ := data[3].(map[string]any)
-			for key, v := range args {
-				if kwargs[key], err = r.argument(v, 0); err != nil {
-					return nil, false, nil, err
+			for _, key := range r.d.Keys(args) {
+				if kwargs[key] == nil {
+					order = append(order, key)
+				}
+				if kwargs[key], err = r.argument(args[key], 0); err != nil {
+					return nil, false, nil, nil, err
 				}
 			}
 		}
@@ -564,14 +566,14 @@ func (r *networkReader) inputsOf(data any) (inputs []any, single bool, kwargs ma
 		}
 		v, err := r.tensor(data)
 		if err != nil {
-			return nil, false, nil, err
+			return nil, false, nil, nil, err
 		}
 		inputs = append(inputs, v)
 	}
 	if len(inputs) == 0 {
-		return nil, false, nil, errors.New("a node has no input")
+		return nil, false, nil, nil, errors.New("a node has no input")
 	}
-	return inputs, single, kwargs, nil
+	return inputs, single, kwargs, order, nil
 }
 
 // constantOf returns a constant of a config as an input of ops, if it is one number.

@@ -126,12 +126,12 @@ func (o *opLayers) call(c functionCall) []*ops.Value {
 	if c.slicing {
 		layer = &layers.SlicingOpLambda{Function: c.function}
 	}
-	return callFunction(o.graph.Scope(), layer, c.first, c.args)
+	return callFunction(o.graph.Scope(), layer, c.first, c.args, nil)
 }
 
 // callFunction calls the layer of a function. A first argument that is a number becomes an
 // argument by its name, since inputs are tensors.
-func callFunction(s *ops.Scope, layer Callable, first any, args map[string]any) []*ops.Value {
+func callFunction(s *ops.Scope, layer Callable, first any, args map[string]any, order []string) []*ops.Value {
 	l := layer.(firstArgument)
 	name, list, _ := l.FirstArgument()
 	var inputs []*ops.Value
@@ -151,7 +151,7 @@ func callFunction(s *ops.Scope, layer Callable, first any, args map[string]any) 
 		}
 		args[name] = first
 	}
-	return l.AsLayer().RunAll(s, layer, inputs, &base.CallOptions{Args: args})
+	return l.AsLayer().RunAll(s, layer, inputs, &base.CallOptions{Args: args, ArgOrder: order})
 }
 
 func allValues(list []any) bool {

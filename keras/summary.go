@@ -272,7 +272,7 @@ func (n *network) sources(node *base.Node) []base.Place {
 	for _, x := range node.Inputs {
 		base.MapValues(x, look)
 	}
-	for _, key := range sortedKeys(node.Args) {
+	for _, key := range node.ArgNames() {
 		base.MapValues(node.Args[key], look)
 	}
 	return list

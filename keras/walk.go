@@ -149,7 +149,7 @@ func (w *walk) parentsOf(n *base.Node) ([]*ops.Value, error) {
 		n.Inputs[i] = base.MapValues(x, look)
 	}
 	if n.Args != nil {
-		for _, key := range sortedKeys(n.Args) {
+		for _, key := range n.ArgNames() {
 			n.Args[key] = base.MapValues(n.Args[key], look)
 		}
 	}

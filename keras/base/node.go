@@ -23,6 +23,9 @@ type Node struct {
 	Nested bool
 	// Args are the further arguments of the call, by Keras's names.
 	Args map[string]any
+	// ArgOrder are names of arguments, with "training" and "mask" among them, in the order
+	// in which a config has them.
+	ArgOrder []string
 	// Masks are the masks that the call was given. Default: those of the inputs.
 	Masks []*ops.Value
 	// Training is the mode that the call was given. Default: the model's.
@@ -31,6 +34,35 @@ type Node struct {
 	Outputs []*ops.Value
 	// Index is the number of the layer's nodes in the graph before this one.
 	Index int
+}
+
+// ArgumentNamer is implemented by layers whose call has further arguments, in the order of
+// tf_keras's method.
+type ArgumentNamer interface{ ArgumentNames() []string }
+
+// ArgNames returns the names of the further arguments in the order of a config: those of
+// ArgOrder, then those that the layer names, then others sorted, and "name" last.
+func (n *Node) ArgNames() []string {
+	known := n.ArgOrder
+	if l, ok := n.Layer.(ArgumentNamer); ok {
+		known = append(slices.Clone(known), l.ArgumentNames()...)
+	}
+	var names []string
+	add := func(name string) {
+		if _, ok := n.Args[name]; ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range known {
+		add(name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Args)) {
+		if name != "name" {
+			add(name)
+		}
+	}
+	add("name")
+	return names
 }
 
 // Place is an output of a node.
@@ -249,6 +281,7 @@ func (g *Graph) record(s *ops.Scope, l *Layer, self any, x ops.Input, opts *Call
 	n.Inputs, n.Nested = inputsOf(x)
 	if opts != nil {
 		n.Args, n.Masks, n.Training = maps.Clone(opts.Args), slices.Clone(opts.Masks), opts.Training
+		n.ArgOrder = opts.ArgOrder
 	}
 	if f, ok := self.(Folder); ok && n.Masks == nil {
 		n.Inputs, n.Args = f.FoldCall(n.Inputs, n.Args)

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/cairnml/cairn/internal/nearest"
@@ -34,6 +35,19 @@ type Decoder struct {
 	classes *Classes
 	depth   int
 	shared  map[string]decodedObject // by shared_object_id
+	orders  keyOrders
+}
+
+// keyOrders are the orders of the keys of parsed objects, by the maps that these became.
+type keyOrders map[uintptr][]string
+
+// Keys returns the keys of a parsed object in the order of the JSON: sorted for one that
+// wasn't parsed.
+func (d *Decoder) Keys(object map[string]any) []string {
+	if keys := d.orders[reflect.ValueOf(object).Pointer()]; len(keys) == len(object) {
+		return slices.Clone(keys)
+	}
+	return slices.Sorted(maps.Keys(object))
 }
 
 // Context returns the context under which objects are decoded, such as models, whose weights
@@ -48,11 +62,12 @@ func (d *Decoder) Context() context.Context {
 // Decode makes the object that a JSON describes, in either form. The result's type is
 // that of the object's class.
 func (c *Classes) Decode(data []byte) (any, error) {
-	v, err := parse(data)
+	orders := keyOrders{}
+	v, err := orders.parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	obj, err := (&Decoder{classes: c}).Object(v)
+	obj, err := (&Decoder{classes: c, orders: orders}).Object(v)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
@@ -60,16 +75,68 @@ func (c *Classes) Decode(data []byte) (any, error) {
 }
 
 // parse reads one JSON value. Its numbers stay text.
-func parse(data []byte) (v any, err error) {
+func (o keyOrders) parse(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
+	v, err := o.value(d, 0)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("there is more after the JSON value")
 	}
 	return asLists(v), nil
+}
+
+// maxNesting is how deep JSON may nest before its objects are looked at.
+const maxNesting = 10_000
+
+// value reads the next JSON value.
+func (o keyOrders) value(d *json.Decoder, depth int) (any, error) {
+	if depth > maxNesting {
+		return nil, fmt.Errorf("the JSON nests deeper than %d", maxNesting)
+	}
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t {
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			v, err := o.value(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err = d.Token()
+		return list, err
+	case json.Delim('{'):
+		object := map[string]any{}
+		var keys []string
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			name, _ := key.(string)
+			v, err := o.value(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			if _, again := object[name]; !again {
+				keys = append(keys, name)
+			}
+			object[name] = v
+		}
+		if len(keys) > 1 {
+			o[reflect.ValueOf(object).Pointer()] = keys
+		}
+		_, err = d.Token()
+		return object, err
+	}
+	return t, nil
 }
 
 // asLists replaces the objects that stand for tuples and shapes in the JSON of SavedModels
@@ -479,7 +546,7 @@ func (c *Classes) Complete(obj any) error {
 func (d *Decoder) setDefault(f field, dst reflect.Value) error {
 	var v any = f.def
 	if dst.Kind() != reflect.String {
-		if parsed, err := parse([]byte(f.def)); err == nil {
+		if parsed, err := (keyOrders{}).parse([]byte(f.def)); err == nil {
 			v = parsed
 		}
 	}

@@ -202,6 +202,11 @@ func (m *MultiHeadAttention) equations(rank int) error {
 	return nil
 }
 
+// ArgumentNames returns the names of the call's further arguments.
+func (m *MultiHeadAttention) ArgumentNames() []string {
+	return []string{"value", "key", "attention_mask", "return_attention_scores", "training", "use_causal_mask"}
+}
+
 // Call returns the attention of the inputs xs, a []*ops.Value.
 func (m *MultiHeadAttention) Call(s *ops.Scope, xs ops.Input) *ops.Value { return m.Run(s, m, xs, nil) }
 

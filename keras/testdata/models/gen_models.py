@@ -193,18 +193,7 @@ def conforming():
 
 
 def encode(x):
-    return in_order(json.loads(json.dumps(x, default=json_utils.get_json_type)))
-
-
-def in_order(x, call=False):
-    """Sorts the arguments of calls, whose order means nothing, with the op's name last."""
-    if isinstance(x, list):
-        place = len(x) == 4 and isinstance(x[0], str) and isinstance(x[3], dict)
-        return [in_order(v, place and i == 3) for i, v in enumerate(x)]
-    if isinstance(x, dict):
-        keys = sorted(x, key=lambda k: (k == "name", k)) if call else x
-        return {k: in_order(x[k]) for k in keys}
-    return x
+    return json.loads(json.dumps(x, default=json_utils.get_json_type))
 
 
 def main():
