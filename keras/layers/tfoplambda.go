@@ -88,11 +88,14 @@ func functionBuildConfig(l *base.Layer) config.Fields {
 // functionNamed returns the function of a name. Those of TensorFlow 1's names have the same
 // arguments, and deprecated ones that are None.
 func functionNamed(name string) (tensorFlowFunction, bool) {
-	f, ok := tensorFlowFunctions[name]
-	if !ok {
-		f, ok = tensorFlowFunctions[strings.TrimPrefix(name, "compat.v1.")]
+	for _, known := range []string{name, strings.TrimPrefix(name, "compat.v1.")} {
+		for _, table := range []map[string]tensorFlowFunction{tensorFlowFunctions, furtherFunctions} {
+			if f, ok := table[known]; ok {
+				return f, true
+			}
+		}
 	}
-	return f, ok
+	return tensorFlowFunction{}, false
 }
 
 // applyFunction calls a function of TensorFlow.

@@ -186,6 +186,28 @@ def frozen():
     return m
 
 
+@model((2, 4, 3))
+def further_functions():
+    x = keras.Input((4, 3))
+    positive = tf.cast(tf.argmax(x, axis=-1), "int64")
+    return keras.Model(x, [
+        x // 0.3, tf.linalg.band_part(x, 1, 0), tf.linalg.diag_part(x), tf.linalg.trace(x), tf.cast(tf.math.count_nonzero(x, axis=1), "float32"),
+        tf.norm(x), tf.norm(x, axis=-1, keepdims=True), tf.norm(x, ord=1, axis=1), tf.nn.max_pool1d(x, 2, 1, "SAME"), tf.nn.avg_pool1d(x, 2, 2, "VALID"),
+        tf.nn.conv1d(x, tf.ones((2, 3, 2)), 1, "SAME"), tf.roll(x, 1, axis=1), tf.sort(x, axis=-1), tf.sort(x, direction="DESCENDING"),
+        tf.cast(tf.sequence_mask(positive, 4), "float32"), tf.tensordot(x, tf.ones((3, 2)), 1), tf.linalg.cross(x, x + 1.0),
+        tf.cast(tf.strings.length(tf.strings.as_string(positive)), "float32"), *tf.nn.moments(x, [1]), tf.math.zero_fraction(x),
+        tf.nn.max_pool2d(x[:, :, :, None], 2, 1, "SAME"), tf.nn.conv2d(x[:, :, :, None], tf.ones((2, 2, 1, 2)), 2, "VALID"),
+    ])
+
+
+@model((2, 4, 3))
+def fed_arguments():
+    x = keras.Input((4, 3))
+    d = [L.Dense(3, name=name)(x) for name in ["w", "q", "v", "k"]]
+    y = L.MultiHeadAttention(2, 3)(d[1], value=d[2], key=d[3], return_attention_scores=False)
+    return keras.Model(x, L.Add()([y, d[0]]))
+
+
 @model((4,), (4, 1))
 def conforming():
     x, y = keras.Input((1,)), keras.Input(())
