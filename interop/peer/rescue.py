@@ -38,7 +38,7 @@ OPTIMIZERS = {
 }
 # Cases of layers that Keras 3 computes otherwise or not at all, and that the translation does not see: inputs without a batch
 # or with several, sizes that only TensorFlow's GPU kernels take, and half precision, which Keras 3 rounds at other places.
-LEFT_OUT = ("_scalar", "_batches", "_mixed", "_float16", "_bfloat16", "_first", "turned2D_dilation", "one_hot_single", "_single")
+LEFT_OUT = ("_scalar", "_mixed", "_float16", "_bfloat16", "_first", "turned2D_dilation", "one_hot_single", "_single")
 
 
 def plain(t):

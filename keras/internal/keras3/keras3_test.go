@@ -2,6 +2,7 @@ package keras3
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,6 +85,16 @@ func checkKeys(t *testing.T, name string, known map[string]map[string]any, v any
 			if _, ok := keys[key]; !ok && !slices.Contains([]string{"activity_regularizer"}, key) {
 				t.Errorf("%s: %s has no option %q (%s)", name, class, key, short(conf[key]))
 			}
+		}
+	}
+}
+
+func TestConvolutionsOfFurtherDimensionsAreRefused(t *testing.T) {
+	for shape, want := range map[string]string{"[null, 8, 3]": "", "[null, 2, 8, 3]": "4 dimensions, of which Keras 3 takes 3"} {
+		_, err := ToKeras3([]byte(`{"module": "keras.layers", "class_name": "Conv1D", "config": {"name": "c"}, "registered_name": null,
+			"build_config": {"input_shape": ` + shape + `}}`))
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %q", shape, got, want)
 		}
 	}
 }

@@ -191,6 +191,12 @@ func (t *translator) described(k kind, name string, v map[string]any) (any, erro
 	if name, ok := wrapped(name, conf); ok && k == metric {
 		return name, nil
 	}
+	if rank, ok := convolutions[name]; ok && t.up && k == layer {
+		build, _ := v["build_config"].(map[string]any)
+		if shape, ok := build["input_shape"].([]any); ok && len(shape) > rank {
+			return nil, fmt.Errorf("%s: its input has %d dimensions, of which Keras 3 takes %d", label(name, v), len(shape), rank)
+		}
+	}
 	if c.check != nil && t.up {
 		if err := c.check(conf); err != nil {
 			return nil, fmt.Errorf("%s: %w", label(name, v), err)

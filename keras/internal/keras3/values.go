@@ -107,3 +107,7 @@ func bothWays(conf map[string]any) error {
 	}
 	return nil
 }
+
+// convolutions are the ranks of inputs of the layers that take further dimensions of examples
+// in Keras 2.
+var convolutions = map[string]int{"Conv1D": 3, "Conv2D": 4, "Conv3D": 5}
