@@ -81,7 +81,7 @@ func countOf(s *tensorfile.File, og *pb.TrackableObjectGraph, list tensorfile.En
 // it says nothing, by TensorFlow's ways to name slot variables.
 func stateOf(s *tensorfile.File, og *pb.TrackableObjectGraph) func(name string) bool {
 	byName := func(name string) bool {
-		if strings.Contains(name, "/.OPTIMIZER_SLOT/") || strings.HasPrefix(name, "optimizer/") {
+		if strings.Contains(name, "/.OPTIMIZER_SLOT/") || strings.HasPrefix(name, "optimizer/") || strings.HasPrefix(name, "optimizer_weights/") { // of Keras's archives and .h5 files
 			return true
 		}
 		dir, base, _ := cutLast(name)
