@@ -92,8 +92,26 @@ func savedModelCases(ctx context.Context, r *run) {
 			return errors.Join(savedmodel.Save(ctx, m.Root, dir, nil), writeCalls(dir+".npz", calls))
 		})
 	}
+	rewriteModels(ctx, r, filepath.Join(r.root, "odd"), "odd", "")
+	rewriteModels(ctx, r, models, "tf1", "tf1_")
 	if saved < 10 {
 		r.result("SavedModels saved again", []string{fmt.Sprintf("there are only %d", saved)}, "")
+	}
+}
+
+// rewriteModels writes the models in a folder whose names begin with prefix again, as
+// cairn convert does, into the folder called into.
+func rewriteModels(ctx context.Context, r *run, from, into, prefix string) {
+	dirs, err := filepath.Glob(filepath.Join(from, prefix+"*"))
+	if err != nil || len(dirs) < 5 {
+		r.result("rewrite SavedModels of "+from, []string{fmt.Sprintf("there are only %d", len(dirs))}, "")
+	}
+	for _, dir := range dirs {
+		name := filepath.Base(dir)
+		r.check("rewrite the SavedModel "+name, func() error {
+			_, err := convert.Convert(ctx, dir, r.ours(into, name), nil)
+			return err
+		})
 	}
 }
 

@@ -135,7 +135,31 @@ func (g *MetaGraph) Restore(ctx context.Context, opts *RestoreOptions) (*Restore
 	for c, t := range r.traces {
 		r.result.traces[c.Name] = t
 	}
+	r.setOutputShapes()
 	return r.result, nil
+}
+
+// setOutputShapes gives the functions of the signatures the shapes of outputs that the
+// MetaGraph tells of. The functions often tell less.
+func (r *restorer) setOutputShapes() {
+	signatures := r.meta.Objects[0].Child(signaturesEdge)
+	if signatures == nil {
+		return
+	}
+	for _, s := range r.meta.Signatures {
+		f := signatures.Child(s.Name)
+		if f == nil {
+			continue
+		}
+		bare, ok := r.objects[f.ID].(*TrackableBareFunction)
+		if !ok {
+			continue
+		}
+		bare.shapes = map[string]graph.PartialShape{}
+		for _, t := range PlainTensors(s.Outputs) {
+			bare.shapes[t.Name] = t.Shape
+		}
+	}
 }
 
 // restorer makes the objects of a MetaGraph.

@@ -108,7 +108,6 @@ func (g *MetaGraph) saveOptions(r *Restored, given *SaveOptions) (*SaveOptions, 
 			}
 		}
 	}
-	o.outputs = g.outputShapes(r)
 	if o.Namespaces == nil {
 		uses, err := g.OpsUsed()
 		if err != nil {
@@ -124,28 +123,6 @@ func (g *MetaGraph) saveOptions(r *Restored, given *SaveOptions) (*SaveOptions, 
 		o.Aliases = g.aliasesOf(r)
 	}
 	return &o, nil
-}
-
-// outputShapes returns the shapes that the MetaGraph's signatures tell of, by the traces
-// of the signatures.
-func (g *MetaGraph) outputShapes(r *Restored) map[*graph.Concrete]map[string]graph.PartialShape {
-	out := map[*graph.Concrete]map[string]graph.PartialShape{}
-	signatures := g.Objects[0].Child(signaturesEdge)
-	if signatures == nil {
-		return out
-	}
-	for _, s := range g.Signatures {
-		f := signatures.Child(s.Name)
-		if f == nil || f.Kind != BareFunction {
-			continue
-		}
-		shapes := map[string]graph.PartialShape{}
-		for _, t := range s.Outputs {
-			shapes[t.Name] = t.Shape
-		}
-		out[r.traces[f.Function.Concrete[0].Name]] = shapes
-	}
-	return out
 }
 
 // aliased is the traces of a model that have one alias.

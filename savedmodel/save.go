@@ -68,8 +68,6 @@ type SaveOptions struct {
 	// could not be, before the files are written. Default: nothing is called.
 	Log func(Saved)
 
-	outputs map[*graph.Concrete]map[string]graph.PartialShape // shapes that a file's signatures tell of
-
 	chunks *chunkLimits // nil: those of the format
 }
 

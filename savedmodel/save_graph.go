@@ -393,16 +393,13 @@ func (m *mainGraph) signature(p *pb.MetaGraphDef, w signatureWrapper) {
 	if m.err != nil {
 		return
 	}
-	for i, key := range w.outputs {
-		fact := call.Out[i]
-		// The body of a loaded function says little of shapes. Its structure says more.
-		if said := w.function.Concrete.Out.Lookup(key); !fact.Shape.HasRank() && said != nil && said.Kind == graph.TensorStructure {
-			fact.Shape = said.Fact.Shape
+	for _, out := range w.outputs {
+		info, err := m.outputInfo(w, out, call)
+		if err != nil {
+			m.err = fmt.Errorf("the output %q: %w", out.name, err)
+			return
 		}
-		if said, ok := m.opts.outputs[w.function.Concrete][key]; ok && !fact.Shape.HasRank() {
-			fact.Shape = said
-		}
-		def.Outputs = append(def.Outputs, &pb.TensorInfoEntry{Key: key, Value: tensorInfoOf(call.Name+":"+strconv.Itoa(i), fact)})
+		def.Outputs = append(def.Outputs, &pb.TensorInfoEntry{Key: out.name, Value: info})
 	}
 	if len(w.outputs) == 0 { // TensorFlow can't fetch a call without results
 		def.Outputs = append(def.Outputs, &pb.TensorInfoEntry{Key: "output_0", Value: &pb.TensorInfo{Which: pb.TensorInfoName, Name: call.Name, TensorShape: &pb.TensorShapeProto{UnknownRank: true}}})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
@@ -21,7 +20,7 @@ type signatureWrapper struct {
 	name     string
 	function *TrackableBareFunction
 	inputs   []string // the names of the arguments
-	outputs  []string // the names of the results
+	outputs  []signatureOutput
 	defaults map[string]*tensor.Tensor
 }
 
@@ -139,7 +138,7 @@ func (s *saver) addSignature(name string, f trackable.Trackable) error {
 		return signatureError(name, err)
 	}
 	w := signatureWrapper{name: name, function: bare, inputs: bare.Keywords, defaults: s.opts.SignatureDefaults[name]}
-	if w.outputs, err = outputKeys(bare.Concrete); err != nil {
+	if w.outputs, err = outputsOf(bare.Concrete); err != nil {
 		return signatureError(name, err)
 	}
 	for key, value := range w.defaults {
@@ -182,7 +181,7 @@ func wrapperOf(name string, f trackable.Trackable) (*TrackableBareFunction, erro
 	if err != nil {
 		return nil, err
 	}
-	outputs, err := outputKeys(c)
+	outputs, err := outputsOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -195,22 +194,40 @@ func isWrapper(c *graph.Concrete) bool {
 	if c.Call == nil || c.Call.Kind != graph.TupleStructure || len(c.Call.Elems) != 2 || len(c.Call.Elems[0].Elems) > 0 {
 		return false
 	}
-	for _, d := range []*graph.Structure{c.Call.Elems[1], c.Out} {
-		if d == nil || d.Kind != graph.DictStructure || slices.ContainsFunc(d.Elems, func(e *graph.Structure) bool { return e.Kind != graph.TensorStructure }) {
-			return false
-		}
+	in := c.Call.Elems[1]
+	if in.Kind != graph.DictStructure || slices.ContainsFunc(in.Elems, func(e *graph.Structure) bool { return e.Kind != graph.TensorStructure }) {
+		return false
 	}
-	return true
+	return c.Out != nil && c.Out.Kind == graph.DictStructure && !slices.ContainsFunc(c.Out.Elems, func(e *graph.Structure) bool { return !isOutput(e) })
+}
+
+// isOutput reports whether a signature can return what a structure describes.
+func isOutput(s *graph.Structure) bool {
+	return s.Kind == graph.TensorStructure || s.Kind == graph.CompositeStructure
 }
 
 // inputKeys returns the names of a trace's arguments as inputs of a signature, in the
-// order of the arguments.
+// order of the arguments. Servers know plain tensors only, so the tensors of a composite
+// are inputs of their own, under the names that they have in the function.
 func inputKeys(c *graph.Concrete) ([]string, error) {
 	var keys []string
+	args := c.Function.Args[:c.NumArgs()]
 	add := func(name string, s *graph.Structure) error {
 		switch s.Kind {
 		case graph.TensorStructure:
+			if name == "" && len(keys) < len(args) {
+				name = args[len(keys)].Name
+			}
 			keys = append(keys, name)
+			return nil
+		case graph.CompositeStructure:
+			n, ok := s.Composite.Count()
+			if !ok || s.Composite.Class == graph.VariableComposite || len(keys)+n > len(args) {
+				break
+			}
+			for range n {
+				keys = append(keys, args[len(keys)].Name)
+			}
 			return nil
 		case graph.StaticStructure, graph.NoneStructure:
 			return nil // part of the trace
@@ -218,7 +235,7 @@ func inputKeys(c *graph.Concrete) ([]string, error) {
 		return fmt.Errorf("the input %q is no tensor (got %v); a signature takes tensors by name", name, s)
 	}
 	if c.In == nil && c.Call == nil {
-		for _, a := range c.Function.Args[:c.NumArgs()] {
+		for _, a := range args {
 			keys = append(keys, a.Name)
 		}
 		return keys, nil
@@ -232,12 +249,8 @@ func inputKeys(c *graph.Concrete) ([]string, error) {
 		}
 		return keys, unique(keys)
 	}
-	for i, t := range c.Call.Elems[0].Elems {
-		name := t.Name
-		if name == "" && i < c.NumArgs() {
-			name = c.Function.Args[i].Name
-		}
-		if err := add(name, t); err != nil {
+	for _, t := range c.Call.Elems[0].Elems {
+		if err := add(t.Name, t); err != nil {
 			return nil, err
 		}
 	}
@@ -260,55 +273,11 @@ func unique(keys []string) error {
 	return nil
 }
 
-// outputKeys returns the names of a trace's results as outputs of a signature, in the
-// order of the results.
-func outputKeys(c *graph.Concrete) ([]string, error) {
-	out := c.Out
-	nested := func(name string, s *graph.Structure) error {
-		return fmt.Errorf("the output %q is no tensor (got %v); a signature returns one tensor, a list of tensors, or tensors by name", name, s)
-	}
-	switch {
-	case out == nil:
-		keys := make([]string, len(c.Function.Results))
-		for i := range keys {
-			keys[i] = "output_" + strconv.Itoa(i)
-		}
-		return keys, nil
-	case out.Kind == graph.TensorStructure:
-		return []string{"output_0"}, nil
-	case out.Kind == graph.NoneStructure:
-		return nil, nil
-	case out.Kind == graph.ListStructure || out.Kind == graph.TupleStructure:
-		var keys []string
-		for i, e := range out.Elems {
-			key := "output_" + strconv.Itoa(i)
-			if e.Kind != graph.TensorStructure {
-				return nil, nested(key, e)
-			}
-			keys = append(keys, key)
-		}
-		return keys, nil
-	case out.Kind == graph.DictStructure || out.Kind == graph.NamedStructure:
-		var keys []string
-		for _, i := range out.Order() {
-			switch e := out.Elems[i]; e.Kind {
-			case graph.TensorStructure:
-				keys = append(keys, out.Keys[i])
-			case graph.NoneStructure:
-			default:
-				return nil, nested(out.Keys[i], e)
-			}
-		}
-		return keys, nil
-	}
-	return nil, nested("output_0", out)
-}
-
 // wrap returns the function that a signature's node holds: it takes the inputs in the
 // order of their names and returns the outputs in the order of theirs. TensorFlow binds
 // the entries of a dictionary in that order. All that the function does has happened
 // when a result is there.
-func wrap(name string, c *graph.Concrete, inputs, outputs []string) (*TrackableBareFunction, error) {
+func wrap(name string, c *graph.Concrete, inputs []string, outputs []signatureOutput) (*TrackableBareFunction, error) {
 	fn := graph.NewFunction("__inference_signature_wrapper_" + validNodeName(name))
 	order := sortedPlaces(inputs)
 	args := make([]graph.Output, len(c.Function.Args))
@@ -340,22 +309,29 @@ func wrap(name string, c *graph.Concrete, inputs, outputs []string) (*TrackableB
 	var types []*graph.Structure
 	var keys []string
 	results := c.Out.Flatten()
-	for _, i := range sortedPlaces(outputs) {
-		n := &graph.Node{Op: "Identity", Name: fn.Graph.UniqueName("Identity"), In: []graph.Output{call.Output(i)}, Control: []*graph.Node{call}}
-		if err := bindNode(n); err != nil {
-			return nil, err
+	slices.SortFunc(outputs, func(a, b signatureOutput) int { return cmp.Compare(a.name, b.name) })
+	for _, out := range outputs {
+		for i := out.first; i < out.first+out.count; i++ {
+			n := &graph.Node{Op: "Identity", Name: fn.Graph.UniqueName("Identity"), In: []graph.Output{call.Output(i)}, Control: []*graph.Node{call}}
+			if err := bindNode(n); err != nil {
+				return nil, err
+			}
+			if len(results) == len(call.Out) && !call.Out[i].Shape.HasRank() {
+				call.Out[i].Shape = results[i].Fact.Shape // the body of a loaded function says little of shapes
+			}
+			n.Out[0].Shape = call.Out[i].Shape
+			if err := fn.Graph.Add(n); err != nil {
+				return nil, err
+			}
+			fn.AddResult(resultName(fn, out.name), n.Output(0))
 		}
-		if len(results) == len(call.Out) && !call.Out[i].Shape.HasRank() {
-			call.Out[i].Shape = results[i].Fact.Shape // the body of a loaded function says little of shapes
+		described := out.structure
+		if described == nil || described.Kind == graph.TensorStructure {
+			fact := call.Out[out.first].WithoutValue()
+			fact.Shape = fact.Shape.Anonymous()
+			described = graph.TensorOf(out.name, fact)
 		}
-		n.Out[0].Shape = call.Out[i].Shape
-		if err := fn.Graph.Add(n); err != nil {
-			return nil, err
-		}
-		fn.AddResult(outputs[i], n.Output(0))
-		fact := call.Out[i].WithoutValue()
-		fact.Shape = fact.Shape.Anonymous()
-		keys, types = append(keys, outputs[i]), append(types, graph.TensorOf(outputs[i], fact))
+		keys, types = append(keys, out.name), append(types, described)
 	}
 	if call.Op == graph.StatefulCallOp {
 		fn.Control = append(fn.Control, graph.ControlResult{Name: call.Name, Node: call})

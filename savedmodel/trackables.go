@@ -181,8 +181,9 @@ type TrackableBareFunction struct {
 	// Parameters are the parameters of the Python function; nil if a file says nothing.
 	Parameters *Parameters
 
-	edges  []trackable.Edge // of a file: constants that the trace captures
-	traits *Traits          // of a file
+	edges  []trackable.Edge              // of a file: constants that the trace captures
+	traits *Traits                       // of a file
+	shapes map[string]graph.PartialShape // of a signature's outputs, as its file tells of them
 }
 
 // SavedTraits returns what the file says of a function that was loaded; nil for others.
