@@ -29,6 +29,8 @@ type Call struct {
 
 	scratch []*loan // what the kernel holds; behind the end are loans for others to come
 
+	workers Workers // a view of the environment's, for this call
+
 	forms []any   // all packed inputs of the plan
 	packs []int32 // those of this op
 }
@@ -186,8 +188,9 @@ func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor,
 
 // Afford checks that outputs of so many bytes together are within MaxOutput: an
 // op whose strings or rows grow with its inputs' values asks before it makes
-// them.
+// them. It looks at the context, as [Call.Check] does.
 func (c *Call) Afford(bytes int64) error {
+	c.Check()
 	return c.env.affordAll(bytes)
 }
 
@@ -476,14 +479,27 @@ func (c *Call) Parallel(n int, nsEach float64, fn func(lo, hi int)) {
 	c.env.Workers.Run(n, nsEach, fn)
 }
 
-// Large reports whether n indexes of nsEach nanoseconds are worth helpers; a
-// kernel that would have to make a closure for [Call.Parallel] asks first.
+// Large reports whether n indexes of nsEach nanoseconds are worth helpers, or long enough
+// for a look at the call's context; a kernel that would have to make a closure for
+// [Call.Parallel] asks first.
 func (c *Call) Large(n int, nsEach float64) bool {
-	return c.env.Workers.worth(float64(n) * nsEach)
+	total := float64(n) * nsEach
+	return c.env.Workers.worth(total) || total >= longLoop && c.cancellable()
 }
 
-// Workers returns the budget of helpers; nil means that there are none.
-func (c *Call) Workers() *Workers { return c.env.Workers }
+// Workers returns the budget of helpers; nil means that there are none. Its loops end with
+// the call's context, as those of [Call.Parallel]; it is valid until the kernel returns.
+func (c *Call) Workers() *Workers {
+	if !c.cancellable() {
+		return c.env.Workers
+	}
+	w := &c.workers
+	w.call, w.limit = c, 0
+	if base := c.env.Workers; base != nil {
+		w.limit = base.limit
+	}
+	return w
+}
 
 // Substitute puts another tensor in the place of input i for the rest of the
 // call: the same elements under another shape, so that a kernel can go on as

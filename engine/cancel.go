@@ -74,6 +74,13 @@ func (c *Call) Check() {
 	}
 }
 
+// Step is [Call.Check] at every 4,096th i: for loops of short rounds.
+func (c *Call) Step(i int) {
+	if i%4096 == 4095 {
+		c.Check()
+	}
+}
+
 // parallelUntilDone runs a loop as Parallel does, until the context ends.
 func (c *Call) parallelUntilDone(n int, nsEach float64, fn func(lo, hi int)) {
 	done := c.ctx.Done()

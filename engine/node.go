@@ -179,7 +179,10 @@ type eagerCache struct {
 	next int        // the place that is given up next
 }
 
-const maxEager = 64 // kinds of calls that are remembered of an op
+const (
+	maxEager     = 64      // kinds of calls that are remembered of an op
+	maxEagerSize = 4 << 10 // inputs, outputs and parts of attributes of a call that is remembered
+)
 
 // PrepareEager makes the op's kernel ready for a call with these inputs, or
 // finds what an earlier call of the same attributes and types made ready.
@@ -210,7 +213,7 @@ func (ks *KernelSet) PrepareEager(op string, attrs graph.Attrs, in []Value) (*Pr
 		}
 	}
 	p, err := k.prepare(n)
-	if err != nil || !cacheable(attrs) {
+	if err != nil || !cacheable(n, attrs) {
 		return p, err
 	}
 	p.given = attrs
@@ -248,14 +251,22 @@ func (c *eagerCache) add(p *Prepared) {
 }
 
 // cacheable reports whether remembering a call holds on to nothing large.
-func cacheable(attrs graph.Attrs) bool {
+func cacheable(n *Node, attrs graph.Attrs) bool {
+	size := len(n.In) + len(n.Out)
 	for _, a := range attrs {
 		switch a.Kind {
 		case graph.AttrTensor, graph.AttrTensors:
 			return false
+		case graph.AttrString:
+			size += len(attrs.String(a.Name, ""))
+		case graph.AttrStrings:
+			for _, s := range attrs.Strings(a.Name) {
+				size += len(s)
+			}
 		}
+		size += a.Len()
 	}
-	return true
+	return size <= maxEagerSize
 }
 
 func (p *Prepared) fits(attrs graph.Attrs, in []Value) bool {

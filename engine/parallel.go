@@ -23,6 +23,8 @@ type Workers struct {
 	// as that pays.
 	patience atomic.Int32
 	loops    sync.Pool // of *loop
+
+	call *Call // whose loops end with its context; nil: of nobody in particular
 }
 
 // slot is where a helper looks out: it holds looking meanwhile, and then a loop that
@@ -96,6 +98,10 @@ func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 	if n <= 0 {
 		return
 	}
+	if w != nil && w.call != nil {
+		w.call.Parallel(n, nsEach, fn)
+		return
+	}
 	if n == 1 || !w.worth(float64(n)*nsEach) {
 		fn(0, n)
 		return
@@ -121,8 +127,19 @@ func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 	}
 }
 
+// Check leaves the kernel if the context of the call that w is of has ended, as
+// [Call.Check] does. Workers of no call check nothing.
+func (w *Workers) Check() {
+	if w != nil && w.call != nil {
+		w.call.Check()
+	}
+}
+
 // worth reports whether a loop of so many nanoseconds is to be shared.
 func (w *Workers) worth(total float64) bool {
+	if w != nil && w.call != nil {
+		w = w.call.env.Workers
+	}
 	if w == nil || w.limit < 1 || total < worthwhile {
 		return false
 	}

@@ -17,8 +17,26 @@ const (
 )
 
 // Values returns n zero Values, for the elements of a list. [Arena.Reclaim] gives
-// their memory back.
-func (c *Call) Values(n int) []Value { return c.env.Arena.takeValues(n) }
+// their memory back. If that memory does not fit what the call may use, Values does not
+// return, see [Call.Scratch].
+func (c *Call) Values(n int) []Value {
+	if n > maxValues {
+		c.Fits(n, ValueSize)
+	}
+	return c.env.Arena.takeValues(n)
+}
+
+// Fits checks that n parts of size bytes each fit what the call may use: a kernel calls
+// it before it makes objects by a number that its inputs say. If they don't, Fits does
+// not return, see [Call.Scratch].
+func (c *Call) Fits(n, size int) {
+	if n < 0 || n > maxBytes/max(size, 1) {
+		n, size = 1, maxBytes
+	}
+	if err := c.env.affordScratch(n * size); err != nil {
+		panic(refusal{err})
+	}
+}
 
 // Reclaim gives up values that [Call.Values] made, see [Arena.Reclaim].
 func (c *Call) Reclaim(vs []Value) { c.env.Arena.Reclaim(vs) }

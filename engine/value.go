@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -26,6 +27,9 @@ type Value struct {
 	// such parts when they are read again.
 	_ uintptr
 }
+
+// ValueSize is the number of bytes of a Value without what it refers to.
+const ValueSize = int(unsafe.Sizeof(Value{}))
 
 // set makes v what o is. It copies word by word: where o has just been written in
 // words, as by a kernel that made an output, processors would wait long for a copy

@@ -353,6 +353,9 @@ func (b *binding) outputs() ([]Fact, error) {
 				return nil, b.fail("attribute %s asks for %d outputs", arg.NumberAttr, n)
 			}
 		}
+		if n > 1 {
+			out = slices.Grow(out, int(n))
+		}
 		for range n {
 			out = append(out, f)
 		}
@@ -361,7 +364,7 @@ func (b *binding) outputs() ([]Fact, error) {
 }
 
 // maxOutputs bounds the outputs of one op, whose number a file may say.
-const maxOutputs = 1 << 20
+const maxOutputs = 1 << 16
 
 // Default returns the value of an attribute that is left out, and whether it
 // may be.

@@ -9,10 +9,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 )
 
 //go:generate go test . -run TestHelpPageIsFresh -rewrite
@@ -23,10 +25,34 @@ func main() {
 		// of the heap as space to grow would double them.
 		debug.SetGCPercent(40)
 	}
+	os.Exit(interruptible(os.Args[1:]))
+}
+
+// interruptible runs the command and returns its exit code. The first interrupt ends the
+// work in order. If that takes longer than a verb may, the process ends; so it does at a
+// second interrupt.
+func interruptible(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first interrupt ends the work in order; a second one ends the process.
-	context.AfterFunc(ctx, stop)
-	code := run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), os.Args[1:])
-	stop()
-	os.Exit(code)
+	defer stop()
+	context.AfterFunc(ctx, func() {
+		stop()
+		time.Sleep(patience(args))
+		fmt.Fprintln(os.Stderr, "cairn: interrupted")
+		os.Exit(2)
+	})
+	return run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), args)
+}
+
+// patience returns how long a verb may take to end after an interrupt: those that write
+// remove what is unfinished.
+func patience(args []string) time.Duration {
+	for _, a := range args {
+		switch a {
+		case "cat", "completion", "diff", "help", "ls", "run", "scan", "show", "stat", "verify", "version":
+			return 80 * time.Millisecond
+		case "convert", "demo", "edit", "merge":
+			return 10 * time.Second
+		}
+	}
+	return 10 * time.Second
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,7 +10,7 @@ import (
 // TestMain runs the command instead of the tests in processes that tests start.
 func TestMain(m *testing.M) {
 	if args := os.Getenv("CAIRN_TEST_ARGS"); args != "" {
-		os.Exit(run(context.Background(), newApp(os.Stdin, os.Stdout, os.Stderr), strings.Fields(args)))
+		os.Exit(interruptible(strings.Fields(args)))
 	}
 	os.Exit(m.Run())
 }

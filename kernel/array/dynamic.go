@@ -248,10 +248,12 @@ func listDiff(c *engine.Call) error {
 	}
 	has := make(map[string]bool, y.Len())
 	for i := range y.Len() {
+		c.Step(i)
 		has[string(elementKey(y, i))] = true
 	}
 	var places []int64
 	for i := range x.Len() {
+		c.Step(i)
 		if !has[string(elementKey(x, i))] || isNaN(x, i) {
 			places = append(places, int64(i))
 		}

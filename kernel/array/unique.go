@@ -74,6 +74,7 @@ func uniqueOf[T tensor.Element, K comparable](c *engine.Call, x []T, key func(T)
 	var first []T
 	var counts []int64
 	for i, v := range x {
+		c.Step(i)
 		k := key(v)
 		n, ok := at[k]
 		if !ok {

@@ -96,6 +96,7 @@ func (v *convolution) call(c *engine.Call) error {
 		return err
 	}
 	g := newGeometry()
+	g.call = c
 	defer g.free()
 	var dims tensor.Shape
 	a, b := c.In(0), c.In(1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/tensor"
@@ -21,6 +22,8 @@ type geometry struct {
 	dilation, before  [3]int
 	groups, depthwise int // groups of channels; outputs a channel, 0 where the filter is no depthwise one
 
+	call *engine.Call // nil outside of calls
+
 	ending gemm.Epilogue[float32] // memory for the epilogue of the call
 	dims   [5]int                 // and for the shape of its output
 }
@@ -29,6 +32,17 @@ var geometries = sync.Pool{New: func() any { return new(geometry) }}
 
 // newGeometry returns an empty geometry for one call, whose end is free.
 func newGeometry() *geometry { return geometries.Get().(*geometry) }
+
+// look leaves the kernel if its call's context has ended, after so many taps since the
+// last look.
+func (g *geometry) look(taps *int, more int) {
+	if *taps += more; *taps > longWindow {
+		*taps = 0
+		if g.call != nil {
+			g.call.Check()
+		}
+	}
+}
 
 func (g *geometry) free() {
 	*g = geometry{}

@@ -27,8 +27,11 @@ func prepareResponse(run func(*engine.Call, *response) error) func(*engine.Node)
 }
 
 // norms computes the norm of each channel of a place.
-func (l *response) norms(norm []float64, x []float32) {
+func (l *response) norms(c *engine.Call, norm []float64, x []float32) {
 	for i := range x {
+		if l.radius > longWindow {
+			c.Check()
+		}
 		var sum float64
 		for _, v := range x[max(0, i-l.radius):min(len(x), i+l.radius+1)] {
 			sum += float64(v) * float64(v)
@@ -40,11 +43,14 @@ func (l *response) norms(norm []float64, x []float32) {
 // spoil adds squares that aren't finite to the norms, and makes those NaN for which such
 // a square lies too far to count: TensorFlow multiplies all squares of a place with a
 // matrix of ones and zeros, and zero times infinity is NaN.
-func (l *response) spoil(norm []float64, x []float32) {
+func (l *response) spoil(c *engine.Call, norm []float64, x []float32) {
 	for k, v := range x {
 		s := float32(v * v) // rounded, where the difference below would be of the exact square
 		if s-s == 0 {
 			continue
+		}
+		if len(x) > longWindow {
+			c.Check()
 		}
 		for i := range norm {
 			if k < i-l.radius || k > i+l.radius {
@@ -73,8 +79,8 @@ func responseForward(c *engine.Call, l *response) error {
 		return responseSteps(c, l)
 	}
 	return l.over(c, 1, func(norm []float64, dst []float32, in [3][]float32) {
-		l.norms(norm, in[0])
-		l.spoil(norm, in[0])
+		l.norms(c, norm, in[0])
+		l.spoil(c, norm, in[0])
 		for i, v := range in[0] {
 			dst[i] = float32(float64(v) * l.power(norm[i]))
 		}
@@ -88,8 +94,11 @@ func responseBackward(c *engine.Call, l *response) error {
 	}
 	return l.over(c, 3, func(norm []float64, dst []float32, in [3][]float32) {
 		dy, x, y := in[0], in[1], in[2]
-		l.norms(norm, x)
+		l.norms(c, norm, x)
 		for i := range x {
+			if l.radius > longWindow {
+				c.Check()
+			}
 			sum := float64(dy[i]) * math.Pow(norm[i], -l.beta)
 			for j := max(0, i-l.radius); j < min(len(x), i+l.radius+1); j++ {
 				sum -= 2 * l.alpha * l.beta * float64(x[i]) * float64(y[j]) / norm[j] * float64(dy[j])

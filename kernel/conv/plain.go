@@ -49,6 +49,7 @@ func (g *geometry) each(visit func(n, place, in, tap int)) {
 
 // eachOf visits the taps of places lo to hi.
 func (g *geometry) eachOf(lo, hi int, visit func(n, place, in, tap int)) {
+	taps := 0
 	for i := lo; i < hi; i++ {
 		n, place := i/(g.out[0]*g.out[1]*g.out[2]), i%(g.out[0]*g.out[1]*g.out[2])
 		z, y, x := place/(g.out[1]*g.out[2]), place/g.out[2]%g.out[1], place%g.out[2]
@@ -57,6 +58,7 @@ func (g *geometry) eachOf(lo, hi int, visit func(n, place, in, tap int)) {
 		x0, x1 := g.span(2, x)
 		for kz := z0; kz < z1; kz++ {
 			for ky := y0; ky < y1; ky++ {
+				g.look(&taps, max(0, x1-x0)*g.c)
 				for kx := x0; kx < x1; kx++ {
 					in := ((g.place(0, z)+kz*g.dilation[0])*g.in[1]+g.place(1, y)+ky*g.dilation[1])*g.in[2] + g.place(2, x) + kx*g.dilation[2]
 					visit(n, place, in, (kz*g.size[1]+ky)*g.size[2]+kx)

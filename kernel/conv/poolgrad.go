@@ -53,6 +53,7 @@ func halfBack[H elementwise.Half](f poolGrad[float32]) backwards {
 // came out of them, and a gradient, which has the images' shape if second, else
 // the other one. What an op doesn't need is nil.
 func backOver[T element](c *engine.Call, g *geometry, out []T, in [3][]T, second bool, f poolGrad[T]) {
+	g.call = c
 	sizes := [3][3]int{g.in, g.out, g.out}
 	into := g.in
 	if second {
@@ -89,7 +90,9 @@ func backOver[T element](c *engine.Call, g *geometry, out []T, in [3][]T, second
 // within the image.
 func (g *geometry) eachPlace(visit func(at int, taps []int)) {
 	var buf [64]int
+	looked := 0
 	for p := range g.out[0] * g.out[1] * g.out[2] {
+		g.look(&looked, g.taps()*g.c)
 		visit(p*g.c, g.within(buf[:0], p/(g.out[1]*g.out[2]), p/g.out[2]%g.out[1], p%g.out[2]))
 	}
 }
@@ -108,9 +111,11 @@ func largest[T element](x []T, taps []int, c int) int {
 
 // maxBack hands each gradient to the element that was the largest.
 func maxBack[T element](g *geometry, _ int, out, x, _, dy []T) {
+	looked := 0
 	for r := range g.out[0] * g.out[1] {
 		row := dy[r*g.out[2]*g.c : (r+1)*g.out[2]*g.c]
 		g.eachRun(r/g.out[1], r%g.out[1], func(at int, p *simd.Pool) {
+			g.look(&looked, len(p.Taps)*p.Places*g.c)
 			if len(p.Taps) > 0 {
 				vec.MaxPoolGrad(out, x, row[at*g.c:(at+p.Places)*g.c], p)
 			}
@@ -336,6 +341,7 @@ func maxWithArgmax(c *engine.Call, p *pooling) error {
 	if err != nil || out.Len() == 0 {
 		return err
 	}
+	g.call = c
 	index := f(c, &g, out, x)
 	perImage, image := len(index)/x.Shape()[0], x.Len()/x.Shape()[0]
 	for i, v := range index {

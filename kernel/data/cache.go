@@ -49,8 +49,11 @@ func cached(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if len(names) != 1 || names[0] != "" {
-		return fmt.Errorf("a cache in the file %q is not supported: an empty name keeps the elements in memory", names)
+	if len(names) != 1 {
+		return fmt.Errorf("takes one file name (got %d)", len(names))
+	}
+	if names[0] != "" {
+		return fmt.Errorf("a cache in the file %.100q is not supported: an empty name keeps the elements in memory", names[0])
 	}
 	m := new(memory)
 	if c.NumIn() > 2 {

@@ -15,6 +15,7 @@ import (
 type dilation struct {
 	shape.Moves
 	n, h, w, c, fh, fw int
+	call               *engine.Call
 }
 
 // dilated returns the geometry of the images in input 0 and the filter in input 1.
@@ -28,7 +29,7 @@ func dilated(c *engine.Call) (*dilation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dilation{m, s[0], s[1], s[2], s[3], k[0], k[1]}, nil
+	return &dilation{m, s[0], s[1], s[2], s[3], k[0], k[1], c}, nil
 }
 
 func (d *dilation) output() tensor.Shape { return tensor.Shape{d.n, d.Out[0], d.Out[1], d.c} }
@@ -63,6 +64,7 @@ func (d *dilation) each(visit func(i, b, y, p, ch int)) {
 	for b := range d.n {
 		for y := range d.Out[0] {
 			for p := range d.Out[1] {
+				d.call.Check()
 				for ch := range d.c {
 					visit(i, b, y, p, ch)
 					i++

@@ -215,6 +215,7 @@ func (t *array) write(c *engine.Call, i int, v engine.Value) error {
 		if !t.dynamic {
 			return fmt.Errorf("element %d of an array of %d elements that doesn't grow", i, len(t.Items))
 		}
+		c.Fits(i+1, 2*engine.ValueSize)
 		for len(t.Items) <= i {
 			t.Items, t.read = append(t.Items, engine.Value{}), append(t.read, false)
 		}

@@ -66,11 +66,13 @@ func shuffle(c *engine.Call, reserve func(blocks uint64) philox.Generator) error
 		order[i] = i
 	}
 	for i := range len(order) - 1 {
+		c.Step(i)
 		k := i + int(words.Next()%uint32(len(order)-i))
 		order[i], order[k] = order[k], order[i]
 	}
 	size := shapes.Count(s[1:])
 	for i, from := range order {
+		c.Step(i)
 		if !x.DType().Fixed() {
 			copy(out.Strings()[i*size:(i+1)*size], x.Strings()[from*size:])
 			continue

@@ -33,7 +33,8 @@ func spectrogram(c *engine.Call) error {
 		return err
 	}
 	n := 1 << bits.Len(uint(window-1))
-	plan := fft.New(n)
+	c.Fits(n, fft.PlanSize)
+	plan := fft.New(n, c.Check)
 	hann := make([]float64, window)
 	for i := range hann {
 		hann[i] = 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/float64(window))

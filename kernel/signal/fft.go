@@ -102,7 +102,8 @@ func ofReal(c *engine.Call, rank int) error {
 		return store[complex128](c, nil, dims)
 	}
 	size, k := s[last], dims[last]
-	plan, z := fft.New(size), make([]complex128, shapes.Count(dims))
+	c.Fits(size, fft.PlanSize)
+	plan, z := fft.New(size, c.Check), make([]complex128, shapes.Count(dims))
 	c.Parallel(len(x)/size, float64(size)*perElement/2, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			plan.Real(z[i*k:(i+1)*k], x[i*size:(i+1)*size])
@@ -135,7 +136,8 @@ func toReal(c *engine.Call, rank int) error {
 		along(c, z, half, axis, true)
 	}
 	size, k := dims[last], half[last]
-	plan, x := fft.New(size), make([]float64, len(z)/k*size)
+	c.Fits(size, fft.PlanSize)
+	plan, x := fft.New(size, c.Check), make([]float64, len(z)/k*size)
 	c.Parallel(len(z)/k, float64(size)*perElement/2, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			plan.RealInverse(x[i*size:(i+1)*size], z[i*k:(i+1)*k])
@@ -185,7 +187,8 @@ func along(c *engine.Call, z []complex128, s tensor.Shape, axis int, inverse boo
 	if len(z) == 0 || n <= 1 {
 		return
 	}
-	plan := fft.New(n)
+	c.Fits(n, fft.PlanSize)
+	plan := fft.New(n, c.Check)
 	step := shapes.Count(s[axis+1:])
 	transform := plan.Forward
 	if inverse {

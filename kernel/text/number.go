@@ -232,6 +232,7 @@ func toNumber(n *engine.Node) (func(*engine.Call) error, error) {
 			return err
 		}
 		for i, s := range in {
+			c.Step(i)
 			if err := f(s, out, i); err != nil {
 				return err
 			}

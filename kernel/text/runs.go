@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"unicode/utf8"
@@ -13,7 +14,14 @@ type pattern struct {
 	runs *runs
 }
 
+// maxPattern is the length of the longest expression: RE2, within the memory that TensorFlow
+// gives it, compiles at most so many steps.
+const maxPattern = 349_525
+
 func compilePattern(s string) (*pattern, error) {
+	if len(s) > maxPattern {
+		return nil, fmt.Errorf("the expression has %d bytes (want %d at most)", len(s), maxPattern)
+	}
 	re, err := regexp.Compile(s)
 	if err != nil {
 		return nil, err

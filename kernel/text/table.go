@@ -107,6 +107,7 @@ type budget struct {
 	used int64
 }
 
+// take counts n more bytes. It leaves the kernel if the call's context has ended.
 func (b *budget) take(n int) error {
 	b.used += int64(n)
 	return b.c.Afford(b.used)
@@ -128,6 +129,7 @@ func eachText[T int32 | int64](f func(string) T) func(*engine.Call) error {
 		}
 		v := tensor.Values[T](out)
 		for i, s := range in {
+			c.Check()
 			v[i] = f(s)
 		}
 		return nil

@@ -245,6 +245,7 @@ func unicodeDecode(n *engine.Node) (func(*engine.Call) error, error) {
 		var chars []int32
 		var at []int64
 		for i, s := range in {
+			c.Check()
 			err := r.read(s, func(ch rune, from int) {
 				chars = append(chars, int32(ch))
 				if offsets {

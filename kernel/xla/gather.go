@@ -92,6 +92,19 @@ func (w *windows) walk(operand, indices *tensor.Tensor, size tensor.Shape, rank 
 			return nil, fmt.Errorf("a window takes %d of dimension %d, which has %d", k, d, x.operand[d])
 		}
 	}
+	for k, d := range w.batch {
+		if size[d] > 1 {
+			return nil, fmt.Errorf("a window takes %d of batch dimension %d (want 1 at most)", size[d], d)
+		}
+		if k < len(w.walks) && (w.walks[k] == w.vector || w.walks[k] >= len(s) || s[w.walks[k]] != x.operand[d]) {
+			return nil, fmt.Errorf("dimension %d of the indices isn't batch dimension %d of the operand, which has %d", w.walks[k], d, x.operand[d])
+		}
+	}
+	for _, d := range w.collapsed {
+		if size[d] > 1 {
+			return nil, fmt.Errorf("a window takes %d of dimension %d, which the result leaves out (want 1 at most)", size[d], d)
+		}
+	}
 	x.windowDims = others(n, w.collapsed, w.batch)
 	x.scattered = others(rank, w.inResult)
 	if len(x.windowDims) != len(w.inResult) || len(x.scattered) != len(x.indexAt) || len(w.batch) != len(w.walks) {

@@ -312,15 +312,30 @@ func BinaryHalfBool[H Half](vv func(dst []bool, a, b []float32), ns float64) Fun
 	}
 	return Binary(one,
 		func(dst []bool, a []H, b H) {
-			for i := range dst {
-				one(dst[i:i+1], a[i:i+1], []H{b})
+			var x, y [block]float32
+			repeat(y[:min(block, len(dst))], widen(b))
+			for lo := 0; lo < len(dst); lo += block {
+				n := min(block, len(dst)-lo)
+				Widen(x[:n], a[lo:lo+n])
+				vv(dst[lo:lo+n], x[:n], y[:n])
 			}
 		},
 		func(dst []bool, a H, b []H) {
-			for i := range dst {
-				one(dst[i:i+1], []H{a}, b[i:i+1])
+			var x, y [block]float32
+			repeat(x[:min(block, len(dst))], widen(a))
+			for lo := 0; lo < len(dst); lo += block {
+				n := min(block, len(dst)-lo)
+				Widen(y[:n], b[lo:lo+n])
+				vv(dst[lo:lo+n], x[:n], y[:n])
 			}
 		}, ns+6)
+}
+
+// repeat sets all elements of dst to v.
+func repeat(dst []float32, v float32) {
+	for i := range dst {
+		dst[i] = v
+	}
 }
 
 func widen[H Half](h H) float32 {

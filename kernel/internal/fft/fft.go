@@ -14,6 +14,7 @@ const largest = 31
 
 // Plan has what transforms of one length need. It is safe for concurrent use.
 type Plan struct {
+	check  func() // between parts of long transforms
 	n      int
 	levels []level
 	// For lengths with a large prime factor.
@@ -33,11 +34,18 @@ type level struct {
 	roots    []complex128 // exp(-2πik/radix), where no code of its own is for the radix
 }
 
-// New returns the plan of transforms of length n, which is at least 1.
-func New(n int) *Plan {
-	p := newPlan(n)
+// long is from how many numbers on a transform calls check.
+const long = 1 << 12
+
+// New returns the plan of transforms of length n, which is at least 1. Long transforms
+// call check now and then, unless it is nil; it may leave them by a panic.
+func New(n int, check func()) *Plan {
+	if check == nil {
+		check = func() {}
+	}
+	p := newPlan(n, check)
 	if n%2 == 0 && n > 2 {
-		p.half = newPlan(n / 2)
+		p.half = newPlan(n/2, check)
 		p.turns = make([]complex128, n/4+1)
 		for k := range p.turns {
 			p.turns[k] = root(k, n)
@@ -46,8 +54,11 @@ func New(n int) *Plan {
 	return p
 }
 
-func newPlan(n int) *Plan {
-	p := &Plan{n: n}
+// PlanSize is the most bytes that a plan and its transforms take for a number of theirs.
+const PlanSize = 16 * 20
+
+func newPlan(n int, check func()) *Plan {
+	p := &Plan{n: n, check: check}
 	var factors []int
 	rest := n
 	for _, f := range []int{4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, largest} {
@@ -60,15 +71,18 @@ func newPlan(n int) *Plan {
 		m := n
 		for _, r := range factors {
 			m /= r
-			p.levels = append(p.levels, newLevel(r, m))
+			p.levels = append(p.levels, newLevel(r, m, check))
 		}
 		return p
 	}
 	m := 1 << bits.Len(uint(2*n-2))
-	p.inner = newPlan(m)
+	p.inner = newPlan(m, check)
 	p.chirp = make([]complex128, n)
 	p.kernel = make([]complex128, m)
 	for k := range n {
+		if k%long == 0 {
+			check()
+		}
 		square := int(uint64(k) * uint64(k) % uint64(2*n))
 		p.chirp[k] = root(square, 2*n)
 		c := conj(p.chirp[k])
@@ -81,9 +95,12 @@ func newPlan(n int) *Plan {
 	return p
 }
 
-func newLevel(r, m int) level {
-	l := level{radix: r, m: m}
+func newLevel(r, m int, check func()) level {
+	l := level{radix: r, m: m, twiddles: make([]complex128, 0, (r-1)*m)}
 	for k := range m {
+		if k%long == 0 {
+			check()
+		}
 		for q := 1; q < r; q++ {
 			l.twiddles = append(l.twiddles, root(k*q, r*m))
 		}

@@ -35,7 +35,7 @@ func TestTransformsOfAllLengths(t *testing.T) {
 		lengths = append(lengths, n)
 	}
 	for _, n := range lengths {
-		p := New(n)
+		p := New(n, nil)
 		z, x := make([]complex128, n), make([]float64, n)
 		reals := make([]complex128, n)
 		for i := range z {

@@ -4,6 +4,9 @@ package fft
 func (p *Plan) step(dst, src []complex128, stride, number int) {
 	l := &p.levels[number]
 	r, m := l.radix, l.m
+	if r*m >= long {
+		p.check()
+	}
 	if m == 1 {
 		for q := range r {
 			dst[q] = src[q*stride]

@@ -50,7 +50,7 @@ func Correlate[T float32 | float64](f []T, ldf int, src []T, s Windows, y []T, l
 	j.Windows, j.path, j.geometry, j.size = s, path, &geometries[path][size/8], size
 	j.f, j.src, j.y = unsafe.Pointer(unsafe.SliceData(f)), unsafe.Pointer(unsafe.SliceData(src)), unsafe.Pointer(unsafe.SliceData(y))
 	j.fRow, j.yRow = uintptr(ldf*size), uintptr(ldy*size)
-	j.m, j.n, j.positions = m, n, positions
+	j.m, j.n, j.positions, j.check = m, n, positions, checkOf(par)
 	j.tiles = (m + j.rows - 1) / j.rows
 	j.panelW = j.lanes * j.vecs
 	j.panels = (n + j.panelW - 1) / j.panelW
@@ -91,6 +91,7 @@ type correlation[T float32 | float64] struct {
 	parts      int              // of the positions
 	sums       *buffer          // of the parts but the first
 	work       func(lo, hi int) // tasks
+	check      checker          // or nil
 }
 
 // correlations keeps what calls work with, by the size of the elements.
@@ -125,6 +126,9 @@ func (j *correlation[T]) tasks(lo, hi int) {
 		}
 		first, end := cut(j.positions, j.parts, part), cut(j.positions, j.parts, part+1)
 		for p := first; p < end; p += correlateSteps {
+			if j.check != nil {
+				j.check.Check()
+			}
 			j.block(to, row, windows, panels, t0, t1, p, min(correlateSteps, end-p), p > first)
 		}
 	}

@@ -17,6 +17,16 @@ type Parallel interface {
 	Count() int
 }
 
+// checker is a Parallel whose caller may leave a product before its end: Check then
+// panics. Tasks call it between parts of their work.
+type checker interface{ Check() }
+
+// checkOf returns par's Check; nil if it has none.
+func checkOf(par Parallel) checker {
+	c, _ := par.(checker)
+	return c
+}
+
 // F32 computes C = op(A)·op(B), or C += op(A)·op(B) where accumulate is set,
 // of row-major matrices:
 //

@@ -47,6 +47,7 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	}
 	j.rowCuts, j.colCuts = cutSlide(j.tiles, w.panels(), workers, ns, !j.inPlace)
 	tasks := j.rowCuts * j.colCuts
+	j.check = checkOf(par)
 	each(par, tasks, ns/float64(tasks), j.work)
 }
 
@@ -113,6 +114,7 @@ type slide[T float32 | float64] struct {
 	rowCuts   int
 	colCuts   int
 	work      func(lo, hi int) // runTasks
+	check     checker          // or nil
 }
 
 // slides keeps what calls work with, by the size of the elements.
@@ -170,6 +172,9 @@ func (j *slide[T]) task(t0, t1, q0, q1 int) {
 	}
 	n := (t1 - t0 + groupTiles - 1) / groupTiles
 	for i := range n {
+		if j.check != nil {
+			j.check.Check()
+		}
 		j.group(windows, t0+cut(t1-t0, n, i), t0+cut(t1-t0, n, i+1), q0, q1)
 	}
 }
