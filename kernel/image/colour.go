@@ -65,8 +65,8 @@ func pixels(f func(p *[3]float64)) func(*engine.Call) error {
 // factor returns input i, one float32.
 func factor(c *engine.Call, i int) (float32, error) {
 	t := c.In(i)
-	if t.DType() != tensor.Float32 || t.Len() != 1 {
-		return 0, fmt.Errorf("input %d is %v%v, not one float32", i, t.DType(), t.Shape())
+	if t.DType() != tensor.Float32 || t.Rank() != 0 {
+		return 0, fmt.Errorf("input %d is %v%v (want a float32 scalar)", i, t.DType(), t.Shape())
 	}
 	return tensor.Values[float32](t)[0], nil
 }
@@ -124,6 +124,10 @@ func hsvToRGB(p *[3]float64) {
 // shiftHue keeps the least and the largest of the three, of whatever sign they are,
 // and places the one between them by the hue.
 func shiftHue(p *[3]float64, by float64) {
+	if !finite(p, by) {
+		oddHue(p, float32(by))
+		return
+	}
 	least, most := min(p[0], p[1], p[2]), max(p[0], p[1], p[2])
 	rgbToHSV(p)
 	h := p[0] + by
@@ -148,6 +152,10 @@ func shiftHue(p *[3]float64, by float64) {
 }
 
 func scaleSaturation(p *[3]float64, by float64) {
+	if !finite(p, by) {
+		oddSaturation(p, float32(by))
+		return
+	}
 	rgbToHSV(p)
 	p[1] = min(max(p[1]*by, 0), 1)
 	hsvToRGB(p)

@@ -107,7 +107,7 @@ func constant(name string, t int64, value message) message {
 	return node(name, "Const", nil, attr{"dtype", typeAttr(t)}, attr{"value", tensorAttr(value)})
 }
 
-// longs is a constant vector; scalar one without dimensions.
+// longs makes a constant vector; scalar makes one without dimensions.
 func longs(name string, v ...int64) message {
 	t := message(nil).number(1, long).sub(2, shape(int64(len(v))))
 	for _, n := range v {
@@ -140,7 +140,7 @@ func texts(name string, v ...string) message {
 	return constant(name, str, t)
 }
 
-// function is a FunctionDef of one argument "a" and one result, both of a type.
+// function makes a FunctionDef of one argument "a" and one result, both of a type.
 func function(name string, t int64, result string, nodes ...message) message {
 	f := message(nil).sub(1, message(nil).text(1, name).sub(2, message(nil).text(1, "a").number(3, t)).sub(3, message(nil).text(1, "r").number(3, t)))
 	for _, n := range nodes {
@@ -149,7 +149,7 @@ func function(name string, t int64, result string, nodes ...message) message {
 	return f.sub(4, message(nil).text(1, "r").text(2, result))
 }
 
-// call is a node that calls a function of one argument.
+// call makes a node that calls a function of one argument.
 func call(name, in, f string, t int64) message {
 	return node(name, "PartitionedCall", []string{in}, attr{"Tin", typesAttr(t)}, attr{"Tout", typesAttr(t)}, attr{"f", funcAttr(f)})
 }

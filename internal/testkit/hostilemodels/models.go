@@ -38,7 +38,7 @@ func All(large bool) []Model {
 
 func attrT(t int64) attr { return attr{"T", typeAttr(t)} }
 
-// chain is one op after the other.
+// chain makes a model of one op after the other.
 func chain(op string, n int) []byte {
 	var g graph
 	in := "x"
@@ -51,7 +51,7 @@ func chain(op string, n int) []byte {
 	return g.model()
 }
 
-// calls are functions that call each other, times often each.
+// calls makes a model of functions that call each other, times often each.
 func calls(depth, times int) []byte {
 	var g graph
 	g.functions = append(g.functions, function("f0", float, "n:y:0", node("n", "Neg", []string{"a"}, attrT(float))))
@@ -138,7 +138,7 @@ func nested(n int, number byte, inner []byte) []byte {
 	return out
 }
 
-// deep are models of n parts that stand in, above or behind each other.
+// deep returns models of n parts that stand in, above or behind each other.
 func deep(n int) []Model {
 	neg := func() *graph {
 		g := new(graph)
@@ -327,7 +327,7 @@ func lists(n, times int) []byte {
 	return g.model()
 }
 
-// loops are models that work without end, or for a very long time.
+// loops returns models that work without end, or for a very long time.
 func loops() []Model {
 	while := func(cond, body message) []byte {
 		var g graph
@@ -435,7 +435,7 @@ func loops() []Model {
 	return list
 }
 
-// sizes are ops that ask for huge results, or for much memory and time on the way.
+// sizes returns models whose ops ask for huge results, or for much memory and time on the way.
 func sizes() []Model {
 	var list []Model
 	one := func(name, op string, t int64, in []string, attrs []attr, more ...message) {
@@ -511,7 +511,7 @@ func zeros(n int) string {
 	return b.String()
 }
 
-// damaged are models of which some bytes are others, or gone.
+// damaged returns models of which some bytes are others, or gone.
 func damaged() []Model {
 	whole := calls(4, 2)
 	var list []Model
