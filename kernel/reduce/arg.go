@@ -56,6 +56,9 @@ func argOver[T realNumber](c *engine.Call, x []T, largest bool) error {
 		return err
 	}
 	s := c.In(0).Shape()
+	if r := c.In(1).Rank(); r != 0 {
+		return fmt.Errorf("the axis has %d dimensions (want a scalar)", r)
+	}
 	i, err := shapes.Int(c.In(1), "the axis")
 	if err != nil {
 		return err

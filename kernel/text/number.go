@@ -94,26 +94,44 @@ func (st style) of(t *tensor.Tensor) func(i int) string {
 		return func(i int) string { return fmt.Sprintf(format, v[i]) }
 	case tensor.Float16:
 		v := tensor.Values[tensor.F16](t)
-		return func(i int) string { return st.float(float64(v[i].Float())) }
+		return func(i int) string { return st.float(single(v[i].Float())) }
 	case tensor.BFloat16:
 		v := tensor.Values[tensor.BF16](t)
-		return func(i int) string { return st.float(float64(v[i].Float())) }
+		return func(i int) string { return st.float(single(v[i].Float())) }
 	case tensor.Float32:
 		v := tensor.Values[float32](t)
-		return func(i int) string { return st.float(float64(v[i])) }
+		return func(i int) string { return st.float(single(v[i])) }
 	case tensor.Float64:
 		v := tensor.Values[float64](t)
-		return func(i int) string { return st.float(v[i]) }
+		return func(i int) string { return st.float(double(v[i])) }
 	case tensor.Complex64:
 		v := tensor.Values[complex64](t)
 		return func(i int) string {
-			return "(" + st.float(float64(real(v[i]))) + "," + st.float(float64(imag(v[i]))) + ")"
+			return "(" + st.float(single(real(v[i]))) + "," + st.float(single(imag(v[i]))) + ")"
 		}
 	case tensor.Complex128:
 		v := tensor.Values[complex128](t)
-		return func(i int) string { return "(" + st.float(real(v[i])) + "," + st.float(imag(v[i])) + ")" }
+		return func(i int) string {
+			return "(" + st.float(double(real(v[i]))) + "," + st.float(double(imag(v[i]))) + ")"
+		}
 	}
 	return nil
+}
+
+// single returns a number as TensorFlow's threads read it, to which subnormal ones are zero.
+func single(v float32) float64 {
+	if v > -0x1p-126 && v < 0x1p-126 {
+		return math.Copysign(0, float64(v))
+	}
+	return float64(v)
+}
+
+// double does what single does.
+func double(v float64) float64 {
+	if v > -0x1p-1022 && v < 0x1p-1022 {
+		return math.Copysign(0, v)
+	}
+	return v
 }
 
 // unsigned returns the style without the flag for signs where a type has none, as

@@ -1,0 +1,35 @@
+"""Writes the fixtures of what ops on images and AsString do with NaN, infinities and
+subnormal numbers, far/zzzzzzzzodd.json. Neither gradients nor shapes are recorded for these.
+
+    TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_oddvalues.py
+"""
+import numpy as np
+import tensorflow as tf
+
+from recorder import *
+
+FAMILY = "far/zzzzzzzzodd"
+N, INF = np.nan, np.inf
+
+pixels = np.array([[N, .5, .2], [.1, .9, .3], [INF, .2, .1], [.3, N, .3], [.2, .3, N], [-INF, 0, 1], [N, N, N], [INF, INF, 1], [1, INF, -INF],
+                   [.5, .25, .125], [N, 1, N], [2, N, INF]], np.float32).reshape(1, 12, 3)
+plain = np.array([[.5, .25, .125], [.125, .75, .5], [.25, .5, .75], [1, 1, 1]], np.float32).reshape(1, 4, 3)
+for by in [.25, 1.5, -2, 0]:
+    case(FAMILY, "AdjustHue", [("images", pixels), ("delta", np.float32(by))])
+    case(FAMILY, "AdjustSaturation", [("images", pixels), ("scale", np.float32(by))])
+    case(FAMILY, "AdjustContrastv2", [("images", pixels), ("contrast_factor", np.float32(by))])
+for by in [N]:
+    case(FAMILY, "AdjustHue", [("images", plain), ("delta", np.float32(by))])
+for by in [N, INF, -INF]:
+    case(FAMILY, "AdjustSaturation", [("images", plain), ("scale", np.float32(by))])
+    case(FAMILY, "AdjustContrastv2", [("images", plain), ("contrast_factor", np.float32(by))])
+
+# TensorFlow's threads read subnormal numbers as zero.
+bits = lambda n, t, v: tf.bitcast(tf.constant(v, n), t)
+for x in [bits("uint16", "bfloat16", [1, 2, 3, 127, 0x8001, 0x80, 64]), bits("uint16", "float16", [1, 2, 0x8001]),
+          np.array([1e-40, -1e-45, 1e-38, 2e-38], np.float32), np.array([1e-310, -5e-324, 3e-308])]:
+    x = x if isinstance(x, np.ndarray) else x.numpy()
+    for style in [{}, {"scientific": True}, {"shortest": True}]:
+        case(FAMILY, "AsString", [("input", x)], style)
+
+write()
