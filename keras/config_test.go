@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/keras/internal/kerastest"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 )
@@ -52,6 +53,16 @@ func TestRegisteredClassesGoThroughConfigs(t *testing.T) {
 	if _, err := keras.Config(&gate{}, nil); err == nil {
 		t.Error("the config of an unknown type is no error")
 	}
+}
+
+// TestInputOfUnknownShape reads and writes the config of an InputLayer without a shape.
+func TestInputOfUnknownShape(t *testing.T) {
+	const want = `{"module": "keras.layers", "class_name": "InputLayer", "config": {"batch_input_shape": null, "dtype": "float32", "sparse": false, "ragged": false, "name": "x", "optional": false}, "registered_name": null}`
+	obj, err := keras.FromConfig([]byte(want), nil)
+	kerastest.Must(t, err)
+	got, err := keras.Config(obj, nil)
+	kerastest.Must(t, err)
+	kerastest.SameJSON(t, "config", []byte(want), got)
 }
 
 func TestFromConfigRefuses(t *testing.T) {

@@ -18,6 +18,15 @@ type InputLayer struct {
 	Optional bool
 }
 
+// EncodeConfig returns the config, in which a shape that isn't known is null.
+func (i *InputLayer) EncodeConfig(e *config.Encoder) (config.Fields, error) {
+	fields, err := e.Fields(i)
+	if err == nil && i.BatchInputShape == nil {
+		fields = append(config.Fields{{Name: "batch_input_shape", Value: nil}}, fields...)
+	}
+	return fields, err
+}
+
 // BuildConfig returns nil: the shape is in the config.
 func (i *InputLayer) BuildConfig() config.Fields { return nil }
 

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"errors"
-
 	"fmt"
 
 	"github.com/cairnml/cairn/keras/activations"
@@ -19,8 +18,8 @@ type Softmax struct {
 	// Axis are the dimensions of the sum. Default: the last one.
 	Axis constraints.Axes `keras:",default=-1"`
 	// RobustMasking replaces ignored elements by a large negative number instead of adding
-	// one to them. It is no part of the config, as in tf_keras.
-	RobustMasking bool `keras:"-"`
+	// one to them.
+	RobustMasking bool `keras:",omitempty"`
 }
 
 // MapsElements marks a layer that computes each innermost row by itself, of ragged tensors

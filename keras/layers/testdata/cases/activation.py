@@ -38,5 +38,6 @@ CASES = [
     dict(name="softmax_masked", layer=layers.Softmax, inputs=[wide], mask=[full]),
     dict(name="softmax_two_masked", layer=lambda: layers.Softmax(axis=[1, 2]), inputs=[wide], mask=[full]),
     dict(name="softmax_float64", layer=lambda: layers.Softmax(axis=(0, 2), dtype="float64"), inputs=[wide], mask=[full]),
+    dict(name="softmax_robust", layer=lambda: layers.Softmax(robust_masking=True), inputs=[wide], mask=[full]),
     dict(name="softmax_half", layer=lambda: layers.Softmax(dtype="mixed_float16"), inputs=[wide], mask=[full]),
 ]
