@@ -89,10 +89,16 @@ func writeModel(ctx context.Context, m *savedmodel.SavedModel, src, dst string, 
 	}
 	r.Save.Progress = o.Progress
 	r.Run = o.Run
+	var notes []string
+	r.Note = func(text string) { notes = append(notes, text) }
 	if err := savedmodel.Rewrite(ctx, m, to.dir, to.base, r); err != nil {
 		return nil, err
 	}
-	return to.modelResult()
+	res, err := to.modelResult()
+	if err == nil {
+		res.Notes = append(res.Notes, notes...)
+	}
+	return res, err
 }
 
 // modelResult lists the files of a model that was written.

@@ -3,6 +3,7 @@ package savedmodel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -24,6 +25,9 @@ type RewriteOptions struct {
 	// Run is [RestoreOptions].Run. Default: a model whose variables functions of its own
 	// restore is an error.
 	Run graph.Runner
+	// Note is called with what a caller should know of the copy. Default: nothing is
+	// called.
+	Note func(text string)
 	// Save is what [SaveFS] does differently. Aliases, namespaces, defaults of signatures
 	// and tags that are not set are those of the model. Default: SaveOptions's defaults.
 	Save *SaveOptions
@@ -35,6 +39,10 @@ type RewriteOptions struct {
 // model of TensorFlow 1, or of several MetaGraphs, is written again from its graphs,
 // signatures, collections and savers, with its variables as they are stored. Keras's
 // description of the objects, requests for warming up a server and assets follow.
+//
+// Where a registered saver that the program doesn't have wrote values, nothing says which
+// variables they belong to. Such a model is written again from its graphs too, with its
+// variables as they are stored, unless it is edited: that is an error.
 func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts *RewriteOptions) error {
 	if opts == nil {
 		opts = new(RewriteOptions)
@@ -52,6 +60,12 @@ func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts 
 	}
 	if err := m.checkCheckpoint(ctx); err != nil {
 		return err
+	}
+	if len(r.Unfilled) > 0 && opts.Edit == nil && !r.byFunction {
+		if opts.Note != nil {
+			opts.Note(fmt.Sprintf("a registered saver that this program doesn't have wrote the values of %d variables, such as %s: the model's graph and variables are copied as they are stored, for programs that have the saver", len(r.Unfilled), r.Unfilled[0]))
+		}
+		return m.rewriteGraphs(ctx, dir, name)
 	}
 	if len(r.Unfilled) > 0 {
 		return &SaveError{Path: r.Unfilled[0], Err: r.unfilledError()}
@@ -207,7 +221,8 @@ const debugDir = "debug"
 // warmUp lists the files of [extraDir].
 func (m *SavedModel) warmUp() ([]extraFile, error) { return m.below(extraDir) }
 
-// below lists the files below a folder of the model; none if it isn't there.
+// below lists the files below a folder of the model, or the file of that name; none if
+// it isn't there.
 func (m *SavedModel) below(folder string) ([]extraFile, error) {
 	var out []extraFile
 	err := fs.WalkDir(m.fsys, folder, func(p string, d fs.DirEntry, err error) error {
@@ -237,7 +252,7 @@ func (m *SavedModel) rewriteGraphs(ctx context.Context, dir vfs.Dir, name string
 		p.MetaGraphs = append(p.MetaGraphs, meta)
 	}
 	var files []extraFile
-	for _, folder := range []string{path.Dir(VariablesPrefix), AssetsDir, extraDir} {
+	for _, folder := range []string{path.Dir(VariablesPrefix), AssetsDir, extraDir, debugDir, KerasMetadataFile} {
 		list, err := m.below(folder)
 		if err != nil {
 			return &SaveError{Err: err}
