@@ -75,7 +75,7 @@ func kindOf(module string) string {
 		return "keras"
 	case strings.HasSuffix(rest, "schedules"), strings.Contains(rest, "learning_rate_schedule"):
 		return "schedules"
-	case part == "applications", part == "experimental":
+	case part == "applications", part == "experimental", rest == "base_layer":
 		return "layers"
 	}
 	return part
@@ -297,7 +297,7 @@ func (e evidence) weights(t *testing.T, path, name string) {
 
 // models counts the objects in whole models and fits.
 func (e evidence) models(t *testing.T) {
-	for _, path := range []string{"testdata/models/models.json", "training/testdata/fit.json"} {
+	for _, path := range []string{"testdata/models/models.json", "training/testdata/forms.json", "training/testdata/fit.json"} {
 		data, err := os.ReadFile(path)
 		kerastest.Must(t, err)
 		all := anyOf(t, data)
@@ -323,7 +323,7 @@ func (e evidence) calls(x any) {
 		switch class {
 		case "Sequential", "Functional":
 			e.of("keras", class).values++
-		case "TFOpLambda", "SlicingOpLambda":
+		case "TFOpLambda", "SlicingOpLambda", "AddLoss":
 			e.of("layers", class).values++
 		}
 		for _, v := range x {

@@ -220,3 +220,40 @@ func TestHostileConfigsOfModels(t *testing.T) {
 		}
 	}
 }
+
+// TestAddLoss adds a loss to a model, and one that isn't computed from its tensors.
+func TestAddLoss(t *testing.T) {
+	s := keras.Symbolic(t.Context())
+	x := keras.Input(s, tensor.Shape{4}, nil)
+	h := (&layers.Dense{Units: 3}).Call(s, x)
+	m, err := keras.NewModel(x, (&layers.Dense{Units: 1}).Call(s, h), nil)
+	kerastest.Must(t, err)
+	kerastest.Must(t, m.AddLoss(ops.Mean(s, ops.Square(s, h))))
+	var names []string
+	for _, l := range m.Layers() {
+		names = append(names, l.(base.LayerLike).AsLayer().Name)
+	}
+	if got := strings.Join(names, " "); got != "input_1 dense dense_1 tf.math.square tf.math.reduce_mean add_loss" {
+		t.Errorf("the layers are %s", got)
+	}
+	text, err := keras.Config(m, nil)
+	kerastest.Must(t, err)
+	obj, err := keras.FromConfig(text, nil)
+	kerastest.Must(t, err)
+	again, err := keras.Config(obj, nil)
+	kerastest.Must(t, err)
+	kerastest.SameJSON(t, "config", text, again)
+	for name, model := range map[string]base.Callable{"made": m, "read": obj.(base.Callable)} {
+		s, losses := base.WithLosses(kerastest.Scope(t))
+		model.Call(s, ops.Zeros(s, tensor.Float32, 2, 4))
+		if kerastest.Must(t, s.Err()); len(losses.Values()) != 1 {
+			t.Errorf("%s: %d losses, want 1", name, len(losses.Values()))
+		}
+	}
+	if err := m.AddLoss(ops.Sum(s, keras.Input(s, tensor.Shape{4}, nil))); err == nil || !strings.Contains(err.Error(), "no input of the model") {
+		t.Errorf("a loss of another input: the error is %v", err)
+	}
+	if err := m.AddLoss(h); err == nil || !strings.Contains(err.Error(), "want a scalar") {
+		t.Errorf("a vector: the error is %v", err)
+	}
+}

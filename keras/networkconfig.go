@@ -334,6 +334,7 @@ type networkReader struct {
 	inputs  any
 	outputs any
 
+	losses   []*layers.AddLoss
 	uncalled []Callable // layers without a call, such as one set as an attribute of the model
 }
 
@@ -419,6 +420,9 @@ func (r *networkReader) layer(d *config.Decoder, item any) (c layerCalls, err er
 		}
 		p, _ := base.GraphOf(v).PlaceOf(v)
 		r.nodes[c.name] = []*base.Node{p.Node}
+	}
+	if l, ok := layer.(*layers.AddLoss); ok {
+		r.losses = append(r.losses, l)
 	}
 	if skipsFirstNode(layer) {
 		r.first[c.name] = 1
@@ -723,6 +727,13 @@ func (r *networkReader) connect(self *Functional) error {
 	}
 	if err := self.network.connect(self, in, out); err != nil {
 		return err
+	}
+	for _, l := range r.losses {
+		for _, node := range r.nodes[nameOf(l)] {
+			if err := self.insert(node.Outputs[0]); err != nil {
+				return fmt.Errorf("layer %q: %w", nameOf(l), err)
+			}
+		}
 	}
 	self.layers = append(self.layers, r.uncalled...)
 	return nil

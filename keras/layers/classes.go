@@ -104,6 +104,7 @@ func Classes() []config.Class {
 		// Categories.
 		config.Of[*CategoryEncoding](module, "CategoryEncoding"),
 		config.Of[*DenseFeatures](module, "DenseFeatures"),
+		config.PrivateOf[*AddLoss]("tf_keras.src.engine.base_layer", "AddLoss"),
 		config.Of[*SequenceFeatures]("keras.experimental", "SequenceFeatures"),
 		config.Of[*Discretization](module, "Discretization"),
 		config.Of[*HashedCrossing](module, "HashedCrossing"),

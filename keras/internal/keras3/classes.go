@@ -71,6 +71,7 @@ var classes = []class{
 	{kind: layer, name: "ThresholdedReLU", three: "ReLU", options: with(renamed("theta", "threshold"))},
 	{kind: layer, name: "Lambda", refused: noCode},
 	{kind: layer, name: "DenseFeatures", refused: "Keras 3 has no feature columns"},
+	{kind: layer, name: "AddLoss", refused: "Keras 3 has no such layer; add the loss in a layer of a registered class"},
 	{kind: layer, name: "SequenceFeatures", refused: "Keras 3 has no feature columns"},
 	{kind: layer, name: "RandomFourierFeatures", refused: "Keras 3 has no such layer"},
 	{kind: layer, name: "LocallyConnected1D", refused: "Keras 3 has no such layer"},

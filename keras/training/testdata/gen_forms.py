@@ -1,4 +1,5 @@
-"""Writes forms.json and forms.npz: trainings of tf_keras with sparse and ragged inputs.
+"""Writes forms.json and forms.npz: trainings of tf_keras with sparse and ragged inputs,
+and with losses of add_loss.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 
@@ -47,9 +48,18 @@ def sequential():
     return keras.Sequential([keras.Input((None, 2), ragged=True), L.Dense(3, activation="relu"), L.GlobalMaxPooling1D(), L.Dense(1)], name="pooled")
 
 
+def added():
+    x = keras.Input((6,))
+    h = L.Dense(3, activation="tanh")(x)
+    m = keras.Model(x, L.Dense(1)(h), name="added")
+    m.add_loss(0.1 * tf.reduce_sum(tf.square(h)))
+    m.add_loss(tf.reduce_mean(tf.abs(m.output)))
+    return m
+
+
 arrays, cases = {}, []
 full = tf.RaggedTensor.from_row_lengths(rng.uniform(-1, 1, (2 * N, 2)).astype("float32"), [1, 3] * (N // 2))
-for make, inputs in ((sparse, [tf.sparse.from_dense(wide)]), (ragged, [steps]), (both, [words, tf.sparse.from_dense(wide), wide]), (sequential, [full])):
+for make, inputs in ((sparse, [tf.sparse.from_dense(wide)]), (ragged, [steps]), (both, [words, tf.sparse.from_dense(wide), wide]), (sequential, [full]), (added, [wide])):
     keras.backend.clear_session()
     keras.utils.set_random_seed(3)
     model = make()

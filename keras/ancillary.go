@@ -1,0 +1,63 @@
+package keras
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/ops"
+)
+
+// AddLoss adds a symbolic scalar that was computed from tensors of the model to the losses
+// that are minimized, as tf_keras's model.add_loss. The layers that compute it become
+// layers of the model, an [layers.AddLoss] at last.
+func (m *Functional) AddLoss(loss *ops.Value) error {
+	s := m.Symbolic()
+	v := new(layers.AddLoss).Call(s, loss)
+	err := s.Err()
+	if err == nil {
+		err = m.insert(v)
+	}
+	if err != nil {
+		return fmt.Errorf("keras: AddLoss: %w", err)
+	}
+	return nil
+}
+
+// insert adds the calls that compute a symbolic tensor to those of the model. No output
+// depends on them.
+func (n *network) insert(v *ops.Value) error {
+	w := walk{network: n, in: &n.inputs, layerIndex: map[Callable]int{}, state: map[*base.Node]visit{},
+		parents: map[*base.Node][]*ops.Value{}, starts: map[graph.Output]bool{}}
+	for _, in := range n.inputs.values {
+		w.starts[in.Output()] = true
+	}
+	for i, l := range n.layers {
+		w.layerIndex[l] = i
+	}
+	for _, node := range n.nodes {
+		w.state[node] = closed
+	}
+	before := len(n.nodes)
+	if err := w.visit(v); err != nil {
+		n.nodes = n.nodes[:before]
+		return err
+	}
+	for _, node := range n.nodes[before:] {
+		for _, parent := range w.parents[node] {
+			if p, ok := n.graph.PlaceOf(parent); ok {
+				n.depth[node] = min(n.depth[node], n.depth[p.Node]-1)
+			}
+		}
+		if !slices.Contains(n.layers, node.Layer) {
+			n.layers = append(n.layers, node.Layer)
+		}
+		for _, out := range node.Outputs {
+			n.slot[out.Output()] = n.slots
+			n.slots++
+		}
+	}
+	return w.uniqueNames()
+}
