@@ -139,7 +139,7 @@ func (m *mainGraph) objectGraph() string {
 
 // checkpoint returns the checkpoint of the saved graph.
 func (s *saver) checkpoint() (*checkpoint.Checkpoint, error) {
-	children := s.children
+	children, hasSlots := s.children, keepsSlots
 	if extra := s.opts.CheckpointEdges; len(extra) > 0 {
 		children = func(obj trackable.Trackable) ([]trackable.Edge, error) {
 			if _, known := s.number(obj); !known { // below the extra edges
@@ -151,9 +151,13 @@ func (s *saver) checkpoint() (*checkpoint.Checkpoint, error) {
 			}
 			return edges, err
 		}
+		hasSlots = func(obj trackable.Trackable) bool {
+			_, known := s.number(obj) // slots of others are edges of their optimizers
+			return !known || keepsSlots(obj)
+		}
 	}
 	return checkpoint.New(s.root, &checkpoint.Options{
-		Savers: new(checkpoint.Savers), Children: children, HasSlots: keepsSlots, Serialize: s.serialize, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
+		Savers: new(checkpoint.Savers), Children: children, HasSlots: hasSlots, Serialize: s.serialize, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
 	})
 }
 

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/internal/kerastest"
 	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/keras/models"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -66,6 +68,35 @@ func TestTrainingContinuesFromASavedModel(t *testing.T) {
 		if math.Abs(want-got) > 1e-6*math.Abs(want) {
 			t.Errorf("step %d: the loss is %v, want %v", step, got, want)
 		}
+	}
+}
+
+func TestASaveBeforeTheFirstStepKeepsTheOptimizersState(t *testing.T) {
+	for name, layout := range map[string]optimizers.Layout{"legacy": optimizers.LegacyLayout, "new": optimizers.NewLayout} {
+		t.Run(name, func(t *testing.T) {
+			m, _, data := trained(t)
+			adam := optimizers.NewAdam(0.01)
+			kerastest.Must(t, adam.SetLayout(layout))
+			trainer, err := keras.Compile(m, &keras.CompileOptions{Optimizer: adam, Loss: "mse"})
+			kerastest.Must(t, err)
+			for range 3 {
+				lossOf(t, trainer, data)
+			}
+			dir := t.TempDir()
+			kerastest.Must(t, models.Save(t.Context(), m, filepath.Join(dir, "0"), &models.SaveOptions{Trainer: trainer}))
+			var l *models.Loaded
+			for i := range 2 {
+				l, err = models.Load(t.Context(), os.DirFS(filepath.Join(dir, fmt.Sprint(i))), nil)
+				kerastest.Must(t, err)
+				kerastest.Must(t, models.Save(t.Context(), l.Model, filepath.Join(dir, fmt.Sprint(i+1)), &models.SaveOptions{Trainer: l.Trainer}))
+			}
+			for step := range 3 {
+				want, got := lossOf(t, trainer, data), lossOf(t, l.Trainer, data)
+				if math.Abs(want-got) > 1e-6*math.Abs(want) {
+					t.Errorf("step %d: the loss is %v, want %v", step, got, want)
+				}
+			}
+		})
 	}
 }
 

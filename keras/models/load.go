@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/checkpoint"
@@ -13,6 +14,7 @@ import (
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // LoadOptions are the options of [Load].
@@ -168,8 +170,24 @@ func (l *loader) values(ctx context.Context, fsys fs.FS) error {
 	for _, item := range report.Unused {
 		l.out.Unused = append(l.out.Unused, item.Key)
 	}
-	if l.out.Model.AsLayer().Built() {
-		report.AllowMissing() // layers that the program adds later are new
+	if !l.out.Model.AsLayer().Built() {
+		return nil
 	}
+	if l.out.Trainer != nil && slices.ContainsFunc(report.Deferred, ofOptimizer) {
+		// The optimizer's variables take their values now, so that a save before the first
+		// step has them.
+		err := trackable.Step(ctx, func(context.Context) error {
+			return l.out.Trainer.Optimizer().Build(keras.Trainable(l.out.Model))
+		})
+		if err != nil {
+			return fmt.Errorf("the optimizer: %w", err)
+		}
+	}
+	report.AllowMissing() // layers that the program adds later are new
 	return nil
+}
+
+// ofOptimizer reports whether a value is a part of the optimizer's state.
+func ofOptimizer(item checkpoint.Item) bool {
+	return strings.HasPrefix(item.Key, optimizerEdge+"/") || strings.Contains(item.Key, "/.OPTIMIZER_SLOT/"+optimizerEdge+"/")
 }
