@@ -99,6 +99,12 @@ func (r *TrackableResource) makeOnce(ctx context.Context, run graph.Runner) (*ma
 	return m, nil
 }
 
+// Adopt makes handle the resource's handle, in place of one that its functions make. run
+// calls the functions that save the resource's values.
+func (r *TrackableResource) Adopt(handle any, run graph.Runner) {
+	r.live.made.Store(&madeResource{handle, run})
+}
+
 func (r *TrackableResource) make(ctx context.Context, run graph.Runner) (any, error) {
 	create := r.function("_create_resource")
 	if create == nil {

@@ -68,6 +68,15 @@ type Restored struct {
 // is the caller's; the traces are those that the objects hold.
 func (r *Restored) Traces() map[string]*graph.Concrete { return maps.Clone(r.traces) }
 
+// Object returns the object that was made for object id of the file, nil if nothing leads
+// to it.
+func (r *Restored) Object(id int) trackable.Trackable {
+	if id < 0 || id >= len(r.objects) {
+		return nil
+	}
+	return r.objects[id]
+}
+
 // UnknownClass is an object that was restored as a generic one.
 type UnknownClass struct {
 	// Path leads from the root to the object.

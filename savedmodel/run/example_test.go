@@ -3,11 +3,13 @@ package run_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // A model has a state of its own, which its functions change: bump adds to a variable.
@@ -73,4 +75,40 @@ func ExampleLoadGraphDef() {
 	}
 	fmt.Println(out["top:1"])
 	// Output: [[1 3]]
+}
+
+func ExampleModel_Save() {
+	ctx := context.Background()
+	m, err := run.Load(ctx, os.DirFS("../testdata/models/module"), &run.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := m.Call(ctx, "bump", map[string]*tensor.Tensor{"by": tensor.Scalar[int64](3)}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir := vfs.MemDir()
+	if err := m.Save(ctx, dir, "bumped", nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fsys, err := fs.Sub(dir, "bumped")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := run.Load(ctx, fsys, &run.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	count, err := again.Variable("count")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(count.Load())
+	// Output:
+	// 3
 }
