@@ -305,7 +305,7 @@ func (l *structLayout) add(t reflect.Type, prefix []int) {
 				l.fail("%v", untrackedData(f.Name, l.typ, f.Type))
 				continue
 			}
-			if tagged && tag != "" {
+			if tagged && tag != "" && forSavedModel.classify(f.Type) == classNone { // a function's tag names its edge in a SavedModel
 				l.fail("field %s of %v has the tag `cairn:%q`, but a %v can't be tracked", f.Name, l.typ, tag, f.Type)
 			}
 			continue
