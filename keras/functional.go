@@ -258,9 +258,18 @@ func (m *Functional) Call(s *ops.Scope, x ops.Input) *ops.Value {
 		if err != nil {
 			return s.Fail("Functional", err)
 		}
-		return m.Run(s, m, list, nil)
+		keys := m.InputOrderOf(slices.Sorted(maps.Keys(named)))
+		return m.Run(s, m, list, &base.CallOptions{InputKeys: keys, InputOrder: slices.Sorted(slices.Values(keys))})
 	}
 	return m.Run(s, m, x, nil)
+}
+
+// InputOrderOf returns the keys of a map of inputs in the order of the inputs.
+func (m *Functional) InputOrderOf(keys []string) []string {
+	if m.inputs.kind == mapOfTensors && slices.Contains(keys, m.inputs.keys[0]) {
+		return slices.Clone(m.inputs.keys)
+	}
+	return m.InputNames()
 }
 
 // ordered returns the values of a map in the order of the inputs.

@@ -155,7 +155,14 @@ func (w *nodeWriter) node(n *base.Node) (any, error) {
 				return nil, err
 			}
 		}
-		return list, nil
+		if len(n.InputKeys) != len(list) || n.InputKeys == nil {
+			return list, nil
+		}
+		var fields config.Fields
+		for _, key := range n.InputOrder {
+			fields = append(fields, config.Pair{Name: key, Value: list[slices.Index(n.InputKeys, key)]})
+		}
+		return fields, nil
 	}
 	name, isList, _ := f.FirstArgument()
 	if len(n.Inputs) == 0 {
@@ -467,6 +474,10 @@ func (r *networkReader) callAll(calls []layerCalls) error {
 
 // call makes one call.
 func (r *networkReader) call(c *layerCalls, data any) error {
+	data, keys, keyOrder, err := r.inputList(c.layer, data)
+	if err != nil {
+		return err
+	}
 	inputs, single, kwargs, order, err := r.inputsOf(data)
 	if err != nil {
 		return err
@@ -479,7 +490,7 @@ func (r *networkReader) call(c *layerCalls, data any) error {
 		}
 		out = callFunction(r.scope, c.layer, first, kwargs, order)
 	} else {
-		opts := &base.CallOptions{Args: kwargs, ArgOrder: order}
+		opts := &base.CallOptions{Args: kwargs, ArgOrder: order, InputKeys: keys, InputOrder: keyOrder}
 		if on, ok := kwargs["training"].(bool); ok {
 			opts.Training = &on
 		}
@@ -578,6 +589,33 @@ func (r *networkReader) inputsOf(data any) (inputs []any, single bool, kwargs ma
 		return nil, false, nil, nil, errors.New("a node has no input")
 	}
 	return inputs, single, kwargs, order, nil
+}
+
+// inputOrderer is implemented by layers whose inputs may be a map.
+type inputOrderer interface{ InputOrderOf(keys []string) []string }
+
+// inputList returns the inputs of a call that are a map as a list in the order that the
+// layer wants, with their keys, and the order of these in the config.
+func (r *networkReader) inputList(layer Callable, data any) (list any, keys, order []string, err error) {
+	named, ok := data.(map[string]any)
+	if !ok {
+		return data, nil, nil, nil
+	}
+	order = r.d.Keys(named)
+	keys = sortedKeys(named)
+	if l, ok := layer.(inputOrderer); ok {
+		keys = l.InputOrderOf(keys)
+	}
+	if len(keys) != len(named) {
+		return nil, nil, nil, fmt.Errorf("the call has the inputs %q, want %q", order, keys)
+	}
+	out := make([]any, len(keys))
+	for i, key := range keys {
+		if out[i], ok = named[key]; !ok {
+			return nil, nil, nil, fmt.Errorf("the call has the inputs %q, want %q", order, keys)
+		}
+	}
+	return out, keys, order, nil
 }
 
 // constantOf returns a constant of a config as an input of ops, if it is one number.

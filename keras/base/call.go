@@ -56,6 +56,9 @@ type CallOptions struct {
 	Training *bool
 	// Args are further arguments of the call, by Keras's names.
 	Args map[string]any
+	// InputKeys are the keys of inputs that were given as a map, and InputOrder their order in
+	// a config. Default: the inputs were a list.
+	InputKeys, InputOrder []string
 	// ArgOrder are the names of the arguments, with "training" and "mask" among them, in the
 	// order of the call. It is that of a config. Default: the layer's order.
 	ArgOrder []string

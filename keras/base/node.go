@@ -21,6 +21,9 @@ type Node struct {
 	Inputs []ops.Input
 	// Nested reports whether the inputs were given as a list.
 	Nested bool
+	// InputKeys are the keys of inputs that were given as a map, and InputOrder their order in
+	// a config; nil for a list.
+	InputKeys, InputOrder []string
 	// Args are the further arguments of the call, by Keras's names.
 	Args map[string]any
 	// ArgOrder are names of arguments, with "training" and "mask" among them, in the order
@@ -281,7 +284,7 @@ func (g *Graph) record(s *ops.Scope, l *Layer, self any, x ops.Input, opts *Call
 	n.Inputs, n.Nested = inputsOf(x)
 	if opts != nil {
 		n.Args, n.Masks, n.Training = maps.Clone(opts.Args), slices.Clone(opts.Masks), opts.Training
-		n.ArgOrder = opts.ArgOrder
+		n.ArgOrder, n.InputKeys, n.InputOrder = opts.ArgOrder, opts.InputKeys, opts.InputOrder
 	}
 	if f, ok := self.(Folder); ok && n.Masks == nil {
 		n.Inputs, n.Args = f.FoldCall(n.Inputs, n.Args)

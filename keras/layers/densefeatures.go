@@ -52,6 +52,9 @@ func (f *DenseFeatures) SetBuildConfig(v map[string]any) error {
 	return setFeatureShapes(&f.Layer, f.FeatureNames(), v)
 }
 
+// InputOrderOf returns the names of the features, in the order of a list of them.
+func (f *DenseFeatures) InputOrderOf([]string) []string { return f.FeatureNames() }
+
 // TakesSparse marks a layer that takes sparse inputs.
 func (f *DenseFeatures) TakesSparse() {}
 
@@ -61,7 +64,7 @@ func (f *DenseFeatures) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	if err != nil {
 		return s.Fail("DenseFeatures", err)
 	}
-	return f.Run(s, f, list, nil)
+	return f.Run(s, f, list, featureOptions(x, f.FeatureNames))
 }
 
 // ComputeAll returns the numbers of the features.

@@ -113,6 +113,15 @@ func featureList(layer base.LayerLike, x ops.Input, names func() []string) (ops.
 	return list, nil
 }
 
+// featureOptions returns the options of a call whose features x are a map, in the order of
+// their names.
+func featureOptions(x ops.Input, names func() []string) *base.CallOptions {
+	if _, ok := x.(map[string]*ops.Value); !ok {
+		return nil
+	}
+	return &base.CallOptions{InputKeys: names(), InputOrder: names()}
+}
+
 // featureInputs returns the features of a call by their names.
 func featureInputs(c *base.Invocation, names []string) (*featurecolumn.Inputs, error) {
 	if err := c.CheckArgs(); err != nil {

@@ -56,6 +56,9 @@ func (f *SequenceFeatures) SetBuildConfig(v map[string]any) error {
 	return setFeatureShapes(&f.Layer, f.FeatureNames(), v)
 }
 
+// InputOrderOf returns the names of the features, in the order of a list of them.
+func (f *SequenceFeatures) InputOrderOf([]string) []string { return f.FeatureNames() }
+
 // TakesSparse marks a layer that takes sparse inputs.
 func (f *SequenceFeatures) TakesSparse() {}
 
@@ -66,7 +69,7 @@ func (f *SequenceFeatures) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	if err != nil {
 		return s.Fail("SequenceFeatures", err)
 	}
-	return f.Run(s, f, list, nil)
+	return f.Run(s, f, list, featureOptions(x, f.FeatureNames))
 }
 
 // ComputeAll returns the numbers of the features and the numbers of steps. Columns whose

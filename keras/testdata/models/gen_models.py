@@ -208,6 +208,18 @@ def fed_arguments():
     return keras.Model(x, L.Add()([y, d[0]]))
 
 
+@model((2, 3), (2, 3))
+def maps_of_inputs():
+    a, b = keras.Input((3,)), keras.Input((3,))
+    inner = keras.Model({"p": a, "q": b}, {"o": L.Add()([a, b]), "r": L.Dense(2)(b)}, name="inner")
+    c, d = keras.Input((3,), name="c"), keras.Input((3,), name="d")
+    named = keras.Model([c, d], L.Subtract()([c, d]), name="named")
+    x, y = keras.Input((3,)), keras.Input((3,))
+    o = inner({"q": x, "p": y})
+    features = L.DenseFeatures([tf.feature_column.numeric_column("k", shape=(3,)), tf.feature_column.numeric_column("j", shape=(3,))])
+    return keras.Model([x, y], [o["o"], o["r"], named({"d": x, "c": y}), features({"j": y, "k": x})])
+
+
 @model((4,), (4, 1))
 def conforming():
     x, y = keras.Input((1,)), keras.Input(())
