@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/cairnml/cairn/graph"
@@ -51,6 +50,7 @@ type compiler struct {
 
 	mu    sync.Mutex
 	plans map[*graph.Function][]*lazyPlan
+	loops graph.Recursion
 }
 
 func newCompiler(o CompileOptions) *compiler {
@@ -245,7 +245,7 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 	p, err := c.lay(f)
 	if err == nil {
 		p.of = callee.Function
-		p.whole = p.of.Attrs.Bool("_noinline") || slices.Contains(p.of.Graph.Reachable(), p.of)
+		p.whole = p.of.Attrs.Bool("_noinline") || c.loops.Of(p.of)
 	}
 	return p, err
 }

@@ -42,13 +42,14 @@ func rewire(f *graph.Function, replaced map[graph.Output]graph.Output) {
 		return
 	}
 	last := func(o graph.Output) graph.Output {
-		for {
-			next, ok := replaced[o]
-			if !ok {
-				return o
-			}
-			o = next
+		end := o
+		for next, ok := replaced[end]; ok; next, ok = replaced[end] {
+			end = next
 		}
+		for o != end { // the way is short for who comes next
+			o, replaced[o] = replaced[o], end
+		}
+		return end
 	}
 	for _, n := range f.Graph.Nodes() {
 		for i, in := range n.In {

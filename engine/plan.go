@@ -163,12 +163,6 @@ func (p *Plan) callAs(branch int, c *Call, args, into []Value) ([]Value, error) 
 	if len(args) != len(p.args) {
 		return nil, fmt.Errorf("function %s takes %d arguments, %d were given", p.name, len(p.args), len(args))
 	}
-	for i := range args {
-		// The types of a call's arguments may come from a file, as those of the function do.
-		if t, d := args[i].Tensor, p.args[i].fact.DType; t != nil && t.DType() != d && d.Valid() && args[i].Object == nil {
-			return nil, fmt.Errorf("function %s: argument %d (%s) is %v, the function takes %v", p.name, i, p.args[i].name, t.DType(), d)
-		}
-	}
 	f := p.frame()
 	out, err := p.callIn(f, branch, c, args, into)
 	p.give(f, err)
@@ -178,6 +172,12 @@ func (p *Plan) callAs(branch int, c *Call, args, into []Value) ([]Value, error) 
 // callIn does what callAs does in a frame. Where it succeeds the frame is ready for
 // another call.
 func (p *Plan) callIn(f *frame, branch int, c *Call, args, into []Value) ([]Value, error) {
+	for i := range args {
+		// The types of a call's arguments may come from a file, as those of the function do.
+		if t, d := args[i].Tensor, p.args[i].fact.DType; t != nil && t.DType() != d && d.Valid() && args[i].Object == nil {
+			return nil, fmt.Errorf("function %s: argument %d (%s) is %v, the function takes %v", p.name, i, p.args[i].name, t.DType(), d)
+		}
+	}
 	env := c.env
 	f.scope = scope{from: env.scope, node: c.node, branch: branch, plan: p}
 	env.scope = &f.scope

@@ -15,6 +15,10 @@ type InlineOptions struct {
 // maxInlined is the default of InlineOptions.MaxNodes.
 const maxInlined = 1 << 14
 
+// maxInlineDepth is how deep in each other the calls may lie whose bodies take their places:
+// names and paths of nodes grow with it.
+const maxInlineDepth = 200
+
 // Inline returns the function with the bodies of the functions that it calls in
 // the place of the calls, and those that they call in turn; fn itself where there
 // are none. Branches and loops stay, as do calls of functions that call
@@ -29,7 +33,7 @@ const maxInlined = 1 << 14
 // The facts of the nodes are those of the bodies, which know less of the
 // arguments; inference adds the rest.
 func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
-	in := &inliner{left: maxInlined, loops: map[*Function]bool{}}
+	in := &inliner{left: maxInlined, loops: new(Recursion)}
 	if o != nil && o.MaxNodes > 0 {
 		in.left = o.MaxNodes
 	}
@@ -87,9 +91,9 @@ func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
 // inliner makes one function of many.
 type inliner struct {
 	out   *Function
-	left  int                // nodes that may still be added
-	loops map[*Function]bool // whether a function calls itself
-	must  []*Node            // that run although nobody needs them
+	left  int // nodes that may still be added
+	loops *Recursion
+	must  []*Node // that run although nobody needs them
 	stays func(*Function) bool
 }
 
@@ -122,14 +126,7 @@ func (in *inliner) callee(n *Node) (Callee, bool) {
 	return c, true
 }
 
-func (in *inliner) recursive(f *Function) bool {
-	loops, known := in.loops[f]
-	if !known {
-		loops = slices.Contains(f.Graph.Reachable(), f)
-		in.loops[f] = loops
-	}
-	return loops
-}
+func (in *inliner) recursive(f *Function) bool { return in.loops.Of(f) }
 
 // emit copies the nodes of a body whose arguments are there.
 func (in *inliner) emit(fn *Function, b *inlined) error {
@@ -145,7 +142,7 @@ func (in *inliner) emit(fn *Function, b *inlined) error {
 				}
 			}
 		}
-		if callee, ok := in.callee(n); ok {
+		if callee, ok := in.callee(n); ok && len(b.path) < maxInlineDepth {
 			body, err := in.instance(callee)
 			if err != nil {
 				return err

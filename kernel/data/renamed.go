@@ -141,6 +141,9 @@ func fakeQueue(c *engine.Call) error {
 	return nil
 }
 
+// rowSize is about how many bytes the list of a row's values takes.
+const rowSize = 64
+
 // mapDefun prepares an op that calls a function for each row of its arguments and
 // joins the results to rows.
 func mapDefun(n *engine.Node) (func(*engine.Call) error, error) {
@@ -162,6 +165,7 @@ func mapDefun(n *engine.Node) (func(*engine.Call) error, error) {
 			return err
 		}
 		g := &closure{f, owned(c, args, c.NumIn())}
+		c.Fits(count, rowSize)
 		rows := make([]element, count)
 		var bytes int64
 		for i := range rows {

@@ -74,6 +74,8 @@ func resize(c *engine.Call, k kind) error {
 		return err
 	}
 	defer free()
+	c.Fits(h, tapBytes)
+	c.Fits(w, tapBytes)
 	ys, xs := k(f.line(s[1], h)), k(f.line(s[2], w))
 	dst := tensor.Values[float32](out)
 	image, row := s[1]*s[2]*s[3], s[2]*s[3]

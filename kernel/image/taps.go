@@ -74,6 +74,9 @@ func cubic(a float64) []float32 {
 	return table
 }
 
+// tapBytes is about how many bytes the taps of a row or column of an output take.
+const tapBytes = 64
+
 var catmullRom, sharp = cubic(-0.5), cubic(-0.75)
 
 func bicubic(l line) *taps {

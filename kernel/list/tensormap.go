@@ -1,6 +1,7 @@
 package list
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,10 +48,14 @@ var tensorMaps = []engine.Kernel{
 
 // mapKey returns a tensor's type, shape and elements as a string.
 func mapKey(t *tensor.Tensor) string {
-	if t.DType() == tensor.String {
-		return fmt.Sprintf("%v%v%q", t.DType(), t.Shape(), t.Strings())
+	key := fmt.Appendf(nil, "%v%v", t.DType(), t.Shape())
+	if t.DType() != tensor.String {
+		return string(append(key, t.Bytes()...))
 	}
-	return fmt.Sprintf("%v%v%s", t.DType(), t.Shape(), t.Bytes())
+	for _, s := range t.Strings() {
+		key = append(binary.AppendUvarint(key, uint64(len(s))), s...)
+	}
+	return string(key)
 }
 
 // mapInput returns the map in input 0 and, where there are more inputs, the key in
@@ -65,6 +70,15 @@ func mapInput(c *engine.Call, n int) (m *tensorMap, key string, err error) {
 	if n > 1 {
 		if c.In(1) == nil {
 			return nil, "", fmt.Errorf("the key is no tensor")
+		}
+		if t := c.In(1); t.DType() == tensor.String {
+			var size int64
+			for _, s := range t.Strings() {
+				size += int64(len(s)) + 10
+			}
+			if err := c.Afford(size); err != nil {
+				return nil, "", err
+			}
 		}
 		key = mapKey(c.In(1))
 	}

@@ -56,6 +56,17 @@ func serializeTensor(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
 	}
+	size := c.In(0).NumBytes()
+	if !c.In(0).DType().Fixed() {
+		size = 0
+		for i, s := range c.In(0).Strings() {
+			c.Step(i)
+			size += int64(len(s)) + 32
+		}
+	}
+	if err := c.Afford(size); err != nil {
+		return err
+	}
 	m, err := tensorproto.EncodeContent(c.In(0))
 	if err != nil {
 		return err

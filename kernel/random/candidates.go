@@ -243,6 +243,7 @@ func fixedClasses(c *engine.Call, n int64) (*classes, error) {
 	if shards <= 0 || shard < 0 || shard >= shards || reserved < 0 || reserved > math.MaxInt32 || (reserved-1-shard)/shards >= n {
 		return nil, fmt.Errorf("shard %d of %d with %d reserved classes isn't one of %d classes", shard, shards, reserved, n)
 	}
+	c.Fits(int(min(reserved/shards, math.MaxInt32))+1, 8)
 	var weights []float32
 	for id := int64(0); id < reserved; id++ {
 		if id%shards == shard {

@@ -14,9 +14,9 @@ type pattern struct {
 	runs *runs
 }
 
-// maxPattern is the length of the longest expression: RE2, within the memory that TensorFlow
-// gives it, compiles at most so many steps.
-const maxPattern = 349_525
+// maxPattern is the length of the longest expression, whose compilation can't be interrupted.
+// RE2, within the memory that TensorFlow gives it, compiles 349,525 steps at most.
+const maxPattern = 1 << 15
 
 func compilePattern(s string) (*pattern, error) {
 	if len(s) > maxPattern {

@@ -1,0 +1,90 @@
+package graph
+
+import "sync"
+
+// Recursion tells which functions call themselves, directly or through others. What it
+// found out about one function it knows of all that this one reaches, so that asking for
+// every function of a library takes time in proportion to the library. The zero value is
+// ready; it is safe for use from many goroutines.
+type Recursion struct {
+	mu    sync.Mutex
+	loops map[*Function]bool
+}
+
+// Of reports whether f calls itself. The functions that f reaches must not change between
+// the first question and the last.
+func (r *Recursion) Of(f *Function) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.loops == nil {
+		r.loops = map[*Function]bool{}
+	}
+	if loops, known := r.loops[f]; known {
+		return loops
+	}
+	r.search(f)
+	return r.loops[f]
+}
+
+// visit is a function on the way of a search.
+type visit struct {
+	f       *Function
+	callees []*Function // those that the search has not looked at yet
+	number  int
+	lowest  int  // the lowest number that it reaches on the stack
+	self    bool // whether it names itself
+}
+
+// search finds the cycles among the functions that f reaches, by Tarjan's algorithm.
+func (r *Recursion) search(f *Function) {
+	numbers := map[*Function]int{}
+	onStack := map[*Function]bool{}
+	var stack []*Function
+	var way []visit
+	enter := func(f *Function) {
+		numbers[f] = len(numbers) + 1
+		onStack[f] = true
+		stack = append(stack, f)
+		way = append(way, visit{f: f, callees: f.Graph.Callees(), number: numbers[f], lowest: numbers[f]})
+	}
+	enter(f)
+	for len(way) > 0 {
+		v := &way[len(way)-1]
+		if len(v.callees) > 0 {
+			next := v.callees[0]
+			v.callees = v.callees[1:]
+			if _, known := r.loops[next]; known {
+				continue
+			}
+			if next == v.f {
+				v.self = true
+			}
+			if n := numbers[next]; n == 0 {
+				enter(next)
+			} else if onStack[next] {
+				v.lowest = min(v.lowest, n)
+			}
+			continue
+		}
+		done := *v
+		way = way[:len(way)-1]
+		if len(way) > 0 {
+			above := &way[len(way)-1]
+			above.lowest = min(above.lowest, done.lowest)
+		}
+		if done.lowest < done.number {
+			continue
+		}
+		// All that stand on the stack from here on reach each other.
+		at := len(stack) - 1
+		for stack[at] != done.f {
+			at--
+		}
+		loops := done.self || len(stack)-at > 1
+		for _, f := range stack[at:] {
+			onStack[f] = false
+			r.loops[f] = loops
+		}
+		stack = stack[:at]
+	}
+}
