@@ -109,10 +109,18 @@ func TestKernelsEndWithTheirContext(t *testing.T) {
 	}{
 		{"Igamma", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled(1e9, 3_000_000), filled(1e9, 3_000_000)} }},
 		{"IgammaGradA", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled(1e9, 3_000_000), filled(1e9, 3_000_000)} }},
-		{"Betainc", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled(1e8, 3_000_000), filled(1e8, 3_000_000), filled(0.5, 3_000_000)} }},
-		{"NonMaxSuppressionV3", nil, func() []*tensor.Tensor { return []*tensor.Tensor{boxes(200_000), filled[float32](1, 200_000), tensor.Scalar(int32(200_000)), tensor.Scalar(float32(0.5)), tensor.Scalar(float32(0))} }},
-		{"CTCBeamSearchDecoder", graph.Attrs{graph.Int("beam_width", 1000), graph.Int("top_paths", 1)}, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](0.1, 1000, 1, 1000), filled[int32](1000, 1)} }},
-		{"EditDistance", nil, func() []*tensor.Tensor { return []*tensor.Tensor{pairs(100_000), filled[int64](1, 100_000), tensor.Vector[int64](1, 100_000), pairs(100_000), filled[int64](2, 100_000), tensor.Vector[int64](1, 100_000)} }},
+		{"Betainc", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled(1e8, 3_000_000), filled(1e8, 3_000_000), filled(0.5, 3_000_000)}
+		}},
+		{"NonMaxSuppressionV3", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{boxes(200_000), filled[float32](1, 200_000), tensor.Scalar(int32(200_000)), tensor.Scalar(float32(0.5)), tensor.Scalar(float32(0))}
+		}},
+		{"CTCBeamSearchDecoder", graph.Attrs{graph.Int("beam_width", 1000), graph.Int("top_paths", 1)}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](0.1, 1000, 1, 1000), filled[int32](1000, 1)}
+		}},
+		{"EditDistance", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{pairs(100_000), filled[int64](1, 100_000), tensor.Vector[int64](1, 100_000), pairs(100_000), filled[int64](2, 100_000), tensor.Vector[int64](1, 100_000)}
+		}},
 		{"Svd", nil, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(1500)} }},
 		{"SelfAdjointEigV2", nil, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(1500)} }},
 		{"Qr", nil, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(2500)} }},
@@ -121,12 +129,20 @@ func TestKernelsEndWithTheirContext(t *testing.T) {
 		{"BatchMatMulV2", nil, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(6000), ramp(6000)} }},
 		{"Einsum", graph.Attrs{graph.String("equation", "ij,kl->ijl")}, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(500), ramp(500)} }},
 		{"Conv2D", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{image(1500), filled[float32](1, 301, 301, 1, 1)} }},
-		{"Conv2DBackpropInput", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{tensor.Vector[int32](1, 1500, 1500, 1), filled[float32](1, 301, 301, 1, 1), image(1500)} }},
-		{"Conv2DBackpropFilter", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{image(1500), tensor.Vector[int32](301, 301, 1, 1), image(1500)} }},
+		{"Conv2DBackpropInput", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{tensor.Vector[int32](1, 1500, 1500, 1), filled[float32](1, 301, 301, 1, 1), image(1500)}
+		}},
+		{"Conv2DBackpropFilter", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{image(1500), tensor.Vector[int32](301, 301, 1, 1), image(1500)}
+		}},
 		{"DepthwiseConv2dNative", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{image(1500), filled[float32](1, 301, 301, 1, 1)} }},
-		{"Conv3D", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](1, 1, 60, 200, 200, 1), filled[float32](1, 31, 101, 101, 1, 1)} }},
+		{"Conv3D", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](1, 1, 60, 200, 200, 1), filled[float32](1, 31, 101, 101, 1, 1)}
+		}},
 		{"LRN", graph.Attrs{graph.Int("depth_radius", 100_000)}, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](1, 1, 1, 20, 100_000)} }},
-		{"LRNGrad", graph.Attrs{graph.Int("depth_radius", 100_000)}, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](1, 1, 1, 20, 100_000), filled[float32](1, 1, 1, 20, 100_000), filled[float32](1, 1, 1, 20, 100_000)} }},
+		{"LRNGrad", graph.Attrs{graph.Int("depth_radius", 100_000)}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](1, 1, 1, 20, 100_000), filled[float32](1, 1, 1, 20, 100_000), filled[float32](1, 1, 1, 20, 100_000)}
+		}},
 		{"MaxPoolGrad", window(1000), func() []*tensor.Tensor { return []*tensor.Tensor{image(1500), image(1500), image(1500)} }},
 		{"MaxPoolGradGrad", window(1000), func() []*tensor.Tensor { return []*tensor.Tensor{image(1500), image(1500), image(1500)} }},
 		{"AvgPoolGrad", window(1000), func() []*tensor.Tensor { return []*tensor.Tensor{tensor.Vector[int32](1, 1500, 1500, 1), image(1500)} }},
@@ -134,37 +150,61 @@ func TestKernelsEndWithTheirContext(t *testing.T) {
 		{"AvgPool3D", graph.Attrs{graph.Ints("ksize", 1, 50, 50, 50, 1), graph.Ints("strides", 1, 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](1, 1, 100, 100, 100, 1)} }},
 		{"MaxPool3D", graph.Attrs{graph.Ints("ksize", 1, 50, 50, 50, 1), graph.Ints("strides", 1, 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](1, 1, 100, 100, 100, 1)} }},
 		{"Dilation2D", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.Ints("rates", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{image(1500), filled[float32](1, 300, 300, 1)} }},
-		{"Dilation2DBackpropInput", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.Ints("rates", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{image(1500), filled[float32](1, 300, 300, 1), image(1500)} }},
-		{"Dilation2DBackpropFilter", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.Ints("rates", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor { return []*tensor.Tensor{image(1500), filled[float32](1, 300, 300, 1), image(1500)} }},
+		{"Dilation2DBackpropInput", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.Ints("rates", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{image(1500), filled[float32](1, 300, 300, 1), image(1500)}
+		}},
+		{"Dilation2DBackpropFilter", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.Ints("rates", 1, 1, 1, 1), graph.String("padding", "SAME")}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{image(1500), filled[float32](1, 300, 300, 1), image(1500)}
+		}},
 		{"StringLower", graph.Attrs{graph.String("encoding", "utf-8")}, func() []*tensor.Tensor { return []*tensor.Tensor{long(50, "éa", 1_000_000)} }},
 		{"StringUpper", nil, func() []*tensor.Tensor { return []*tensor.Tensor{long(50, "ab", 10_000_000)} }},
-		{"RegexReplace", nil, func() []*tensor.Tensor { return []*tensor.Tensor{long(20, "ab", 500_000), word("(a|b)*c|x(a+)b"), word("x")} }},
+		{"RegexReplace", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{long(20, "ab", 500_000), word("(a|b)*c|x(a+)b"), word("x")}
+		}},
 		{"RegexFullMatch", nil, func() []*tensor.Tensor { return []*tensor.Tensor{long(20, "ab", 500_000), word("(a|b)*c|x(a+)b")} }},
 		{"UnicodeTranscode", graph.Attrs{graph.String("input_encoding", "UTF-8"), graph.String("output_encoding", "UTF-16-BE")}, func() []*tensor.Tensor { return []*tensor.Tensor{long(20, "éa", 1_000_000)} }},
 		{"StringSplitV2", nil, func() []*tensor.Tensor { return []*tensor.Tensor{long(20, "a ", 1_000_000), word(" ")} }},
 		{"CumulativeLogsumexp", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled(0.5, 20_000_000), tensor.Scalar(int32(0))} }},
 		{"Cumsum", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled(0.5, 30_000_000), tensor.Scalar(int32(0))} }},
-		{"TopKV2", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled(0.5, 10_000_000), tensor.Scalar(int32(5_000_000))} }},
+		{"TopKV2", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled(0.5, 10_000_000), tensor.Scalar(int32(5_000_000))}
+		}},
 		{"Unique", nil, func() []*tensor.Tensor { return []*tensor.Tensor{upTo(10_000_000)} }},
 		{"ListDiff", nil, func() []*tensor.Tensor { return []*tensor.Tensor{upTo(5_000_000), upTo(5_000_000)} }},
 		{"RandomShuffle", nil, func() []*tensor.Tensor { return []*tensor.Tensor{upTo(10_000_000)} }},
-		{"StatelessMultinomial", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](0, 1, 100_000), tensor.Scalar(int32(5_000_000)), tensor.Vector[int64](1, 2)} }},
-		{"StatelessRandomGammaV2", nil, func() []*tensor.Tensor { return []*tensor.Tensor{tensor.Vector[int64](20_000_000), tensor.Vector[int64](1, 2), filled[float32](0.5, 20_000_000)} }},
+		{"StatelessMultinomial", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](0, 1, 100_000), tensor.Scalar(int32(5_000_000)), tensor.Vector[int64](1, 2)}
+		}},
+		{"StatelessRandomGammaV2", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{tensor.Vector[int64](20_000_000), tensor.Vector[int64](1, 2), filled[float32](0.5, 20_000_000)}
+		}},
 		{"Bucketize", graph.Attrs{graph.Floats("boundaries", 1, 2, 3)}, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](1, 50_000_000)} }},
-		{"FFT", nil, func() []*tensor.Tensor { return []*tensor.Tensor{tensor.Must(tensor.Zeros(tensor.Complex64, 10_000_019))} }},
-		{"FFT2D", nil, func() []*tensor.Tensor { return []*tensor.Tensor{tensor.Must(tensor.Zeros(tensor.Complex64, 2503, 2503))} }},
-		{"Transpose", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](1, 40, 30, 40, 30, 40), tensor.Vector[int32](4, 2, 0, 3, 1)} }},
+		{"FFT", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{tensor.Must(tensor.Zeros(tensor.Complex64, 10_000_019))}
+		}},
+		{"FFT2D", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{tensor.Must(tensor.Zeros(tensor.Complex64, 2503, 2503))}
+		}},
+		{"Transpose", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](1, 40, 30, 40, 30, 40), tensor.Vector[int32](4, 2, 0, 3, 1)}
+		}},
 		{"ResizeBicubic", nil, func() []*tensor.Tensor { return []*tensor.Tensor{image(100), tensor.Vector[int32](8000, 8000)} }},
 		{"ResizeArea", nil, func() []*tensor.Tensor { return []*tensor.Tensor{image(3000), tensor.Vector[int32](3001, 3001)} }},
-		{"SparseTensorDenseMatMul", nil, func() []*tensor.Tensor { return []*tensor.Tensor{pairs(20_000), filled[float32](1, 20_000), tensor.Vector[int64](1, 20_000), filled[float32](1, 20_000, 2000)} }},
-		{"SparseMatMul", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](1, 3000, 3000), filled[float32](1, 3000, 3000)} }},
+		{"SparseTensorDenseMatMul", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{pairs(20_000), filled[float32](1, 20_000), tensor.Vector[int64](1, 20_000), filled[float32](1, 20_000, 2000)}
+		}},
+		{"SparseMatMul", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](1, 3000, 3000), filled[float32](1, 3000, 3000)}
+		}},
 		{"Lu", nil, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(3000)} }},
 		{"Cholesky", nil, func() []*tensor.Tensor { return []*tensor.Tensor{diagonal(4000)} }},
 		{"MatrixSolveLs", nil, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(2000), ramp(2000), tensor.Scalar(0.1)} }},
 		{"MatrixExponential", nil, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(1500)} }},
 		{"Eig", graph.Attrs{graph.Type("Tout", tensor.Complex128)}, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(800)} }},
 		{"MatrixSquareRoot", nil, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(800)} }},
-		{"CTCLoss", nil, func() []*tensor.Tensor { return []*tensor.Tensor{filled[float32](0.1, 3000, 1, 1000), pairs(1400), filled[int32](1, 1400), filled[int32](3000, 1)} }},
+		{"CTCLoss", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](0.1, 3000, 1, 1000), pairs(1400), filled[int32](1, 1400), filled[int32](3000, 1)}
+		}},
 		{"MaxPool", window(1000), func() []*tensor.Tensor { return []*tensor.Tensor{image(1500)} }},
 		{"AvgPool", window(1000), func() []*tensor.Tensor { return []*tensor.Tensor{image(1500)} }},
 		{"StringNGrams", graph.Attrs{graph.String("separator", " "), graph.Ints("ngram_widths", 50_000), graph.String("left_pad", ""), graph.String("right_pad", ""), graph.Int("pad_width", 0), graph.Bool("preserve_short_sequences", false)}, func() []*tensor.Tensor { return []*tensor.Tensor{text(100_000), tensor.Vector[int64](0, 100_000)} }},

@@ -64,6 +64,7 @@ func multinomial(c *engine.Call, reserve func(blocks uint64) philox.Generator) e
 	for b := range s[0] {
 		total := cumulate(cdf, tensor.Values[float64](rows)[b*s[1]:(b+1)*s[1]])
 		for j := range int(samples) {
+			c.Step(j)
 			u := words.Float64() * total
 			class := sort.Search(len(cdf), func(i int) bool { return cdf[i] > u })
 			if d == tensor.Int32 {

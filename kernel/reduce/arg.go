@@ -155,6 +155,7 @@ func inSteps(s *stepwise.Steps) func(dst, x []float32, l line, exclusive bool, s
 func cumulativeLogSumExp[T float](round func(T) T) func(dst, x []T, l line, exclusive bool, sum T) {
 	return func(dst, x []T, l line, exclusive bool, sum T) {
 		for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
+			l.call.Step(k)
 			v := x[at]
 			if exclusive {
 				dst[at] = sum
@@ -176,8 +177,11 @@ func cumulativeLogSumExp[T float](round func(T) T) func(dst, x []T, l line, excl
 	}
 }
 
-// line is a strided walk: n elements from begin, step apart.
-type line struct{ begin, step, n int }
+// line is a strided walk of a call: n elements from begin, step apart.
+type line struct {
+	begin, step, n int
+	call           *engine.Call
+}
 
 func cumsum[T number](dst, x []T, l line, exclusive bool, sum T) {
 	for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
@@ -255,7 +259,8 @@ func cumulateWith(c *engine.Call, f func(out *tensor.Tensor, each func(func(l li
 	f(out, func(walk func(l line)) {
 		for o := range outer {
 			for in := range inner {
-				l := line{o*n*inner + in, inner, n}
+				c.Step(o*inner + in)
+				l := line{o*n*inner + in, inner, n, c}
 				if reverse {
 					l.begin, l.step = l.begin+(n-1)*inner, -inner
 				}
