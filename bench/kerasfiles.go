@@ -2,26 +2,35 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/applications"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/models"
 	"github.com/cairnml/cairn/keras/saving"
+	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
 )
 
-// kerasFiles are the rows about whole models in files of Keras: an MLP of 100 MiB.
+// kerasFiles are the rows about whole models in files of Keras: an MLP of 100 MiB, and an application.
 // peer/tf_keras_files.py has the same verbs.
 var kerasFiles = []step{
 	{words: "load a .keras file of 100 MiB", verb: "model.keras", count: 1},
 	{words: "load a .h5 file of 100 MiB", verb: "model.h5", count: 1},
+	{words: "save ResNet50 again that was loaded from a SavedModel", verb: application, count: 1},
 }
 
-// keras measures the loading of models, against tf_keras and the reading of the bytes.
+// application is the folder of a SavedModel of ResNet50.
+const application = "resnet50"
+
+// keras measures the loading and saving of models, against tf_keras and the reading and writing of the bytes.
 func (b *bench) keras(ctx context.Context) error {
 	if !slices.ContainsFunc(kerasFiles, b.wanted) {
 		return nil
@@ -65,7 +74,17 @@ func writeKerasFiles(ctx context.Context, folder string) error {
 	if err := keras.Build(function.Eager(ctx), m, tensor.Shape{-1, 2560}); err != nil {
 		return err
 	}
+	network, err := applications.ResNet50(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := models.Save(ctx, network, filepath.Join(folder, application), nil); err != nil {
+		return err
+	}
 	for _, f := range kerasFiles {
+		if f.verb == application {
+			continue
+		}
 		if err := saving.SaveModel(ctx, m, filepath.Join(folder, f.verb), nil); err != nil {
 			return err
 		}
@@ -78,6 +97,10 @@ func kerasFileVerbs(folder string, bytes bool) map[string]verb {
 	verbs := map[string]verb{}
 	for _, f := range kerasFiles {
 		path := filepath.Join(folder, f.verb)
+		if f.verb == application {
+			verbs[f.verb] = saveAgain(path, bytes)
+			continue
+		}
 		verbs[f.verb] = func(ctx context.Context) error {
 			if bytes {
 				b, err := os.ReadFile(path)
@@ -94,4 +117,41 @@ func kerasFileVerbs(folder string, bytes bool) map[string]verb {
 		}
 	}
 	return verbs
+}
+
+// saveAgain returns the verb that saves a SavedModel again, which its first call loads, or
+// that writes as many bytes to one file and syncs it.
+func saveAgain(path string, bytes bool) verb {
+	var content []byte
+	var loaded *savedmodel.Restored
+	return func(ctx context.Context) error {
+		switch {
+		case bytes && content == nil:
+			err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				b, err := os.ReadFile(name)
+				content = append(content, b...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		case !bytes && loaded == nil:
+			var err error
+			if loaded, err = savedmodel.Restore(ctx, os.DirFS(path), nil); err != nil {
+				return err
+			}
+		}
+		if !bytes {
+			return savedmodel.Save(ctx, loaded.Root, path+".again", nil)
+		}
+		f, err := os.Create(path + ".bytes")
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(content)
+		return errors.Join(err, f.Sync(), f.Close())
+	}
 }
