@@ -41,7 +41,7 @@ func checkExtras(s *tensorfile.File, dst string, o *Options, res *Result) error 
 		return err
 	}
 	if !o.Lossy {
-		return fmt.Errorf("convert %s: %s can't hold %s; Options.Lossy leaves that out", s.Prefix, dst, strings.Join(extras, ", "))
+		return fmt.Errorf("%s: %s can't hold %s; Options.Lossy leaves that out", s.Prefix, dst, strings.Join(extras, ", "))
 	}
 	res.note("left out %s", strings.Join(extras, ", "))
 	return nil

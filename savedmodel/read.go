@@ -226,12 +226,28 @@ func noGraphs(fsys fs.FS) error {
 			}
 		}
 	}
-	if len(below) > 0 {
-		return fmt.Errorf("savedmodel: the directory holds SavedModels, in %s, and isn't one: open one of these: %w", nearest.Few(below), fs.ErrNotExist)
-	}
-	return fmt.Errorf("savedmodel: there is none of %s, %s and %s in the directory: is it another one? %w",
-		GraphFile, ChunkedGraphFile, TextGraphFile, fs.ErrNotExist)
+	return &NoModelError{below}
 }
+
+// NoModelError reports a directory that is no SavedModel's. It is an [fs.ErrNotExist].
+type NoModelError struct {
+	// Below are the folders in it that are, such as the versions of a server.
+	Below []string
+}
+
+// Error says what is missing, and what is there.
+func (e *NoModelError) Error() string { return "savedmodel: " + e.Reason() }
+
+// Reason returns the text of the error, without the package.
+func (e *NoModelError) Reason() string {
+	if len(e.Below) > 0 {
+		return fmt.Sprintf("the directory holds SavedModels, in %s, and isn't one; open one of these", nearest.Few(e.Below))
+	}
+	return fmt.Sprintf("the directory holds none of %s, %s and %s", GraphFile, ChunkedGraphFile, TextGraphFile)
+}
+
+// Is reports whether target is [fs.ErrNotExist].
+func (e *NoModelError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (m *SavedModel) openBinary() (pb.Source, error) {
 	f, err := openFile(m.fsys, m.File, m.opts)

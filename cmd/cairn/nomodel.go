@@ -6,9 +6,43 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensorfile"
 )
+
+const wantModel = "give a SavedModel's directory or a frozen graph"
+
+// checkModel returns an error if the path is a file that a verb for models can't take,
+// which says what the file is. suffixes are those of files of Keras that the verb takes.
+func (a *app) checkModel(ctx context.Context, verb, path string, suffixes ...string) error {
+	if path == "" {
+		return fmt.Errorf("%s: the path is empty; %s", verb, wantModel)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return nil
+	}
+	suffix := strings.ToLower(filepath.Ext(path))
+	if suffix == ".pb" || suffix == ".pbtxt" || slices.Contains(suffixes, suffix) || tensorfile.IsGraphDef(nil, path) {
+		return nil
+	}
+	if s, err := tensorfile.Open(ctx, path, a.source()); err == nil {
+		defer s.Close()
+		return a.otherKind(verb, path, s.Kind)
+	}
+	var foreign *tensorfile.ForeignError
+	if errors.As(tensorfile.CheckForeign(path), &foreign) {
+		return fmt.Errorf("%s %s: it is %s; %s", verb, path, foreign.Kind, wantModel)
+	}
+	if len(suffixes) == 0 || info.Size() == 0 {
+		return fmt.Errorf("%s %s: it is no SavedModel and no GraphDef; %s", verb, path, wantModel)
+	}
+	return nil // scan looks for a model under any name
+}
 
 // noModel returns the error of a verb that takes SavedModels for a path without one. It
 // says what the path is instead.
@@ -16,24 +50,32 @@ func (a *app) noModel(ctx context.Context, verb, path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	const want = "give a SavedModel's directory or a frozen graph"
 	if s, opened := tensorfile.Open(ctx, path, a.source()); opened == nil {
 		defer s.Close()
 		if s.Kind == tensorfile.SavedModel {
 			return err
 		}
-		return fmt.Errorf("%s %s: it is a %s, not a SavedModel; %s", verb, path, kindNoun(s.Kind), want)
+		return a.otherKind(verb, path, s.Kind)
 	}
 	if _, stat := os.Stat(path); errors.Is(stat, fs.ErrNotExist) {
-		return fmt.Errorf("%s %s: there is no such file or directory; %s", verb, path, want)
+		return fmt.Errorf("%s %s: there is no such file or directory; %s", verb, path, wantModel)
+	}
+	var none *savedmodel.NoModelError
+	if errors.As(err, &none) {
+		return fmt.Errorf("%s %s: %s", verb, path, none.Reason())
 	}
 	return err
 }
 
-// kindNoun names a kind of file in a sentence.
-func kindNoun(k tensorfile.Kind) string {
-	if k == tensorfile.Checkpoint {
-		return "checkpoint"
+// otherKind returns the error for a file that has tensors and no graph.
+func (a *app) otherKind(verb, path string, kind tensorfile.Kind) error {
+	want := wantModel
+	if kind == tensorfile.Keras || kind == tensorfile.HDF5 {
+		want = "'cairn convert " + path + " DIR' writes a SavedModel of a whole model"
 	}
-	return k.String()
+	noun := "a " + kind.String()
+	if kind == tensorfile.HDF5 {
+		noun = "an " + kind.String()
+	}
+	return fmt.Errorf("%s %s: it is %s, not a SavedModel; %s", verb, path, noun, want)
 }

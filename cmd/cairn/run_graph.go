@@ -40,6 +40,9 @@ func (f *runFlags) checkGraph() error {
 
 // load loads the SavedModel or the GraphDef at path.
 func (f *runFlags) load(ctx context.Context, a *app, path string, o *modelrun.LoadOptions) (m *modelrun.Model, err error) {
+	if err := a.checkModel(ctx, "run", path); err != nil {
+		return nil, err
+	}
 	if tensorfile.IsGraphDef(nil, path) {
 		m, err = modelrun.LoadGraphDef(ctx, os.DirFS(filepath.Dir(path)), filepath.Base(path), o)
 	} else {

@@ -33,7 +33,7 @@ func TestRunCallsASignature(t *testing.T) {
 		{"tf1_graphs --tags train", `"serve" "gpu"`},
 		{"nothing", "nothing: there is no such file or directory"},
 		{"module/variables", "variables: there is none of saved_model.pb"},
-		{".", "holds SavedModels, in assets, counter, datasets, finetune_arrays and"},
+		{".", "holds SavedModels, in assets, "},
 		{"module --inputs run_test.go", "run_test.go: neither a request as JSON, .npz, .npy, PNG, JPEG nor .csv"},
 		{"module --input x=1 --inputs run_test.go", "--inputs and --input are two ways"},
 		{"module --input z=1", `--input: there is no input "z"; the signature takes "x"`},

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,12 +61,20 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 	var reports []*scan.Report
 	var failed []error // of paths; the others are scanned all the same
 	for _, path := range paths {
+		if err := a.checkModel(cmd.Context(), "scan", path, ".keras", ".h5", ".hdf5"); err != nil {
+			failed = append(failed, err)
+			continue
+		}
 		r, err := scan.Path(cmd.Context(), path, o)
 		if cmd.Context().Err() != nil {
 			return cmd.Context().Err()
 		}
 		if err != nil {
 			failed = append(failed, a.noModel(cmd.Context(), "scan", path, err))
+			continue
+		}
+		if unknownFile(path, r) {
+			failed = append(failed, fmt.Errorf("scan %s: it is no SavedModel, no GraphDef and no model of Keras; %s", path, wantModel))
 			continue
 		}
 		reports = append(reports, r)
@@ -78,6 +88,15 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// unknownFile reports whether a file that isn't called a graph could not be read as one.
+func unknownFile(path string, r *scan.Report) bool {
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return false
+	}
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext != ".pb" && ext != ".pbtxt" && len(r.Findings) == 1 && r.Findings[0].Rule == "malformed"
 }
 
 // jsonScan is a report with its path.

@@ -103,7 +103,7 @@ func (f *showFlags) showSizes(ctx context.Context, a *app, path string) error {
 	fsys := os.DirFS(path)
 	m, err := savedmodel.Read(ctx, fsys, &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	g, err := m.Find(f.tags...)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 	fsys := os.DirFS(path)
 	m, err := savedmodel.Read(ctx, fsys, &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	about, err := describe.Describe(ctx, fsys, m, kernel.All())
 	if err != nil {

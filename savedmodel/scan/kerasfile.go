@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/cairnml/cairn/hdf5"
 )
 
 const (
@@ -51,7 +53,7 @@ func (s *scanner) kerasArchive(b []byte) error {
 		s.kerasText(text, kerasConfig)
 	}
 	if !found {
-		return fmt.Errorf("scan: the zip archive holds no %s, so it is no Keras model: %w", kerasConfig, errors.ErrUnsupported)
+		return &UnsupportedError{"a zip archive without " + kerasConfig + ", so no model of Keras"}
 	}
 	return nil
 }
@@ -115,6 +117,11 @@ func (s *scanner) kerasHDF5(b []byte) error {
 	}
 	if !found && bytes.Contains(b, []byte("model_config")) {
 		return errors.New("scan: the file has a model_config, whose text can't be found, so the file can't be scanned")
+	}
+	if !found { // a file of weights is clean, a damaged one is not
+		if _, err := hdf5.Open(bytes.NewReader(b), int64(len(b)), nil); err != nil {
+			return fmt.Errorf("scan: %w", err)
+		}
 	}
 	return nil
 }

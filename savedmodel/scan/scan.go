@@ -88,7 +88,7 @@ func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions
 		return s.report, ctx.Err()
 	}
 	if what := otherModel(name); what != "" {
-		return nil, fmt.Errorf("scan: it is %s; SavedModels, GraphDefs, .keras and .h5 files are scanned: %w", what, errors.ErrUnsupported)
+		return nil, &UnsupportedError{what}
 	}
 	// A GraphDef begins with a message, its first node; a SavedModel with a number
 	// or with a message that is a MetaGraph, which is field 2.
@@ -114,6 +114,21 @@ func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions
 	}
 	return s.finish(m, err)
 }
+
+// UnsupportedError reports a file of a format that is not scanned. It is an
+// [errors.ErrUnsupported].
+type UnsupportedError struct {
+	// Format is what the file is, such as "an ONNX model".
+	Format string
+}
+
+// Error returns the format, and those that are scanned.
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("scan: it is %s; SavedModels, GraphDefs, .keras and .h5 files are scanned", e.Format)
+}
+
+// Is reports whether target is [errors.ErrUnsupported].
+func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 type scanner struct {
 	ctx    context.Context
