@@ -32,7 +32,7 @@ func TestRunCallsASignature(t *testing.T) {
 		{"module --signature serve", "serving_default"},
 		{"tf1_graphs --tags train", `"serve" "gpu"`},
 		{"nothing", "nothing: there is no such file or directory"},
-		{"module/variables", "variables: there is none of saved_model.pb"},
+		{"module/variables", "variables: the directory holds none of saved_model.pb"},
 		{".", "holds SavedModels, in assets, "},
 		{"module --inputs run_test.go", "run_test.go: neither a request as JSON, .npz, .npy, PNG, JPEG nor .csv"},
 		{"module --input x=1 --inputs run_test.go", "--inputs and --input are two ways"},
