@@ -38,6 +38,8 @@ type app struct {
 	color    bool
 	json     bool
 	quiet    bool
+	noPager  bool
+	pager    *pager             // of a terminal; nil for others
 	open     tensorfile.Options // how sources are opened
 }
 
@@ -54,8 +56,13 @@ func newApp(in *os.File, out, errOut *os.File) *app {
 	a.errTTY = term.IsTerminal(int(errOut.Fd())) && !dumb
 	a.color = a.outTTY && !dumb && os.Getenv("NO_COLOR") == ""
 	if a.outTTY {
-		if w, _, err := term.GetSize(int(out.Fd())); err == nil && w >= 40 {
+		w, rows, err := term.GetSize(int(out.Fd()))
+		if err == nil && w >= 40 {
 			a.width = min(w, 160)
+		}
+		if err == nil && rows > 0 && !dumb {
+			a.pager = &pager{out: out, rows: rows, command: pagerCommand()}
+			a.out, a.err = a.pager, a.pager.stderr(errOut)
 		}
 	}
 	return a
@@ -76,7 +83,11 @@ func run(ctx context.Context, a *app, args []string) int {
 	root.SetOut(buf)
 	root.SetErr(a.err)
 	cmd, err := root.ExecuteContextC(ctx)
-	if ferr := buf.Flush(); err == nil && ferr != nil && !errors.Is(ferr, errPipe) {
+	ferr := buf.Flush()
+	if cerr := a.pager.close(os.Stderr); ferr == nil {
+		ferr = cerr
+	}
+	if err == nil && ferr != nil && !errors.Is(ferr, errPipe) {
 		err = fmt.Errorf("stdout: %w", ferr)
 	}
 	switch {

@@ -35,6 +35,7 @@ Exit codes: 0 fine, 1 found (differs, corrupt, flagged), 2 could not.`,
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, for programs")
+	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once, without $PAGER")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress, no notes")
 	root.PersistentFlags().Var((*size)(&a.open.MaxMemory), "max-memory", "let reading a file take so much `MEMORY`: 2GiB")
 	root.Flags().BoolVar(&version, "version", false, "say which build this is")
@@ -48,7 +49,10 @@ Exit codes: 0 fine, 1 found (differs, corrupt, flagged), 2 could not.`,
 		return cmd.Help()
 	}
 	root.Args = cobra.ArbitraryArgs
-	root.PersistentPreRunE = refuseStdin
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		a.pager.choose(cmd.Name(), a.noPager || a.json)
+		return refuseStdin(cmd, args)
+	}
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
