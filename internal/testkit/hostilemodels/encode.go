@@ -3,8 +3,6 @@
 package hostilemodels
 
 import (
-	"fmt"
-
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -199,12 +197,4 @@ func (g *graph) model() []byte {
 	}
 	meta = append(meta, g.meta...)
 	return message(nil).number(1, 1).sub(2, meta)
-}
-
-func numbered(format string, n int) []string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = fmt.Sprintf(format, i)
-	}
-	return list
 }
