@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/cairnml/cairn/internal/gitlfs"
 	"github.com/cairnml/cairn/internal/limit"
+	"github.com/cairnml/cairn/internal/misplaced"
 	"github.com/cairnml/cairn/internal/pb"
 )
 
@@ -50,8 +50,8 @@ func (f *file) read() ([]byte, error) {
 	if _, err := io.ReadFull(f, b); err != nil {
 		return nil, fmt.Errorf("savedmodel: %s: %w", f.name, err)
 	}
-	if gitlfs.IsPointer(b) {
-		return nil, &FormatError{f.name, gitlfs.ErrPointer}
+	if err := misplaced.Check(b); err != nil {
+		return nil, &FormatError{f.name, err}
 	}
 	return b, nil
 }

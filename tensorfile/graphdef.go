@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnml/cairn/internal/gitlfs"
 	"github.com/cairnml/cairn/internal/limit"
+	"github.com/cairnml/cairn/internal/misplaced"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/tensorproto"
 	"github.com/cairnml/cairn/tensor"
@@ -73,8 +73,8 @@ func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), b); err != nil {
 		return nil, err
 	}
-	if gitlfs.IsPointer(b) {
-		return nil, gitlfs.ErrPointer
+	if err := misplaced.Check(b); err != nil {
+		return nil, err
 	}
 	var g pb.GraphDef
 	switch {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/misplaced"
 	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/internal/objects"
 	"github.com/cairnml/cairn/internal/pb"
@@ -158,7 +159,13 @@ func Open(ctx context.Context, path string, o *Options) (*File, error) {
 		s.Found = "the SavedModel " + dir
 		path = dir
 	}
-	switch kind := KindOf(path); {
+	kind := KindOf(path)
+	if kind != Checkpoint || isShardIndex(path) {
+		if err := CheckContents(path); err != nil {
+			return nil, err
+		}
+	}
+	switch {
 	case kind != Checkpoint && isFile(path):
 		s.Kind = kind
 		switch kind {
@@ -187,6 +194,27 @@ func Open(ctx context.Context, path string, o *Options) (*File, error) {
 		return nil, inFile(path, err)
 	}
 	return s, nil
+}
+
+// CheckContents returns an error if a file is empty, a pointer of Git LFS or a page of the
+// Web, whatever its name promises.
+func CheckContents(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // which opening it says
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if info.Size() == 0 {
+		return fmt.Errorf("%s: the file is empty", path)
+	}
+	if err := misplaced.CheckReader(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // beingWritten reports whether an index with a temporary name lies where the

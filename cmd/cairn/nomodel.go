@@ -26,6 +26,9 @@ func (a *app) checkModel(ctx context.Context, verb, path string, suffixes ...str
 	if err != nil || info.IsDir() {
 		return nil
 	}
+	if err := tensorfile.CheckContents(path); err != nil {
+		return err
+	}
 	suffix := strings.ToLower(filepath.Ext(path))
 	if suffix == ".pb" || suffix == ".pbtxt" || slices.Contains(suffixes, suffix) || tensorfile.IsGraphDef(nil, path) {
 		return nil
