@@ -172,12 +172,6 @@ func (p *Plan) callAs(branch int, c *Call, args, into []Value) ([]Value, error) 
 // callIn does what callAs does in a frame. Where it succeeds the frame is ready for
 // another call.
 func (p *Plan) callIn(f *frame, branch int, c *Call, args, into []Value) ([]Value, error) {
-	for i := range args {
-		// The types of a call's arguments may come from a file, as those of the function do.
-		if t, d := args[i].Tensor, p.args[i].fact.DType; t != nil && t.DType() != d && d.Valid() && args[i].Object == nil {
-			return nil, fmt.Errorf("function %s: argument %d (%s) is %v, the function takes %v", p.name, i, p.args[i].name, t.DType(), d)
-		}
-	}
 	env := c.env
 	f.scope = scope{from: env.scope, node: c.node, branch: branch, plan: p}
 	env.scope = &f.scope
@@ -207,6 +201,12 @@ func (p *Plan) frame() *frame {
 // belong to the caller, appended to into, which may share its memory with args.
 // Where it succeeds the frame is ready for another call.
 func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value) (results []Value, err error) {
+	for i := range args {
+		// The types of a call's arguments may come from a file, as those of the function do.
+		if t, d := args[i].Tensor, p.args[i].fact.DType; t != nil && t.DType() != d && d.Valid() && args[i].Object == nil {
+			return nil, fmt.Errorf("function %s: argument %d (%s) is %v, the function takes %v", p.name, i, p.args[i].name, t.DType(), d)
+		}
+	}
 	if env.depth++; env.depth > maxDepth {
 		return nil, fmt.Errorf("function %s: %d calls inside each other: does it call itself without end?", p.name, env.depth)
 	}
