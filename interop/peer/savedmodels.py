@@ -68,6 +68,24 @@ class Call:
                 raise Wrong("%s is %s, want %s" % (where, str(x.ravel()[:4]), str(want.ravel()[:4])))
 
 
+def tensors(infos):
+    """The names and types of tensors by the names of a signature, those of composites by their parts."""
+    out = {}
+    for name, info in infos.items():
+        encoding = info.WhichOneof("encoding")
+        if encoding == "coo_sparse":
+            sparse = info.coo_sparse
+            out[name + "/indices"] = sparse.indices_tensor_name, tf.int64
+            out[name + "/values"] = sparse.values_tensor_name, tf.dtypes.as_dtype(info.dtype)
+            out[name + "/dense_shape"] = sparse.dense_shape_tensor_name, tf.int64
+        elif encoding == "composite_tensor":
+            for i, part in enumerate(info.composite_tensor.components):
+                out["%s/component_%d" % (name, i)] = part.name, tf.dtypes.as_dtype(part.dtype)
+        else:
+            out[name] = info.name, tf.dtypes.as_dtype(info.dtype) if info.dtype else None
+    return out
+
+
 def read_calls(path, graph):
     calls = {}
     with np.load(path) as f:
@@ -75,18 +93,26 @@ def read_calls(path, graph):
             number, signature, way, name = key.split("|", 3)
             call = calls.setdefault(int(number), Call(signature))
             sig = graph.signature_def[signature]
-            info = (sig.inputs if way == "in" else sig.outputs)[name]
+            dtype = tensors(sig.inputs if way == "in" else sig.outputs)[name][1]
             v = f[key]
             if v.dtype.kind in "SU":  # numpy cuts zeros off the ends of bytes: no model here has them
                 v = np.asarray([x if isinstance(x, bytes) else x.encode() for x in v.ravel()], object).reshape(v.shape)
             else:  # types that numpy lacks were widened
-                v = v.astype(tf.dtypes.as_dtype(info.dtype).as_numpy_dtype)
+                v = v.astype(dtype.as_numpy_dtype)
             (call.inputs if way == "in" else call.outputs)[name] = v
     return list(calls.values())
 
 
 def numpy_of(outputs):
-    return {k: v.numpy() for k, v in outputs.items()}
+    out = {}
+    for k, v in outputs.items():
+        if isinstance(v, tf.SparseTensor):
+            out.update({k + "/indices": v.indices.numpy(), k + "/values": v.values.numpy(), k + "/dense_shape": v.dense_shape.numpy()})
+        elif tf.is_tensor(v) and hasattr(v, "numpy") and not hasattr(v, "_type_spec"):
+            out[k] = v.numpy()
+        else:
+            out.update({"%s/component_%d" % (k, i): x.numpy() for i, x in enumerate(tf.nest.flatten(v, expand_composites=True))})
+    return out
 
 
 def constants(call):
@@ -125,8 +151,9 @@ def check_v1(case):
         def run():
             for c in case.calls:
                 sig = graph.signature_def[c.signature]
-                c.compare(session.run({k: v.name for k, v in sig.outputs.items()},
-                                      {sig.inputs[k].name: v for k, v in c.inputs.items()}))
+                fed = tensors(sig.inputs)
+                c.compare(session.run({k: name for k, (name, _) in tensors(sig.outputs).items()},
+                                      {fed[k][0]: v for k, v in c.inputs.items()}))
         saver = graph.saver_def
         if not saver.restore_op_name:
             return run()
@@ -241,8 +268,9 @@ def check_c(case):
     try:
         for c in case.calls:
             sig = case.graph.signature_def[c.signature]
-            c.compare(session.run([(sig.inputs[k].name, v) for k, v in c.inputs.items()],
-                                  {k: v.name for k, v in sig.outputs.items()}))
+            fed = tensors(sig.inputs)
+            c.compare(session.run([(fed[k][0], v) for k, v in c.inputs.items()],
+                                  {k: name for k, (name, _) in tensors(sig.outputs).items()}))
     finally:
         session.close()
 

@@ -134,7 +134,78 @@ func (g *network) nodeUp(l map[string]any, n any) (any, error) {
 	default:
 		args = []any{inputs}
 	}
+	if args, err = g.ordered(c, args, kwargs, g.argumentOrder(n)); err != nil {
+		return nil, err
+	}
 	return map[string]any{"args": args, "kwargs": kwargs}, nil
+}
+
+// argumentOrder returns the names of a call's further arguments in the order of Keras 2.
+func (g *network) argumentOrder(n any) []string {
+	list, _ := n.([]any)
+	if isPlace(list) {
+		list = []any{list}
+	}
+	var names []string
+	for _, item := range list {
+		if place, ok := item.([]any); ok && len(place) == 4 {
+			args, _ := place[3].(map[string]any)
+			names = append(names, g.t.keysOf(args)...)
+		}
+	}
+	return names
+}
+
+// ordered arranges the arguments of a call so that their tensors have the order that they
+// have in Keras 2. It decides the order of the layers that the tensors come from, and with it
+// the names of the weights in the file. Keras 3 takes the places first, then the names sorted.
+func (g *network) ordered(c *class, args []any, kwargs map[string]any, names []string) ([]any, error) {
+	var given []string
+	for _, name := range names {
+		if hasTensor(kwargs[name]) {
+			given = append(given, name)
+		}
+	}
+	if len(given) < 2 || slices.IsSorted(given) {
+		return args, nil
+	}
+	if c != nil {
+		var moved []string
+		for i := len(args); i < len(c.call); i++ {
+			if _, ok := kwargs[c.call[i]]; !ok {
+				break
+			}
+			moved = append(moved, c.call[i])
+		}
+		rest := slices.DeleteFunc(slices.Sorted(slices.Values(given)), func(name string) bool { return slices.Contains(moved, name) })
+		tensors := slices.DeleteFunc(slices.Clone(moved), func(name string) bool { return !slices.Contains(given, name) })
+		if slices.Equal(append(tensors, rest...), given) {
+			for _, name := range moved {
+				args = append(args, kwargs[name])
+				delete(kwargs, name)
+			}
+			return args, nil
+		}
+	}
+	return nil, fmt.Errorf("the arguments %v are tensors in an order that Keras 3 doesn't keep; call the layer with them in the order of its method", given)
+}
+
+// hasTensor reports whether an argument is or contains a tensor of Keras 3.
+func hasTensor(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, hasTensor)
+	case map[string]any:
+		if v["class_name"] == "__keras_tensor__" {
+			return true
+		}
+		for _, x := range v {
+			if hasTensor(x) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // integers reports whether the input of a call is an input of the model, of integers.

@@ -76,6 +76,15 @@ func (f *function) nodeUp(g *network, l map[string]any, n any) (map[string]any, 
 	if err := f.toOp(kwargs); err != nil {
 		return nil, nil, err
 	}
+	var given []string
+	for _, name := range g.argumentOrder(n) {
+		if hasTensor(kwargs[name]) {
+			given = append(given, name)
+		}
+	}
+	if !slices.IsSortedFunc(given, func(a, b string) int { return slices.Index(f.call, a) - slices.Index(f.call, b) }) {
+		return nil, nil, fmt.Errorf("the arguments %v are tensors in an order that Keras 3 doesn't keep; call the function with them in its order", given)
+	}
 	args := make([]any, 0, len(f.call))
 	for _, name := range f.call {
 		v, ok := kwargs[name]

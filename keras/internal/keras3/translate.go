@@ -33,11 +33,11 @@ func ToKeras2(data []byte) (*Result, error) {
 
 // translate parses a configuration and writes the translated one.
 func translate(data []byte, up bool, f func(*translator, any) (any, error)) (*Result, error) {
-	v, err := parse(data)
+	t := &translator{up: up, noted: map[string]bool{}, order: map[uintptr][]string{}}
+	v, err := t.parse(data)
 	if err != nil {
 		return nil, err
 	}
-	t := &translator{up: up, noted: map[string]bool{}}
 	if v, err = f(t, v); err != nil {
 		return nil, err
 	}
@@ -63,6 +63,7 @@ type translator struct {
 	depth int
 	notes []string
 	noted map[string]bool
+	order map[uintptr][]string // the keys of each object as they were read
 }
 
 func (t *translator) note(format string, args ...any) {
