@@ -70,7 +70,7 @@ func (h *hostileCalls) call(op string, seed uint64) *hostileCall {
 // often fit each other.
 func (d *dice) drawSizes() {
 	some := []int{0, 1, 1, 2, 2, 3, 4, 5, 7, 8, 16, 33, 100, 1000}
-	rare := []int{0, 10_000, 65_536, 1 << 20, 1 << 30, 1<<31 - 1, 1 << 31, 1 << 40, 1 << 62, math.MaxInt}
+	rare := []int64{0, 10_000, 65_536, 1 << 20, 1 << 30, 1<<31 - 1, 1 << 31, 1 << 40, 1 << 62, math.MaxInt64}
 	for range 2 + d.IntN(3) {
 		d.sizes = append(d.sizes, some[d.IntN(len(some))])
 	}
@@ -78,7 +78,7 @@ func (d *dice) drawSizes() {
 		large := []int{1 << 10, 1 << 17, 1 << 20, 1000, 100, 512}
 		d.sizes = append(d.sizes, large[d.IntN(len(large))], large[d.IntN(len(large))])
 	} else if d.IntN(3) == 0 {
-		d.sizes = append(d.sizes, rare[d.IntN(len(rare))])
+		d.sizes = append(d.sizes, int(min(rare[d.IntN(len(rare))], math.MaxInt)))
 	}
 }
 
