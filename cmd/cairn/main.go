@@ -34,13 +34,15 @@ func main() {
 func interruptible(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, func() {
+	watching := context.AfterFunc(ctx, func() {
 		stop()
 		time.Sleep(patience(args))
 		fmt.Fprintln(os.Stderr, "cairn: interrupted")
 		os.Exit(2)
 	})
-	return run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), args)
+	code := run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), args)
+	watching() // the deferred stop ends the context too
+	return code
 }
 
 // patience returns how long a verb may take to end after an interrupt: those that write
