@@ -98,3 +98,12 @@ func TestConvolutionsOfFurtherDimensionsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestClassesThatKeras3LacksAreRefused(t *testing.T) {
+	for _, class := range []string{"AddLoss", "ConvLSTMCell", "SequenceFeatures", "DenseFeatures", "LocallyConnected1D"} {
+		_, err := ToKeras3([]byte(`{"module": "keras.layers", "class_name": "` + class + `", "config": {"name": "l"}, "registered_name": null}`))
+		if err == nil || !strings.Contains(err.Error(), class) || !strings.Contains(err.Error(), "Keras 3 has no") {
+			t.Errorf("%s: got %v, want an error", class, err)
+		}
+	}
+}
