@@ -31,7 +31,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/keras-classes.md anew")
 
-// shown is what the fixtures of tf_keras show of a class.
+// shown holds the properties of a class that fixtures of tf_keras cover.
 type shown struct {
 	configs, values, gradients int
 	masks, dtypes, forms       map[string]bool
@@ -43,7 +43,7 @@ func (s *shown) dtype(name string) {
 	}
 }
 
-// evidence is what the fixtures show, by "kind Class".
+// evidence maps "kind Class" to the properties that fixtures cover.
 type evidence map[string]*shown
 
 func (e evidence) of(kind, class string) *shown {
@@ -311,7 +311,7 @@ func (e evidence) models(t *testing.T) {
 	}
 }
 
-// calls counts the functions, which have no fixtures but those of models, and the models.
+// calls counts the fixtures of functions and models. Functions have those of models only.
 func (e evidence) calls(x any) {
 	switch x := x.(type) {
 	case []any:

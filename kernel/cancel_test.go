@@ -80,12 +80,9 @@ func diagonal(n int) *tensor.Tensor {
 // context: each returns soon, with the context's error.
 func TestKernelsEndWithTheirContext(t *testing.T) {
 	const after = 50 * time.Millisecond
-	grace := 10 * time.Second // the machine may be busy
-	switch {
-	case detector.Racing:
-		grace = time.Minute
-	case os.Getenv("CAIRN_HOSTILE") == "all":
-		grace = 2 * time.Second
+	grace := 2 * time.Second // the machine may be busy
+	if detector.Racing {
+		grace *= 5 // the detector slows loops down by more
 	}
 	image := func(n int) *tensor.Tensor { return filled[float32](1, 1, n, n, 1) }
 	window := func(n int64) graph.Attrs {

@@ -38,7 +38,7 @@ func newMyModule(a float32, training bool) *MyModule {
 	return m
 }
 
-// arguments are what the constructor needs, as metadata.
+// arguments are the metadata that the constructor needs.
 type arguments struct {
 	A        float32 `json:"a"`
 	Training bool    `json:"training"`

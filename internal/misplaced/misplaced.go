@@ -1,4 +1,4 @@
-// Package misplaced knows the files that lie in the places of others: the pointers that Git
+// Package misplaced recognizes files that replace others: the pointers that Git
 // LFS leaves, and the pages that a browser or curl stores for a wrong address.
 package misplaced
 

@@ -90,7 +90,7 @@ func (b *TensorBoard) folder() (vfs.Dir, string) {
 	return b.Dir, log
 }
 
-// OnTrainBegin checks the settings, and writes what is known of the model.
+// OnTrainBegin checks the settings and writes the graph of the model.
 func (b *TensorBoard) OnTrainBegin(_ context.Context, r *Run) error {
 	if b.HistogramFreq < 0 || b.UpdateFreq < 0 || b.EmbeddingsFreq < 0 {
 		return b.fail(fmt.Errorf("HistogramFreq is %d, UpdateFreq is %d and EmbeddingsFreq is %d, want 0 or more", b.HistogramFreq, b.UpdateFreq, b.EmbeddingsFreq))

@@ -1,12 +1,10 @@
 package config
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"reflect"
@@ -14,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/keras/internal/orderedjson"
 )
 
 // Unmarshaler is implemented by pointers to values that read their JSON themselves.
@@ -35,17 +34,14 @@ type Decoder struct {
 	classes *Classes
 	depth   int
 	shared  map[string]decodedObject // by shared_object_id
-	orders  keyOrders
+	orders  orderedjson.Orders
 }
-
-// keyOrders are the orders of the keys of parsed objects, by the maps that these became.
-type keyOrders map[uintptr][]string
 
 // Keys returns the keys of a parsed object in the order of the JSON: sorted for one that
 // wasn't parsed.
 func (d *Decoder) Keys(object map[string]any) []string {
-	if keys := d.orders[reflect.ValueOf(object).Pointer()]; len(keys) == len(object) {
-		return slices.Clone(keys)
+	if keys := d.orders.Keys(object); keys != nil {
+		return keys
 	}
 	return slices.Sorted(maps.Keys(object))
 }
@@ -62,8 +58,7 @@ func (d *Decoder) Context() context.Context {
 // Decode makes the object that a JSON describes, in either form. The result's type is
 // that of the object's class.
 func (c *Classes) Decode(data []byte) (any, error) {
-	orders := keyOrders{}
-	v, err := orders.parse(data)
+	v, orders, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
@@ -75,68 +70,9 @@ func (c *Classes) Decode(data []byte) (any, error) {
 }
 
 // parse reads one JSON value. Its numbers stay text.
-func (o keyOrders) parse(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	v, err := o.value(d, 0)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("there is more after the JSON value")
-	}
-	return asLists(v), nil
-}
-
-// maxNesting is how deep JSON may nest before its objects are looked at.
-const maxNesting = 10_000
-
-// value reads the next JSON value.
-func (o keyOrders) value(d *json.Decoder, depth int) (any, error) {
-	if depth > maxNesting {
-		return nil, fmt.Errorf("the JSON nests deeper than %d", maxNesting)
-	}
-	t, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch t {
-	case json.Delim('['):
-		list := []any{}
-		for d.More() {
-			v, err := o.value(d, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		_, err = d.Token()
-		return list, err
-	case json.Delim('{'):
-		object := map[string]any{}
-		var keys []string
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			name, _ := key.(string)
-			v, err := o.value(d, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			if _, again := object[name]; !again {
-				keys = append(keys, name)
-			}
-			object[name] = v
-		}
-		if len(keys) > 1 {
-			o[reflect.ValueOf(object).Pointer()] = keys
-		}
-		_, err = d.Token()
-		return object, err
-	}
-	return t, nil
+func parse(data []byte) (any, orderedjson.Orders, error) {
+	v, orders, err := orderedjson.Parse(data)
+	return asLists(v), orders, err
 }
 
 // asLists replaces the objects that stand for tuples and shapes in the JSON of SavedModels
@@ -546,7 +482,7 @@ func (c *Classes) Complete(obj any) error {
 func (d *Decoder) setDefault(f field, dst reflect.Value) error {
 	var v any = f.def
 	if dst.Kind() != reflect.String {
-		if parsed, err := (keyOrders{}).parse([]byte(f.def)); err == nil {
+		if parsed, _, err := parse([]byte(f.def)); err == nil {
 			v = parsed
 		}
 	}

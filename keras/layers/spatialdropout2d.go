@@ -38,7 +38,7 @@ func (d *SpatialDropout2D) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 	return d.drop(s, "SpatialDropout2D", x, 2)
 }
 
-// drop drops channels of x, which has n dimensions of space.
+// drop sets random channels of x, which has n spatial dimensions, to 0.
 func (d *SpatialDropout2D) drop(s *ops.Scope, layer string, x *ops.Value, n int) *ops.Value {
 	if err := checkRate(d.Rate); err != nil {
 		return s.Fail(layer, err)

@@ -20,8 +20,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestCheckpointsOfFunctionalModels goes on with trainings of tf_keras, writes their
-// checkpoints again, and trains anew.
+// TestCheckpointsOfFunctionalModels continues trainings of tf_keras, writes their
+// checkpoints again, and trains new models.
 func TestCheckpointsOfFunctionalModels(t *testing.T) {
 	var f struct {
 		Words [][]int64

@@ -152,7 +152,7 @@ func call(name, in, f string, t int64) message {
 	return node(name, "PartitionedCall", []string{in}, attr{"Tin", typesAttr(t)}, attr{"Tout", typesAttr(t)}, attr{"f", funcAttr(f)})
 }
 
-// graph is what a model is made of.
+// graph holds the parts of a model.
 type graph struct {
 	nodes     []message
 	functions []message

@@ -138,7 +138,7 @@ func nested(n int, number byte, inner []byte) []byte {
 	return out
 }
 
-// deep returns models of n parts that stand in, above or behind each other.
+// deep returns models of n parts that are nested or chained.
 func deep(n int) []Model {
 	neg := func() *graph {
 		g := new(graph)

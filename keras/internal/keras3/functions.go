@@ -3,6 +3,8 @@ package keras3
 import (
 	"strings"
 	"sync"
+
+	"github.com/cairnml/cairn/keras/internal/orderedjson"
 )
 
 // functionTable has the functions of TensorFlow that TFOpLambda layers call, and the operations
@@ -201,7 +203,7 @@ func parseFunction(line string) *function {
 
 // literal returns a value of the table.
 func literal(s string) any {
-	v, err := parse([]byte(s))
+	v, _, err := orderedjson.Parse([]byte(s))
 	if err != nil {
 		return s
 	}

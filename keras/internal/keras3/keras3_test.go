@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/keras/internal/orderedjson"
 )
 
 // TestConfigsOfAllCasesHaveKeysOfKeras3 translates the config of each layer of the fixtures of
@@ -45,7 +47,7 @@ func TestConfigsOfAllCasesHaveKeysOfKeras3(t *testing.T) {
 				continue
 			}
 			ok++
-			v, err := parse(r.JSON)
+			v, _, err := orderedjson.Parse(r.JSON)
 			if err != nil {
 				t.Fatal(err)
 			}

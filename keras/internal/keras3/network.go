@@ -150,7 +150,7 @@ func (g *network) argumentOrder(n any) []string {
 	for _, item := range list {
 		if place, ok := item.([]any); ok && len(place) == 4 {
 			args, _ := place[3].(map[string]any)
-			names = append(names, g.t.keysOf(args)...)
+			names = append(names, g.t.orders.Keys(args)...)
 		}
 	}
 	return names

@@ -1,13 +1,13 @@
 package keras3
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/cairnml/cairn/keras/internal/orderedjson"
 )
 
 // maxDepth is how deep values may nest.
@@ -33,11 +33,11 @@ func ToKeras2(data []byte) (*Result, error) {
 
 // translate parses a configuration and writes the translated one.
 func translate(data []byte, up bool, f func(*translator, any) (any, error)) (*Result, error) {
-	t := &translator{up: up, noted: map[string]bool{}, order: map[uintptr][]string{}}
-	v, err := t.parse(data)
+	v, orders, err := orderedjson.Parse(data)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the configuration: %w", err)
 	}
+	t := &translator{up: up, noted: map[string]bool{}, orders: orders}
 	if v, err = f(t, v); err != nil {
 		return nil, err
 	}
@@ -45,25 +45,13 @@ func translate(data []byte, up bool, f func(*translator, any) (any, error)) (*Re
 	return &Result{out, t.notes}, err
 }
 
-func parse(data []byte) (v any, err error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return nil, fmt.Errorf("the configuration: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("the configuration: there is more after the JSON value")
-	}
-	return v, nil
-}
-
 // translator translates one configuration.
 type translator struct {
-	up    bool // from Keras 2 to Keras 3
-	depth int
-	notes []string
-	noted map[string]bool
-	order map[uintptr][]string // the keys of each object as they were read
+	up     bool // from Keras 2 to Keras 3
+	depth  int
+	notes  []string
+	noted  map[string]bool
+	orders orderedjson.Orders
 }
 
 func (t *translator) note(format string, args ...any) {
