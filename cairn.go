@@ -65,7 +65,7 @@ func Verify(ctx context.Context, path string, opts *inspect.VerifyOptions) ([]in
 	return faults, err
 }
 
-// Runner returns what calls functions of a model with all kernels, for
+// Runner returns a runner that calls functions of a model with all kernels, for
 // [savedmodel.RestoreOptions] and [convert.Options].
 func Runner() graph.Runner {
 	return func(ctx context.Context, c *graph.Concrete, args ...*tensor.Tensor) ([]graph.Captured, error) {

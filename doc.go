@@ -33,7 +33,7 @@
 //	got, err := classify(ctx, Image{img})
 //
 // To train in Go, use packages keras (layers, losses, optimizers), ops (the ops
-// themselves), grad (the tape), function (what calls them) and dataset;
+// themselves), grad (the tape), function (Func, which calls Go functions) and dataset;
 // examples/guide is the program of TensorFlow's checkpoint guide.
 //
 // To read or write single tensors of TensorFlow's format, use package bundle;

@@ -88,8 +88,8 @@ func defaultSignature(m *run.Model, name string) string {
 	return "serving_default"
 }
 
-// Scan returns what the SavedModel or GraphDef at path would do besides computing; see
-// [scan.Path].
+// Scan returns a report of the operations of the SavedModel or GraphDef at path that
+// do more than compute; see [scan.Path].
 func Scan(ctx context.Context, path string, opts *savedmodel.ReadOptions) (*scan.Report, error) {
 	return scan.Path(ctx, path, opts)
 }

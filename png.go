@@ -16,10 +16,10 @@ import (
 const maxPNG = 1 << 26
 
 // DecodePNG returns a picture as uint8 of [height, width, channels]: one channel for
-// shades of grey, three for colours, four where the picture has transparency,
-// whose colours aren't multiplied by it. Of 16 bits the upper 8 are kept.
+// shades of grey, three for colours, four if the picture has transparency. Colours
+// aren't multiplied by the transparency. Of 16 bits the upper 8 are kept.
 func DecodePNG(r io.Reader) (*tensor.Tensor, error) {
-	// The size stands in the first bytes, and is looked at before it is believed.
+	// The first bytes contain the size, which is checked before it is used.
 	var head bytes.Buffer
 	config, err := png.DecodeConfig(io.TeeReader(io.LimitReader(r, 1<<20), &head))
 	if err != nil {

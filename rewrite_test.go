@@ -20,8 +20,8 @@ import (
 )
 
 // TestWritingToADirGivesTheSameFiles converts, edits and merges from a file
-// system to a folder in memory, between two and within one, and holds the files
-// against those that paths give.
+// system to a folder in memory, between two and within one. It compares the
+// files with those that paths produce.
 func TestWritingToADirGivesTheSameFiles(t *testing.T) {
 	ctx := context.Background()
 	dir, mem := files(t)
