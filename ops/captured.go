@@ -32,7 +32,8 @@ func NewRunner(kernels *engine.KernelSet) graph.Runner {
 	}
 }
 
-// GrantCaptured returns a grant of what files grants, and of the file whose path x is.
+// GrantCaptured returns a grant of everything that files grants, and of the file whose
+// path is x.
 func GrantCaptured(files *engine.Files, x any) *engine.Files {
 	if f, ok := x.(graph.CapturedFile); ok {
 		return files.With(f.CapturedFile())

@@ -10,7 +10,7 @@ import (
 )
 
 // constant returns a value over t that belongs to no call: it never dies, and any
-// number of calls may use it at once. sizes says that it is a shape, axes or a
+// number of calls may use it at once. sizes reports that it is a shape, axes or a
 // count.
 func constant(t *tensor.Tensor, sizes bool) *Value {
 	v := &Value{data: engine.ValueOf(t)}
@@ -81,7 +81,8 @@ func (e *listEntry) holds(dims []int) bool {
 	return true
 }
 
-// masks are the attributes of a StridedSlice, whose bits say what its terms mean.
+// masks are the attributes of a StridedSlice, whose bits are the meanings of its
+// terms.
 type masks [5]int64
 
 var maskNames = [len(masks{})]string{"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}

@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Values is what the functions of control flow take and give: one value, or any
-// number of them.
+// Values is the type of arguments and results of the functions of control flow:
+// one value, or any number of them.
 type Values interface{ *Value | []*Value }
 
 // flat returns the values of x.
@@ -23,7 +23,7 @@ func flat[T Values](x T) []*Value {
 	return nil
 }
 
-// shaped returns T of the values; a failed one where they are too few.
+// shaped returns T of the values; a failed one if they are too few.
 func shaped[T Values](s *Scope, v []*Value) (out T) {
 	switch out := any(&out).(type) {
 	case **Value:
@@ -44,18 +44,18 @@ func bodyOf[T Values](f func(s *Scope) T) body {
 	return func(s *Scope, _ []*Value) []*Value { return flat(f(s)) }
 }
 
-// If returns what then gives where cond, one element of any rank, is true or not
-// zero, and what otherwise gives elsewhere. Eagerly only that function is called. While a
-// function is traced both are, if cond isn't known yet: they may use any value
-// from outside, must give as many values of the same types, and become branches
-// of an op If.
+// If returns the results of then if cond, one element of any rank, is true or not zero, and
+// those of otherwise if not. Eagerly only that function is called. While a function is traced,
+// both are called if cond isn't known yet. They may use any value from outside, must return as
+// many values of the same types, and become branches of an op If.
 //
 //	y := ops.If(s, ops.Greater(s, x, 0),
 //		func(s *ops.Scope) *ops.Value { return ops.Sqrt(s, x) },
 //		func(s *ops.Scope) *ops.Value { return ops.ZerosLike(s, x) })
 //
-// Each function has to use the scope that it is given. Functions that are called for what they
-// change alone give no values: their type is func(*Scope) []*Value, and they return nil.
+// Each function has to use the scope that it receives. Functions that are called for their
+// side effects alone return no values: their type is func(*Scope) []*Value, and they return
+// nil.
 func If[T Values](s *Scope, cond Input, then, otherwise func(s *Scope) T) T {
 	if then == nil || otherwise == nil {
 		s.Fail("If", errors.New("needs two functions"))
@@ -78,9 +78,8 @@ func If[T Values](s *Scope, cond Input, then, otherwise func(s *Scope) T) T {
 	return shaped[T](s, s.traceIf(c, bodyOf(then), bodyOf(otherwise)))
 }
 
-// Case calls the branch whose number index, an integer scalar, is, and returns
-// what it gives; an index that is out of range means the last branch. The rules
-// are those of [If].
+// Case calls the branch at index, an integer scalar, and returns its results.
+// An index out of range means the last branch. The rules are those of [If].
 func Case[T Values](s *Scope, index Input, branches ...func(s *Scope) T) T {
 	if len(branches) == 0 {
 		s.Fail("Case", errors.New("needs at least one branch"))
@@ -117,16 +116,16 @@ func Case[T Values](s *Scope, index Input, branches ...func(s *Scope) T) T {
 	return shaped[T](s, s.traceCase(v, list))
 }
 
-// WhileOptions say how [While] runs.
+// WhileOptions are the options of [While].
 type WhileOptions struct {
 	// MaxIterations ends the loop after so many rounds. Default: 0, no limit.
 	MaxIterations int
 }
 
-// While calls body with the loop's variables, and then with what it gave, for
-// as long as cond of them is true, and is what they are at the end. body gives
-// as many values of the same types. A traced loop is an op While; what is known
-// of a variable's shape is what holds in every round, and to find that out the
+// While calls body with the loop's variables, and then with the results of the
+// last call, as long as cond of them is true. It returns their final values. body
+// returns as many values of the same types. A traced loop is an op While. The
+// known part of a variable's shape has to hold in every round; to find it, the
 // functions may be traced more than once.
 //
 //	// the first power of two above n
@@ -187,7 +186,7 @@ func While[T Values](s *Scope, vars T, cond func(s *Scope, vars T) *Value, body 
 	return shaped[T](s, init)
 }
 
-// inline returns what f gives on the scope itself.
+// inline returns the results of f on the scope itself.
 func inline[T Values](s *Scope, op string, f func(s *Scope) T) T {
 	out := f(s)
 	for i, v := range flat(out) {

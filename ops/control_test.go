@@ -182,8 +182,8 @@ func TestTracedControlFlowIsFunctionalOps(t *testing.T) {
 	}
 }
 
-// TestALoopBeginsWithItsCounterAndLimit holds what TensorFlow's gradient of a loop
-// takes for granted.
+// TestALoopBeginsWithItsCounterAndLimit checks the two arguments that TensorFlow's
+// gradient of a loop expects first.
 func TestALoopBeginsWithItsCounterAndLimit(t *testing.T) {
 	for name, limit := range map[string]int64{"while": -1, "while that grows": -1, "while with a limit": 5, "map": -1, "scan": -1} {
 		c := sameTraced(t, vectorIn(1, 2, 3), knowledge["shapes known"], controlCalls()[name])

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// traced is a branch or a body that was written down as a function of its own.
+// traced is a branch or a body that was traced as a separate function.
 type traced struct {
 	fn    *graph.Function
 	trace *Trace
@@ -44,9 +44,9 @@ func (s *Scope) traceBody(name string, facts []graph.Fact, f body) *traced {
 	return &traced{fn: c.Function, trace: t, args: len(facts)}
 }
 
-// callBody returns what f gives on the scope of its own trace. The first error there
-// goes before a panic, which is what follows from it, such as indexing a failed
-// op's outputs.
+// callBody returns the results of f on the scope of its own trace. The first error
+// there takes precedence over a panic, which follows from it, such as indexing a
+// failed op's outputs.
 func (s *Scope) callBody(f body, inner *Scope, in []*Value) []*Value {
 	if outer := s.tracer(); outer != nil {
 		outer.open++
@@ -60,8 +60,8 @@ func (s *Scope) callBody(f body, inner *Scope, in []*Value) []*Value {
 	return f(inner, in)
 }
 
-// joinCaptures lets all of the functions capture what any of them does, in the
-// same order, and returns the captured values.
+// joinCaptures lets all of the functions capture the union of their captures,
+// in the same order, and returns the captured values.
 func joinCaptures(bodies ...*traced) ([]*Value, error) {
 	var all []*Value
 	seen := map[graph.Output]bool{}
@@ -119,9 +119,9 @@ func (s *Scope) traceIf(cond *Value, then, otherwise body) []*Value {
 	return s.emitBranches("If", cond, []string{"then", "otherwise"}, yes, no)
 }
 
-// scalarCondition returns cond, of one element, as a scalar; calls hold it to that where
-// its size isn't known. The op itself would take any tensor, and be true of one
-// with elements. It is nil after a failure.
+// scalarCondition returns cond, of one element, as a scalar; if its size isn't known,
+// calls check it. The op itself would take any tensor, and be true of one with elements.
+// It is nil after a failure.
 func (s *Scope) scalarCondition(op string, cond *Value) *Value {
 	f := cond.Fact()
 	switch {
@@ -214,9 +214,9 @@ func shapesAttr(name string, facts []graph.Fact) graph.Attr {
 	return graph.Shapes(name, shapes...)
 }
 
-// traceWhile emits a loop. In front of its variables stand a count of the rounds
-// and the limit for them, -1 for none: TensorFlow's gradient of a loop looks for
-// them there.
+// traceWhile emits a loop. A count of the rounds and the limit for them, -1 for
+// none, come before its variables: TensorFlow's gradient of a loop expects them
+// there.
 func (s *Scope) traceWhile(init []*Value, limit int, cond, step body) []*Value {
 	const front = 2
 	most := int32(-1)
@@ -273,8 +273,8 @@ func (s *Scope) boolCondition(c *Value) bool {
 	return s.alive()
 }
 
-// emitLoop emits an op While. What is known of the variables is relaxed until the
-// body keeps it.
+// emitLoop emits an op While. It relaxes the facts about the variables until the
+// body preserves them.
 func (s *Scope) emitLoop(init []*Value, cond, step body) []*Value {
 	facts := make([]graph.Fact, len(init))
 	for i, v := range init {
@@ -304,7 +304,7 @@ func (s *Scope) emitLoop(init []*Value, cond, step body) []*Value {
 		s.fail("While", nil, err)
 		return nil
 	}
-	// What the body captures goes through the loop unchanged.
+	// The body's captures pass through the loop unchanged.
 	for _, arg := range round.fn.Args[round.args:] {
 		round.fn.AddResult(arg.Name, arg.Output(0))
 	}
@@ -318,8 +318,8 @@ func (s *Scope) emitLoop(init []*Value, cond, step body) []*Value {
 	return out[:len(init)]
 }
 
-// keptFact returns what holds of a loop's variable before and after a round. Sizes that stay
-// what they are keep their identities, so that the body knows them from outside; others lose theirs.
+// keptFact returns the fact that holds for a loop's variable before and after a round. Sizes that
+// don't change keep their identities, so that the body knows them from outside; others lose theirs.
 func keptFact(before, after graph.Fact) graph.Fact {
 	out := before.Relax(after.WithoutValue())
 	out.Shape = keptShape(before.Shape, out.Shape)

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Padding says how a window that reaches beyond an image's border is treated.
+// Padding is the treatment of a window that reaches beyond an image's border.
 type Padding string
 
 // The paddings.
@@ -16,7 +16,7 @@ const (
 	Same  Padding = "SAME"  // zeros around, so that there are as many places as elements, divided by the stride
 )
 
-// Format says which dimension of an image is which.
+// Format is the order of the dimensions of an image.
 type Format string
 
 // The formats: N is the batch, C the channels.
@@ -25,7 +25,7 @@ const (
 	ChannelsFirst Format = "NCHW"
 )
 
-// WindowOptions say how an op moves its window.
+// WindowOptions are the options of ops that move a window.
 type WindowOptions struct {
 	// Strides are the distances between neighbouring windows, by height and width
 	// (for volumes by depth, height and width). One number is for all. Default: 1;
@@ -111,21 +111,20 @@ func windowed(s *Scope, op string, n int, size []int, o []*WindowOptions, in ...
 }
 
 // Conv2D convolves images with a filter of height, width, input channels and
-// output channels. Where the images have a multiple of the filter's input
+// output channels. If the images have a multiple of the filter's input
 // channels, these are groups.
 func Conv2D(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
 	return windowed(s, "Conv2D", 2, nil, o, x, filter)
 }
 
 // Conv2DTranspose computes the images of the given sizes, all four, whose
-// convolution with the filter has the gradient y: what is called a transposed
-// convolution. The filter is that of the convolution, from the result's channels
-// to y's.
+// convolution with the filter has the gradient y: a transposed convolution. The
+// filter is that of the convolution, from the result's channels to y's.
 func Conv2DTranspose(s *Scope, sizes, filter, y Input, o ...*WindowOptions) *Value {
 	return windowed(s, "Conv2DBackpropInput", 2, nil, o, sizes, filter, y)
 }
 
-// DepthwiseConv2D convolves each channel with filters of its own; filter is
+// DepthwiseConv2D convolves each channel with separate filters; filter is
 // height, width, channels and outputs a channel.
 func DepthwiseConv2D(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
 	return windowed(s, "DepthwiseConv2dNative", 2, nil, o, x, filter)
@@ -234,9 +233,8 @@ const (
 type ResizeOptions struct {
 	// Method is the way to compute pixels. Default: Bilinear.
 	Method ResizeMethod
-	// AlignCorners lays the centers of the corners' pixels onto each other, as
-	// some models of TensorFlow 1 do. Default: the images' borders lie onto each
-	// other.
+	// AlignCorners aligns the centers of the corners' pixels, as some models of
+	// TensorFlow 1 do. Default: the images' borders are aligned.
 	AlignCorners bool
 	// Legacy lays the pixels' upper left corners onto each other, as TensorFlow 1
 	// did. Default: as tf.image.resize.
@@ -252,8 +250,8 @@ func (m ResizeMethod) scaled(s *Scope, images, size Input) *Value {
 		images, size, scale, []float32{0, 0})
 }
 
-// Resize makes images of another height and width. All methods but Nearest give
-// float32.
+// Resize makes images of another height and width. All methods but Nearest
+// return float32.
 func Resize(s *Scope, images Input, height, width int, opts ...*ResizeOptions) *Value {
 	return ResizeTo(s, images, s.vec32(height, width), opts...)
 }

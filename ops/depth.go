@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/internal/callers"
 )
 
-// ErrRecursive is what a function gives that calls itself without end.
+// ErrRecursive is the error of a function that calls itself without end.
 var ErrRecursive = errors.New("function: the function calls itself; ops.While loops")
 
 // A Go function that calls itself without end takes the process with it when the
@@ -16,7 +16,7 @@ const (
 	checkDepth = 1024   // ops
 	maxFrames  = 20_000 // of the stack
 
-	maxBranches = 200 // that lie in each other while they are traced
+	maxBranches = 200 // the nesting limit of branches that are traced
 )
 
 // checkStack panics with [ErrRecursive] where the stack is too deep.

@@ -6,10 +6,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// The functions of this package that need the shape of an input use it where it
-// is known, and otherwise emit the ops that find it when the function runs.
+// The functions of this package that need the shape of an input use it if it is
+// known, and otherwise emit the ops that find it when the function runs.
 
-// shapeOf returns what is known of an input's shape; nothing of a failed one.
+// shapeOf returns the known part of an input's shape; nothing for a failed one.
 func (s *Scope) shapeOf(x Input) graph.PartialShape {
 	switch x := x.(type) {
 	case *Value:
@@ -73,7 +73,7 @@ func (s *Scope) lastRows(x Input) (rows, outer *Value) {
 	return ReshapeTo(s, x, Concat(s, []*Value{ProdKeep(s, outer, 0), last}, 0)), outer
 }
 
-// shapeOf returns what is known of the shapes of a variable's values.
+// shapeOf returns the known part of the shapes of a variable's values.
 func shapeOf(v *trackable.Variable) graph.PartialShape {
 	if v.Unranked() {
 		return graph.UnknownShape

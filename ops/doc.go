@@ -1,38 +1,35 @@
 // Package ops is TensorFlow's ops as Go functions.
 //
-// Every function takes a [Scope] first and its inputs after it, and makes a
-// [Value]:
+// Every function takes a [Scope] first and its inputs after it, and makes a [Value]:
 //
 //	h := ops.Relu(s, ops.BiasAdd(s, ops.MatMul(s, x, w), b))
 //
-// An [Input] is whatever has a value: a *Value, a *tensor.Tensor, a
-// *trackable.Variable or a struct that embeds one, a Go number, a slice of
-// numbers. A Go number takes the other operand's element type, so that
-// ops.Mul(s, x, 2) works for every x.
+// An [Input] is anything that has a value: a *Value, a *tensor.Tensor, a *trackable.Variable or a
+// struct that embeds one, a Go number, a slice of numbers. A Go number takes the other operand's
+// element type, so that ops.Mul(s, x, 2) works for every x.
 //
 // # Errors
 //
-// Ops return no error. The first failure sticks to the Scope, with the op, its
-// inputs' types and shapes and the line of the caller; what follows does
-// nothing, and the error comes out once: from function's Func.Call, or from
-// [Scope.Err]. A nil input is such a failure.
+// Ops return no error. The Scope keeps the first failure, with the op, its inputs' types and shapes
+// and the line of the caller. Later ops do nothing, and the error is returned once: by function's
+// Func.Call, or by [Scope.Err]. A nil input is such a failure.
 //
 // # Ops that have no function here
 //
-// Each function emits an op of TensorFlow's vocabulary: a name, attributes and
-// inputs. [Scope.Emit] does that for any name that the scope's kernels know, a
-// user's own included; package raw has the same as a function.
+// Each function emits an op of TensorFlow's vocabulary: a name, attributes and inputs. [Scope.Emit]
+// does that for any name that the scope's kernels know, a user's own included; package raw has the
+// same as a function.
 //
 // # For front ends and gradients
 //
-// Programs get their Scope from package function and their gradients from package
-// grad. [NewScope] and [NewTrace] are for other front ends; [Recorder], [Rewriter],
-// [Scope.WithRecorder], [Scope.EndRecording], [SetSlot] and [Slot] for whoever writes another tape.
+// Programs get their Scope from package function and their gradients from package grad. [NewScope]
+// and [NewTrace] are for other front ends; [Recorder], [Rewriter], [Scope.WithRecorder],
+// [Scope.EndRecording], [SetSlot] and [Slot] for other tapes.
 //
 // # Options
 //
-// Functions with optional settings take a pointer to a struct of them last, which may
-// be left out: ops.MatMul(s, a, b), or ops.MatMul(s, a, b, &ops.MatMulOptions{TransposeB: true}).
+// Functions with optional settings take a pointer to a struct of them last, which may be left out:
+// ops.MatMul(s, a, b), or ops.MatMul(s, a, b, &ops.MatMulOptions{TransposeB: true}).
 //
 // # Goroutines
 //

@@ -6,30 +6,31 @@ import (
 )
 
 // The functions of this file take sizes that are values, as a traced function has them
-// where it doesn't know its arguments' sizes.
+// if it doesn't know its arguments' sizes.
 
-// FillTo does what [Fill] does, to a shape that is a value: an int32 or int64 vector.
+// FillTo fills as [Fill], to a shape that is a value: an int32 or int64 vector.
 func FillTo(s *Scope, x, shape Input) *Value { return s.Emit1("Fill", nil, shape, Const(s, x)) }
 
-// TileBy does what [Tile] does, by multiples that are a value: an int32 or int64 vector.
+// TileBy repeats x as [Tile], by multiples that are a value: an int32 or int64 vector.
 func TileBy(s *Scope, x, multiples Input) *Value { return s.Emit1("Tile", nil, x, multiples) }
 
-// BroadcastToShape does what [BroadcastTo] does, to a shape that is a value: an int32 or
-// int64 vector.
+// BroadcastToShape broadcasts x as [BroadcastTo], to a shape that is a value: an int32
+// or int64 vector.
 func BroadcastToShape(s *Scope, x, shape Input) *Value {
 	return s.Emit1("BroadcastTo", nil, x, shape)
 }
 
-// PadBy does what [Pad] does, by paddings that are a value: an int32 or int64 matrix with
-// a row for each axis.
+// PadBy pads x as [Pad], by paddings that are a value: an int32 or int64 matrix with a
+// row for each axis.
 func PadBy(s *Scope, x, paddings Input) *Value { return s.Emit1("Pad", nil, x, paddings) }
 
-// PadWithBy does what [PadWith] does, by paddings that are a value, as in [PadBy].
+// PadWithBy pads x as [PadWith], by paddings that are a value, as in [PadBy].
 func PadWithBy(s *Scope, x, value, paddings Input) *Value {
 	return s.Emit1("PadV2", nil, x, paddings, s.cast(value, s.typeOf(x)))
 }
 
-// TopKOf does what [TopK] does, for a count that is a value: an int32 scalar.
+// TopKOf returns the same as [TopK], for a count that is a value: an int32
+// scalar.
 func TopKOf(s *Scope, x, k Input) (values, indices *Value) {
 	if !s.alive() {
 		return s.failed(), s.failed()
@@ -37,13 +38,14 @@ func TopKOf(s *Scope, x, k Input) (values, indices *Value) {
 	return s.topK(x, Const(s, k))
 }
 
-// OneHotOf does what [OneHot] does, for a depth that is a value: an int32 scalar.
+// OneHotOf returns the same as [OneHot], for a depth that is a value: an int32
+// scalar.
 func OneHotOf(s *Scope, indices, depth Input, d tensor.DType, o ...*OneHotOptions) *Value {
 	return s.oneHot(indices, Const(s, depth), d, o)
 }
 
-// UnsortedSegmentSumOf does what [UnsortedSegmentSum] does, for a count that is a value: an
-// int32 or int64 scalar.
+// UnsortedSegmentSumOf returns the same as [UnsortedSegmentSum], for a count that is a
+// value: an int32 or int64 scalar.
 func UnsortedSegmentSumOf(s *Scope, x, ids, n Input) *Value {
 	return s.Emit1("UnsortedSegmentSum", nil, x, Const(s, ids), Const(s, n))
 }

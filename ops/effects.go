@@ -15,12 +15,12 @@ import (
 type effects struct {
 	all  []*graph.Node // whose effect a call must have
 	vars map[resource]*uses
-	from map[resource][]resource // what the datasets touch that an iterator goes through
+	from map[resource][]resource // the resources of the datasets that an iterator reads
 	last *graph.Node             // the last one with an effect on nothing in particular
 }
 
-// resource is what an op touches: what a handle refers to. Handles that are made by one
-// name are of one resource.
+// resource is the state that an op touches, which a handle refers to. Handles that are
+// made by one name refer to one resource.
 type resource struct {
 	handle          graph.Output
 	op, group, name string
@@ -38,7 +38,7 @@ func resourceOf(o graph.Output) resource {
 }
 
 // drawn appends the resources that a dataset, and those that it is made of, touch when
-// their elements are drawn: what the functions of a map or a filter capture.
+// their elements are drawn: the captures of the functions of a map or a filter.
 func drawn(into []resource, dataset *graph.Node, seen map[*graph.Node]bool) []resource {
 	if dataset == nil || seen[dataset] {
 		return into
@@ -57,7 +57,7 @@ func drawn(into []resource, dataset *graph.Node, seen map[*graph.Node]bool) []re
 	return into
 }
 
-// touched returns what n touches besides the handles that it is given.
+// touched returns the resources that n touches besides its input handles.
 func (e *effects) touched(n *graph.Node) []resource {
 	switch n.Op {
 	case "DatasetToSingleElement", "DatasetToTFRecord", "ReduceDataset":
@@ -142,7 +142,7 @@ func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable
 		}
 		u.write, u.reads = n, nil
 	}
-	// What goes to a variable by ways other than its own handle changes it too.
+	// Writes to a variable by ways other than its own handle change it too.
 	indirectly := func(r resource) {
 		touch(r)
 		for _, vt := range vars {
@@ -180,7 +180,7 @@ func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable
 	e.all = append(e.all, n)
 }
 
-// effect is what an op does to state.
+// effect is the way in which an op uses state.
 type effect uint8
 
 const (

@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestHandlesOfOneNameAreOfOneResource: what is written through one handle of a table
-// comes before what is read through another, in calls and branches too; a table of another
-// name waits for neither.
+// TestHandlesOfOneNameAreOfOneResource checks that a write through one handle of a table
+// comes before a read through another, in calls and branches too. A table of another name
+// waits for neither.
 func TestHandlesOfOneNameAreOfOneResource(t *testing.T) {
 	s, trace := ops.NewTrace(context.Background(), "f")
 	handle := func(s *ops.Scope, name string) *ops.Value {
@@ -57,8 +57,8 @@ func TestHandlesOfOneNameAreOfOneResource(t *testing.T) {
 	}
 }
 
-// TestAHandlesIdentityIsOfItsResource: what is written through an Identity of a handle
-// comes between the reads before and after.
+// TestAHandlesIdentityIsOfItsResource checks that a write through an Identity of a
+// handle comes between the reads before and after.
 func TestAHandlesIdentityIsOfItsResource(t *testing.T) {
 	v := trackable.NewVariable(tensor.Scalar[float32](1))
 	f := function.New(func(s *ops.Scope, x *ops.Value) []*ops.Value {
@@ -77,8 +77,8 @@ func TestAHandlesIdentityIsOfItsResource(t *testing.T) {
 	}
 }
 
-// TestAReductionTouchesWhatItsDatasetCaptures: a map's function writes to a variable when
-// the elements are drawn, so between what is written and read before and after.
+// TestAReductionTouchesWhatItsDatasetCaptures checks that a map's function writes to a
+// variable when the elements are drawn, so between the writes and reads before and after.
 func TestAReductionTouchesWhatItsDatasetCaptures(t *testing.T) {
 	v := trackable.NewVariable(tensor.Scalar[int64](1))
 	ints := graph.Attrs{graph.Types("output_types", tensor.Int64), graph.Shapes("output_shapes", graph.ShapeOf())}

@@ -9,9 +9,9 @@ import (
 )
 
 // Einsum computes the sum of products that an equation such as "bij,bjk->bik"
-// describes. It takes any number of inputs. The ellipsis "..." stands for dimensions
-// that broadcast. Three or more inputs are multiplied two at a time, where sizes are
-// known in the order in which the results are smallest.
+// describes. It takes any number of inputs. The ellipsis "..." means dimensions that
+// broadcast. Three or more inputs are multiplied two at a time, in the order with
+// the smallest results if sizes are known.
 func Einsum(s *Scope, equation string, inputs ...Input) *Value {
 	if len(inputs) <= 2 {
 		return einsum(s, equation, inputs...)

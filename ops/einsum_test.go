@@ -58,8 +58,8 @@ func bothWays(t *testing.T, f func(s *ops.Scope, x []*ops.Value) []*ops.Value, i
 	return results
 }
 
-// TestGradientsOfEinsumsWithAnEllipsis has TensorFlow's gradients. An input without
-// ellipsis is the same for all that the other's stands for.
+// TestGradientsOfEinsumsWithAnEllipsis compares gradients with TensorFlow's. An
+// input without ellipsis is the same for all elements of the other's ellipsis.
 func TestGradientsOfEinsumsWithAnEllipsis(t *testing.T) {
 	x, w := numbers(1, 2, 1, 2), numbers(1, 2, 2)
 	turned := tensor.Must(numbers(1, 2, 2, 1).Reshape(2, 2, 1)) // x with its last dimension first

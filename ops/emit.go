@@ -10,18 +10,17 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Emit runs the op called name and is its outputs: the way to an op that has no
-// function of its own, a user's op included. attrs may be nil; attributes that
-// follow from the inputs' types may be left out. After a failure it is nil; the
-// error sticks to the scope.
+// Emit runs the op called name and returns its outputs: the way to an op that has no
+// function here, a user's op included. attrs may be nil; attributes that follow from
+// the inputs' types may be left out. After a failure it returns nil, and the scope
+// keeps the error.
 //
 //	y := s.Emit("Cumprod", graph.Attrs{graph.Bool("reverse", true)}, x, 0)[0]
 //
-// A bare Go number takes the type that the op's definition says, which may be that of
-// other inputs.
-// Since a failed Emit has no outputs, indexing it as above panics, and the
-// panic is recovered at the call's boundary, which then reports the first
-// error. [Scope.Emit1] never panics.
+// A bare Go number takes the type from the op's definition, which may be that of
+// other inputs. Since a failed Emit has no outputs, indexing it as above panics, and
+// the panic is recovered at the call's boundary, which then reports the first error.
+// [Scope.Emit1] never panics.
 func (s *Scope) Emit(name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	if !s.run(name, attrs, inputs) {
 		return nil
@@ -29,8 +28,8 @@ func (s *Scope) Emit(name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	return append([]*Value(nil), s.step.outs...)
 }
 
-// Emit1 does what Emit does, for an op with exactly one output. After a failure
-// the value is a failed one.
+// Emit1 runs an op with exactly one output as Emit, and returns the output. After a
+// failure the value is a failed one.
 func (s *Scope) Emit1(name string, attrs graph.Attrs, inputs ...Input) *Value {
 	if !s.run(name, attrs, inputs) {
 		return s.failed()
@@ -41,8 +40,8 @@ func (s *Scope) Emit1(name string, attrs graph.Attrs, inputs ...Input) *Value {
 	return s.step.outs[0]
 }
 
-// EmitN does what Emit does, for an op with n outputs. After a failure it is n
-// failed values.
+// EmitN runs an op with n outputs as Emit, and returns the outputs. After a failure it
+// returns n failed values.
 func (s *Scope) EmitN(n int, name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	if s.run(name, attrs, inputs) {
 		if len(s.step.outs) == n {
@@ -57,8 +56,7 @@ func (s *Scope) EmitN(n int, name string, attrs graph.Attrs, inputs ...Input) []
 	return out
 }
 
-// Emit0 does what Emit does, for an op without outputs; it reports whether it
-// ran.
+// Emit0 runs an op without outputs as Emit. It reports whether the op ran.
 func (s *Scope) Emit0(name string, attrs graph.Attrs, inputs ...Input) bool {
 	return s.run(name, attrs, inputs)
 }
@@ -84,7 +82,7 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 		}
 	}
 	var calls []call
-	own := -1 // outputs, where recorders add others
+	own := -1 // the op's own outputs, if recorders add others
 	if len(s.recs) > 0 && callsFunctions(name) {
 		own = outputsOf(name, attrs, len(st.ins))
 		var err error
@@ -123,8 +121,8 @@ func (s *Scope) dropReads(from int) {
 	st.reads = kept
 }
 
-// collectData does what collect does where nothing is to be turned into anything: all
-// inputs of an eager op are values with data. It reports false otherwise.
+// collectData collects as collect, on a fast path, if no input needs a conversion: all inputs
+// of an eager op are values with data. It reports false otherwise.
 func (s *Scope) collectData(inputs []Input) bool {
 	st := s.step
 	if _, ok := st.exec.(eager); !ok {
@@ -192,9 +190,10 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 	return true
 }
 
-// definedType returns the type that a Go number gets as input i of an op: the
-// argument's own, or that of the inputs which the definition says to have the same;
-// want where it says nothing. The bits of weak are the inputs that are Go numbers.
+// definedType returns the type of a Go number as input i of an op: the argument's
+// own, or that of the inputs which must have the same type by the definition. If
+// the definition leaves it open, the type is want. The bits of weak are the inputs
+// that are Go numbers.
 func definedType(def *graph.OpDef, attrs graph.Attrs, inputs []Input, ins []*Value, weak uint64, i int, want tensor.DType) tensor.DType {
 	if def == nil || len(def.Inputs) != len(inputs) || slices.ContainsFunc(def.Inputs, func(a graph.ArgDef) bool { return a.List() }) {
 		return want
@@ -260,8 +259,8 @@ func (s *Scope) badWeak(name string, attrs graph.Attrs, i int) bool {
 	return false
 }
 
-// weakType returns the common type where all inputs are Go numbers: a float
-// wins over an int.
+// weakType returns the common type if all inputs are Go numbers: a float wins
+// over an int.
 func weakType(inputs []Input) tensor.DType {
 	var isFloat, isComplex bool
 	for _, in := range inputs {
@@ -283,8 +282,8 @@ func weakType(inputs []Input) tensor.DType {
 	return tensor.Int32
 }
 
-// Const returns a value of any Input. A Go number becomes int32 or float32;
-// give a type to ConstOf to have another.
+// Const returns a value of any Input. A Go number becomes int32 or float32; use
+// ConstOf for another type.
 func Const(s *Scope, x Input) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -321,16 +320,16 @@ func ConstOf(s *Scope, d tensor.DType, x Input) *Value {
 	return s.newValue(v.data.Tensor) // the caller's own, which a tape may watch
 }
 
-// sizes returns a value over t, a shape, axes or a count, which says nothing of
-// the type of the Go numbers among an op's other inputs.
+// sizes returns a value over t, a shape, axes or a count, which doesn't
+// determine the type of the Go numbers among an op's other inputs.
 func (s *Scope) sizes(t *tensor.Tensor) *Value {
 	v := s.newValue(t)
 	v.mark().sizes = true
 	return v
 }
 
-// vec32 returns an int32 vector, as the ops take shapes, axes and permutations; where
-// a number doesn't fit, an int64 one.
+// vec32 returns an int32 vector, as the ops take shapes, axes and permutations; an
+// int64 one if a number doesn't fit.
 func (s *Scope) vec32(dims ...int) *Value { return s.step.list(dims) }
 
 func vec64(dims []int) *tensor.Tensor {
@@ -375,7 +374,7 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 // of structs that embed variables, or a single input. The result is good until the
 // next op.
 func (s *Scope) list(in Input) ([]Input, bool) {
-	out := s.step.args[:0] // with room for an axis, which comes behind it
+	out := s.step.args[:0] // with room for an axis, which comes after it
 	switch x := in.(type) {
 	case []*Value:
 		out = appendInputs(out, x)

@@ -15,8 +15,8 @@ type OpError struct {
 	Op     string      // TensorFlow's op name
 	Attrs  graph.Attrs // the attributes
 	Inputs []InputSpec // types and shapes of the inputs
-	Site   string      // where the program called it, "file.go:12"
-	Err    error       // what is wrong
+	Site   string      // the program's line of the call, "file.go:12"
+	Err    error       // the cause
 }
 
 // InputSpec is the type and shape of an input.
@@ -33,8 +33,7 @@ func (i InputSpec) String() string {
 	return i.DType.String() + i.Shape.String()
 }
 
-// Error returns "file.go:12: MatMul(float32[2,4], float32[3,2]): what is
-// wrong".
+// Error returns "file.go:12: MatMul(float32[2,4], float32[3,2]): cause".
 func (e *OpError) Error() string {
 	var b strings.Builder
 	if e.Site != "" {
@@ -61,7 +60,7 @@ func (e *OpError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *OpError) Unwrap() error { return e.Err }
 
 func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {

@@ -7,9 +7,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// functionCalls returns the calls by function; a word behind the name tells
-// several calls of one apart. testdata/tf2.21/gen_functions.py has TensorFlow's
-// twins.
+// functionCalls returns the calls by function; a word after the name
+// distinguishes several calls of one function. testdata/tf2.21/gen_functions.py
+// has the same calls in TensorFlow.
 func functionCalls() map[string]call {
 	all := map[string]call{}
 	for _, part := range []map[string]call{mathCalls(), nnCalls(), reduceCalls(), shapeCalls(), indexCalls(), variableCalls(), imageCalls(), stringCalls(), linalgCalls()} {

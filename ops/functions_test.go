@@ -33,8 +33,8 @@ func (in inputs) variables(names ...string) []*trackable.Variable {
 	return vars
 }
 
-// call makes one function's calls, whose results are compared with what
-// TensorFlow gave under the same name.
+// call makes one function's calls, whose results are compared with TensorFlow's
+// under the same name.
 type call func(s *ops.Scope, in inputs) []*ops.Value
 
 func values(v ...*ops.Value) []*ops.Value { return v }
@@ -133,8 +133,8 @@ func sameAs(t *testing.T, i int, got, want *tensor.Tensor) {
 	}
 }
 
-// comparedElsewhere are the functions that no result of TensorFlow's under
-// their own name can stand for, and what tests them.
+// comparedElsewhere are the functions that no result of TensorFlow under the
+// same name can check, and the tests that check them.
 var comparedElsewhere = map[string]string{
 	"SaveV2":               "function: TestStackedPartsEqualTensorFlowsFiles",
 	"RestoreV2":            "function: TestStackedPartsFromTensorFlowAreRestored",

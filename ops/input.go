@@ -33,7 +33,7 @@ var (
 	errNilResult = errors.New("is nil; a function that gives no values returns a nil []*ops.Value")
 )
 
-// nilInput returns the error for input i of an op, by the name that its definition gives it.
+// nilInput returns the error for input i of an op, by the name in its definition.
 func nilInput(def *graph.OpDef, i int) error {
 	name := ""
 	if def != nil && i < len(def.Inputs) && !slices.ContainsFunc(def.Inputs[:i+1], func(a graph.ArgDef) bool { return a.List() }) {
@@ -99,7 +99,7 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 func (s *Scope) newValue(t *tensor.Tensor) *Value {
 	st := s.step
 	if len(st.slab) == 0 {
-		st.slab = make([]Value, 31) // 2 KiB with what the runtime puts before them
+		st.slab = make([]Value, 31) // 2 KiB including the runtime's header before them
 	}
 	v := &st.slab[0]
 	st.slab = st.slab[1:]
@@ -107,7 +107,7 @@ func (s *Scope) newValue(t *tensor.Tensor) *Value {
 	return v
 }
 
-// newExtra makes room for what a value of this call has besides its data.
+// newExtra allocates the data that a value of this call has besides its tensor.
 func (st *step) newExtra() *extra {
 	if len(st.extras) == 0 {
 		st.extras = make([]extra, 16)
@@ -164,8 +164,8 @@ func tensorOf(in any, want tensor.DType) (*tensor.Tensor, error) {
 	return reflectTensor(in, want)
 }
 
-// elementKind returns the kind of what nested slices or arrays have as elements, or of
-// a value that is neither.
+// elementKind returns the kind of the elements of nested slices or arrays, or of a
+// value that is neither.
 func elementKind(in any) reflect.Kind {
 	t := reflect.TypeOf(in)
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
@@ -380,7 +380,8 @@ func gather[T tensor.Element](v reflect.Value, dims []int, at func(reflect.Value
 	return tensor.New(list, dims...)
 }
 
-// elements returns what nested slices hold, which must have the sizes dims.
+// elements returns the contents of nested slices, which must have the sizes
+// dims.
 func elements[T any](v reflect.Value, dims []int, at func(reflect.Value) T) ([]T, error) {
 	var out []T
 	var walk func(v reflect.Value, dims []int) error

@@ -11,7 +11,7 @@ import (
 type Slice struct {
 	// Name is the tensor's key in the checkpoint.
 	Name string
-	// Value is what is saved, and for a restore an example of the type: its
+	// Value is the value to save. For a restore it is an example of the type: its
 	// elements don't matter.
 	Value *Value
 	// Spec is the part of the whole tensor that Value is, in TensorFlow's

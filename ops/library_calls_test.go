@@ -112,7 +112,8 @@ func linalgCalls() map[string]call {
 	type in = inputs
 	type vs = []*ops.Value
 	full := &ops.FullOptions{Full: true}
-	// What decompositions give is unique but for signs, so products of it are compared.
+	// The results of decompositions are unique but for signs, so products of them are
+	// compared.
 	product := func(s *ops.Scope, u, d, v *ops.Value) *ops.Value {
 		return ops.MatMul(s, ops.Mul(s, u, ops.ExpandDims(s, d, -2)), v, &ops.MatMulOptions{TransposeB: true})
 	}

@@ -34,15 +34,15 @@ func Inverse(s *Scope, x Input, o ...*SolveOptions) *Value {
 	return s.Emit1("MatrixInverse", last(o).attrs(), x)
 }
 
-// Solve returns the X of a X = b, where b is a matrix. A singular a is an error.
+// Solve returns the X of a X = b, for a matrix b. A singular a is an error.
 func Solve(s *Scope, a, b Input, o ...*SolveOptions) *Value {
 	return s.Emit1("MatrixSolve", last(o).attrs(), a, b)
 }
 
 // TriangularSolveOptions are the settings of [TriangularSolve].
 type TriangularSolveOptions struct {
-	// Upper says that the matrix is upper triangular. Default: lower. The other triangle is
-	// not read.
+	// Upper means that the matrix is upper triangular. Default: lower. The other triangle
+	// is not read.
 	Upper bool
 	// Adjoint takes the conjugate transpose of the matrix. Default false.
 	Adjoint bool
@@ -160,7 +160,7 @@ func Logm(s *Scope, x Input) *Value { return s.Emit1("MatrixLogarithm", nil, x) 
 func Sqrtm(s *Scope, x Input) *Value { return s.Emit1("MatrixSquareRoot", nil, x) }
 
 // Pinv returns the pseudo-inverses of real matrices. Singular values of at most cutoff times the
-// largest count as 0; a cutoff of 0 stands for 10 times the matrix's larger size and the type's
+// largest count as 0. A cutoff of 0 means 10 times the matrix's larger size times the type's
 // epsilon.
 func Pinv(s *Scope, x Input, cutoff float64) *Value {
 	v := Const(s, x)

@@ -8,9 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Map calls f with each slice of xs along the first dimension and stacks what it
-// gives along a new first dimension; of several values f gets the slices at the
-// same place. Traced it is a loop over lists. f may be traced more than once.
+// Map calls f with each slice of xs along the first dimension and stacks its results along a new first
+// dimension. Of several values f gets the slices at the same index. Traced it is a loop over lists. f
+// may be traced more than once.
 //
 //	norms := ops.Map(s, rows, func(s *ops.Scope, row *ops.Value) *ops.Value { return ops.Norm(s, row) })
 func Map[X, Y Values](s *Scope, xs X, f func(s *Scope, x X) Y) Y {
@@ -24,11 +24,9 @@ func Map[X, Y Values](s *Scope, xs X, f func(s *Scope, x X) Y) Y {
 	return shaped[Y](s, out)
 }
 
-// Scan returns every value that f gives, stacked along a new first dimension,
-// when it is called with each slice of xs along the first dimension and with
-// what it gave before, at first initial. It gives as many values as initial has,
-// of the same types and shapes. Traced it is a loop over lists. f may be traced
-// more than once.
+// Scan calls f with each slice of xs along the first dimension and with f's last result, at first initial. It returns
+// all results of f, stacked along a new first dimension. f returns as many values as initial has, of the same types and
+// shapes. Traced it is a loop over lists. f may be traced more than once.
 //
 //	sums := ops.Scan(s, ops.Const(s, 0.0), x, func(s *ops.Scope, sum, x *ops.Value) *ops.Value { return ops.Add(s, sum, x) })
 func Scan[A, X Values](s *Scope, initial A, xs X, f func(s *Scope, acc A, x X) A) A {
@@ -43,7 +41,7 @@ func Scan[A, X Values](s *Scope, initial A, xs X, f func(s *Scope, acc A, x X) A
 	return shaped[A](s, out)
 }
 
-// LoopOptions say how [Loop] runs.
+// LoopOptions are the options of [Loop].
 type LoopOptions struct {
 	// Unroll repeats the ops of the function for each slice in a trace, which needs to know
 	// the number of slices. Default: a trace has a loop.
@@ -71,7 +69,7 @@ func Loop(s *Scope, initial, xs []*Value, f func(s *Scope, state, x []*Value) (n
 	return s.loopOver("Loop", append([]*Value{}, constants(s, initial)...), xs, kind, f)
 }
 
-// loopKind says what differs between the loops over slices.
+// loopKind contains the differences between the loops over slices.
 type loopKind struct {
 	scan   bool // the outputs are the state
 	unroll bool // also in a trace
@@ -86,7 +84,7 @@ func constants(s *Scope, xs []*Value) []*Value {
 	return out
 }
 
-// dim0 returns the number of slices of x, negative where it isn't known.
+// dim0 returns the number of slices of x, negative if it isn't known.
 func dim0(x *Value) int {
 	if s := x.Fact().Shape; s.Rank() > 0 {
 		return s.Dim(0)
@@ -94,7 +92,7 @@ func dim0(x *Value) int {
 	return -1
 }
 
-// element is what a loop does with the slices at one place; acc is the state that it
+// element is a loop's function of the slices at one index; acc is the state that it
 // returned for the slices before, nothing in a Map.
 type element func(s *Scope, acc, x []*Value) (next, out []*Value)
 
@@ -184,7 +182,7 @@ func (s *Scope) checkElement(init, next, out []*Value) error {
 	return nil
 }
 
-// elementFacts returns what is known of one slice of each.
+// elementFacts returns the facts about one slice of each.
 func elementFacts(xs []*Value) []graph.Fact {
 	facts := make([]graph.Fact, len(xs))
 	for i, x := range xs {
@@ -197,7 +195,7 @@ func elementFacts(xs []*Value) []graph.Fact {
 	return facts
 }
 
-// probe returns what is known of the outputs of f for any slices of xs.
+// probe returns the facts about the outputs of f for any slices of xs.
 func (s *Scope) probe(op string, init, xs []*Value, kind *loopKind, f element) ([]graph.Fact, bool) {
 	var facts []graph.Fact
 	for _, v := range init {
@@ -225,7 +223,7 @@ func (s *Scope) probe(op string, init, xs []*Value, kind *loopKind, f element) (
 	return out, true
 }
 
-// loopFact returns what of f may hold in every round.
+// loopFact returns the part of f that may hold in every round.
 func loopFact(f graph.Fact) graph.Fact {
 	f = f.WithoutValue()
 	f.Shape = f.Shape.Anonymous()
@@ -274,7 +272,7 @@ func (s *Scope) traceLoop(op string, init, xs []*Value, kind *loopKind, f elemen
 	for i, fact := range facts {
 		given[i] = s.shapeVector(fact.Shape)
 		if !fact.Shape.Known() && kind.scan {
-			// No slices give no values, whose shape is then that of the first one.
+			// Without slices there are no values; the shape is then that of the first one.
 			given[i] = Shape(s, init[i])
 		}
 		vars = append(vars, s.Emit1("TensorListReserve", graph.Attrs{graph.Type("element_dtype", fact.DType)}, given[i], n))

@@ -32,8 +32,8 @@ func Div(s *Scope, x, y Input) *Value {
 	return s.Emit1("RealDiv", nil, x, y)
 }
 
-// typeOf returns the element type of an input that has one of its own; Invalid for what
-// becomes a tensor only as an input, and for nothing.
+// typeOf returns the element type of an input that has one; Invalid for an input that
+// becomes a tensor only later, and for nil.
 func typeOf(in Input) tensor.DType {
 	switch x := in.(type) {
 	case *Value:
@@ -86,28 +86,28 @@ func Atan2(s *Scope, y, x Input) *Value { return s.Emit1("Atan2", nil, y, x) }
 // Xlogy computes x*log(y), and 0 where x is 0.
 func Xlogy(s *Scope, x, y Input) *Value { return s.Emit1("Xlogy", nil, x, y) }
 
-// Equal returns true where x and y are equal; NaN equals nothing.
+// Equal reports for each element whether x and y are equal; NaN equals nothing.
 func Equal(s *Scope, x, y Input) *Value { return s.Emit1("Equal", nil, x, y) }
 
-// NotEqual returns true where x and y differ.
+// NotEqual reports for each element whether x and y differ.
 func NotEqual(s *Scope, x, y Input) *Value { return s.Emit1("NotEqual", nil, x, y) }
 
-// Less returns true where x < y.
+// Less reports for each element whether x < y.
 func Less(s *Scope, x, y Input) *Value { return s.Emit1("Less", nil, x, y) }
 
-// LessEqual returns true where x <= y.
+// LessEqual reports for each element whether x <= y.
 func LessEqual(s *Scope, x, y Input) *Value { return s.Emit1("LessEqual", nil, x, y) }
 
-// Greater returns true where x > y.
+// Greater reports for each element whether x > y.
 func Greater(s *Scope, x, y Input) *Value { return s.Emit1("Greater", nil, x, y) }
 
-// GreaterEqual returns true where x >= y.
+// GreaterEqual reports for each element whether x >= y.
 func GreaterEqual(s *Scope, x, y Input) *Value { return s.Emit1("GreaterEqual", nil, x, y) }
 
-// And returns true where both booleans are true.
+// And reports for each element whether both booleans are true.
 func And(s *Scope, x, y Input) *Value { return s.Emit1("LogicalAnd", nil, x, y) }
 
-// Or returns true where one of the booleans is true.
+// Or reports for each element whether at least one of the booleans is true.
 func Or(s *Scope, x, y Input) *Value { return s.Emit1("LogicalOr", nil, x, y) }
 
 // BitwiseAnd computes the bitwise and of integers.
@@ -217,13 +217,13 @@ func Ceil(s *Scope, x Input) *Value { return s.Emit1("Ceil", nil, x) }
 // Round rounds to the nearest integer, ties to even, in x's own type.
 func Round(s *Scope, x Input) *Value { return s.Emit1("Round", nil, x) }
 
-// IsNaN returns true where x is NaN.
+// IsNaN reports for each element whether it is NaN.
 func IsNaN(s *Scope, x Input) *Value { return s.Emit1("IsNan", nil, x) }
 
-// IsInf returns true where x is an infinity.
+// IsInf reports for each element whether it is an infinity.
 func IsInf(s *Scope, x Input) *Value { return s.Emit1("IsInf", nil, x) }
 
-// IsFinite returns true where x is neither NaN nor an infinity.
+// IsFinite reports for each element whether it is neither NaN nor an infinity.
 func IsFinite(s *Scope, x Input) *Value { return s.Emit1("IsFinite", nil, x) }
 
 // Not negates booleans.
@@ -262,7 +262,8 @@ func Clip(s *Scope, x, lo, hi Input) *Value {
 	return out
 }
 
-// Where picks x where cond is true and y elsewhere; all three broadcast.
+// Where returns the elements of x at which cond is true and those of y otherwise; all
+// three broadcast.
 func Where(s *Scope, cond, x, y Input) *Value {
 	// cond is boolean: numbers take their type from x or y instead.
 	if _, weak, err := s.peek(x); weak && err == nil {
@@ -284,7 +285,7 @@ func Cast(s *Scope, x Input, d tensor.DType) *Value {
 	return s.Emit1("Cast", graph.Attrs{graph.Type("DstT", d)}, x)
 }
 
-// MatMulOptions say how [MatMul] takes its inputs.
+// MatMulOptions are the options of [MatMul].
 type MatMulOptions struct {
 	// TransposeA and TransposeB swap the last two dimensions first. Default:
 	// false.
@@ -306,9 +307,9 @@ var (
 	}
 )
 
-// MatMul multiplies the matrices a and b. Two matrices emit MatMul; where an
-// input has more dimensions, or may have, they count as a batch of matrices,
-// which broadcasts, and BatchMatMulV2 is emitted (it conjugates what it
+// MatMul multiplies the matrices a and b. Two matrices emit MatMul. If an input
+// has more dimensions, or may have, they are a batch of matrices, which
+// broadcasts, and BatchMatMulV2 is emitted (it conjugates the matrices that it
 // transposes).
 func MatMul(s *Scope, a, b Input, o ...*MatMulOptions) *Value {
 	var flags int
@@ -329,7 +330,7 @@ func MatMul(s *Scope, a, b Input, o ...*MatMulOptions) *Value {
 // BiasAdd adds the vector b to x along x's last dimension.
 func BiasAdd(s *Scope, x, b Input) *Value { return s.Emit1("BiasAdd", nil, x, b) }
 
-// peek says whether an input is a weak Go number, without making a value.
+// peek reports whether an input is a weak Go number, without making a value.
 func (s *Scope) peek(x Input) (v *Value, weak bool, err error) {
 	switch x.(type) {
 	case *Value, *tensor.Tensor, trackable.VariableLike, nil:

@@ -12,18 +12,18 @@ func Relu(s *Scope, x Input) *Value { return s.Emit1("Relu", nil, x) }
 // Relu6 computes min(max(x, 0), 6).
 func Relu6(s *Scope, x Input) *Value { return s.Emit1("Relu6", nil, x) }
 
-// LeakyRelu returns x where it is positive and alpha*x elsewhere.
+// LeakyRelu returns x for positive elements and alpha*x for others.
 // tf.nn.leaky_relu's default alpha is 0.2, Keras' is 0.3.
 func LeakyRelu(s *Scope, x Input, alpha float64) *Value {
 	return s.Emit1("LeakyRelu", graph.Attrs{graph.Float("alpha", alpha)}, x)
 }
 
-// Elu returns x where it is positive and exp(x)-1 elsewhere.
+// Elu returns x for positive elements and exp(x)-1 for others.
 func Elu(s *Scope, x Input) *Value { return s.Emit1("Elu", nil, x) }
 
-// Selu computes the scaled exponential linear unit: scale*x where x is positive
-// and scale*alpha*(exp(x)-1) elsewhere, with the constants that keep mean and
-// variance.
+// Selu computes the scaled exponential linear unit: scale*x for positive
+// elements and scale*alpha*(exp(x)-1) for others, with the constants that keep
+// mean and variance.
 func Selu(s *Scope, x Input) *Value { return s.Emit1("Selu", nil, x) }
 
 // Gelu computes x times the Gaussian distribution function of x.
@@ -70,7 +70,7 @@ func Mish(s *Scope, x Input) *Value {
 // Softmax computes exp(x) divided by its sum along the last axis.
 func Softmax(s *Scope, x Input) *Value { return s.Emit1("Softmax", nil, x) }
 
-// LogSoftmax computes the logarithm of [Softmax], exact where that is close to
+// LogSoftmax computes the logarithm of [Softmax], exact for logarithms close to
 // 0.
 func LogSoftmax(s *Scope, x Input) *Value { return s.Emit1("LogSoftmax", nil, x) }
 
@@ -82,7 +82,7 @@ func L2Normalize(s *Scope, x Input, epsilon float64, axes ...int) *Value {
 }
 
 // Dropout sets each element to 0 with probability rate and divides the others
-// by 1-rate, so that the mean stays. A rate of 0 gives x itself.
+// by 1-rate, so that the mean stays. A rate of 0 returns x itself.
 func Dropout(s *Scope, r *Random, x Input, rate float64) *Value {
 	x = Const(s, x)
 	if rate == 0 {

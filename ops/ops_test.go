@@ -140,8 +140,8 @@ func TestNumbersTakeTheOthersType(t *testing.T) {
 	}
 }
 
-// The type of a shape, of axes or of indices is not that of Go numbers beside
-// them.
+// Go numbers don't take the type of a shape, of axes or of indices among the
+// other inputs.
 func TestNumbersDoNotTakeTheTypeOfSizesOrIndices(t *testing.T) {
 	s := eager()
 	for name, v := range map[string]*ops.Value{

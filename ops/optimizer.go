@@ -40,7 +40,8 @@ func ApplyGradientDescent(s *Scope, v trackable.VariableLike, lr, grad Input) {
 
 // MomentumOptions choose the form of [ApplyMomentum] and [ApplyKerasMomentum].
 type MomentumOptions struct {
-	// Nesterov takes the gradient where the momentum leads. Default: where v is.
+	// Nesterov takes the gradient at the point that the momentum leads to. Default:
+	// at v.
 	Nesterov bool
 }
 
@@ -93,8 +94,8 @@ func ApplyAdam(s *Scope, v, m, v2 trackable.VariableLike, beta1Power, beta2Power
 		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
 }
 
-// ApplyAdamWithAmsgrad does what [ApplyAdam] does, but divides by the largest
-// v2 so far, which vhat keeps.
+// ApplyAdamWithAmsgrad updates as [ApplyAdam], but divides by the largest v2 so
+// far, which vhat stores.
 func ApplyAdamWithAmsgrad(s *Scope, v, m, v2, vhat trackable.VariableLike, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input) {
 	s.apply("ResourceApplyAdamWithAmsgrad", nil, []trackable.VariableLike{v, m, v2, vhat},
 		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
@@ -138,8 +139,8 @@ func ApplyRMSProp(s *Scope, v, ms, mom trackable.VariableLike, lr, rho, momentum
 	s.apply("ResourceApplyRMSProp", nil, []trackable.VariableLike{v, ms, mom}, lr, rho, momentum, epsilon, grad)
 }
 
-// ApplyCenteredRMSProp does what [ApplyRMSProp] does, but divides by an
-// estimate of the gradient's variance; mg keeps its mean.
+// ApplyCenteredRMSProp updates as [ApplyRMSProp], but divides by an estimate of
+// the gradient's variance; mg stores its mean.
 func ApplyCenteredRMSProp(s *Scope, v, mg, ms, mom trackable.VariableLike, lr, rho, momentum, epsilon, grad Input) {
 	s.apply("ResourceApplyCenteredRMSProp", nil, []trackable.VariableLike{v, mg, ms, mom}, lr, rho, momentum, epsilon, grad)
 }

@@ -1,7 +1,6 @@
 package ops
 
-// last returns the last of the options that were given, the defaults where there are
-// none or nil.
+// last returns the last of the options, the defaults if there are none or it is nil.
 func last[T any](list []*T) *T {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] != nil {

@@ -14,8 +14,8 @@ type Ragged struct {
 	RowSplits *Value
 }
 
-// RaggedOfRows returns the ragged tensor whose values lie in rows, an int64 vector that rises.
-// n is the number of rows.
+// RaggedOfRows returns the ragged tensor whose values belong to rows, an int64 vector that
+// rises. n is the number of rows.
 func RaggedOfRows(s *Scope, values, rows, n Input) Ragged {
 	rows = Const(s, rows)
 	counts := s.Emit1("UnsortedSegmentSum", nil, OnesLike(s, rows), rows, n)

@@ -10,16 +10,16 @@ import (
 )
 
 // Random is a generator of random numbers: TensorFlow's Philox algorithm over
-// an explicit state, so that the same seed gives the same numbers as
-// tf.random.Generator.from_seed. Each op moves the state on. The state is a
-// variable; in an object graph it is saved and restored, and a training run
-// that resumes goes on where it was.
+// an explicit state, so that the same seed produces the same numbers as
+// tf.random.Generator.from_seed. Each op advances the state. The state is a
+// variable. In an object graph it is saved and restored, so a resumed training
+// run continues the sequence.
 //
 // A Random may be shared by goroutines; which one gets which numbers is then
 // not fixed.
 type Random struct {
 	// State is the 128-bit counter, low half first, and the key: int64[3]. A seed
-	// is where the counter starts.
+	// is the counter's start.
 	State *trackable.Variable `cairn:"_state_var"`
 }
 
@@ -95,8 +95,8 @@ func RandomNormal(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
 	return s.random("StatelessRandomNormalV2", r, d, s.vec32(dims...))
 }
 
-// RandomTruncatedNormal draws as [RandomNormal] does; what lies more than two
-// standard deviations from the mean is drawn again.
+// RandomTruncatedNormal draws as [RandomNormal] does; numbers more than two
+// standard deviations from the mean are drawn again.
 func RandomTruncatedNormal(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
 	return s.random("StatelessTruncatedNormalV2", r, d, s.vec32(dims...))
 }

@@ -20,15 +20,14 @@ type Recorder interface {
 	Unrecorded(op string, in, out []*Value)
 }
 
-// Rewriter is a Recorder that has ops which call functions do more than they
-// were asked: a gradient tape has the functions return what their gradients
-// need.
+// Rewriter is a Recorder that changes ops which call functions: a gradient tape
+// makes the functions also return the values that their gradients need.
 type Rewriter interface {
 	Recorder
-	// Rewrite is shown such an op before it runs, if Tracks holds for its inputs.
-	// It returns the attributes to run it with, and inputs to put behind the
-	// others. The outputs that the op then has in addition stand behind its own;
-	// Record sees them, the op's caller doesn't.
+	// Rewrite receives such an op before it runs, if Tracks holds for its inputs.
+	// It returns the attributes to run it with, and inputs to append to the others.
+	// The additional outputs of the op follow its own; Record sees them, the op's
+	// caller doesn't.
 	Rewrite(op string, attrs graph.Attrs, in []*Value) (graph.Attrs, []*Value, error)
 }
 
@@ -58,7 +57,7 @@ func outputsOf(op string, attrs graph.Attrs, in int) int {
 }
 
 // rewrite lets the recorders rewrite an op that calls functions, the innermost
-// one first, and returns what each of them then sees of it. The inputs in
+// one first, and returns the call that each of them sees. The inputs in
 // step.ins grow.
 func (s *Scope) rewrite(name string, attrs graph.Attrs) ([]call, graph.Attrs, error) {
 	calls := make([]call, len(s.recs))

@@ -51,31 +51,31 @@ func SumKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Sum", tru
 // divided as integers are.
 func Mean(s *Scope, x Input, axes ...int) *Value { return s.reduce("Mean", false, x, axes) }
 
-// MeanKeep does what [Mean] does and keeps the reduced axes with size 1.
+// MeanKeep computes [Mean] and keeps the reduced axes with size 1.
 func MeanKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Mean", true, x, axes) }
 
 // Prod computes the product over the axes.
 func Prod(s *Scope, x Input, axes ...int) *Value { return s.reduce("Prod", false, x, axes) }
 
-// ProdKeep does what [Prod] does and keeps the reduced axes with size 1.
+// ProdKeep computes [Prod] and keeps the reduced axes with size 1.
 func ProdKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Prod", true, x, axes) }
 
 // Max returns the largest element over the axes.
 func Max(s *Scope, x Input, axes ...int) *Value { return s.reduce("Max", false, x, axes) }
 
-// MaxKeep does what [Max] does and keeps the reduced axes with size 1.
+// MaxKeep computes [Max] and keeps the reduced axes with size 1.
 func MaxKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Max", true, x, axes) }
 
 // Min returns the smallest element over the axes.
 func Min(s *Scope, x Input, axes ...int) *Value { return s.reduce("Min", false, x, axes) }
 
-// MinKeep does what [Min] does and keeps the reduced axes with size 1.
+// MinKeep computes [Min] and keeps the reduced axes with size 1.
 func MinKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Min", true, x, axes) }
 
-// All returns true where all booleans over the axes are true.
+// All reports whether all booleans over the axes are true.
 func All(s *Scope, x Input, axes ...int) *Value { return s.reduce("All", false, x, axes) }
 
-// Any returns true where one of the booleans over the axes is true.
+// Any reports whether at least one of the booleans over the axes is true.
 func Any(s *Scope, x Input, axes ...int) *Value { return s.reduce("Any", false, x, axes) }
 
 // ArgMax returns the index of the largest element along an axis, as int64; the
@@ -86,9 +86,9 @@ func ArgMax(s *Scope, x Input, axis int) *Value { return s.Emit1("ArgMax", nil, 
 // first of equal ones.
 func ArgMin(s *Scope, x Input, axis int) *Value { return s.Emit1("ArgMin", nil, x, s.scalar32(axis)) }
 
-// CumulativeOptions say how [CumSum] and [CumProd] run.
+// CumulativeOptions are the options of [CumSum] and [CumProd].
 type CumulativeOptions struct {
-	// Exclusive leaves each element out of its own result. Default: false.
+	// Exclusive excludes each element from the result at its index. Default: false.
 	Exclusive bool
 	// Reverse runs from the end. Default: false.
 	Reverse bool
@@ -133,7 +133,7 @@ func Moments(s *Scope, x Input, axes ...int) (mean, variance *Value) {
 	return ReshapeTo(s, mean, Shape(s, variance)), variance
 }
 
-// MomentsKeep does what [Moments] does and keeps the reduced axes with size 1.
+// MomentsKeep computes [Moments] and keeps the reduced axes with size 1.
 func MomentsKeep(s *Scope, x Input, axes ...int) (mean, variance *Value) {
 	x = Const(s, x)
 	mean = MeanKeep(s, x, axes...)

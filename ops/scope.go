@@ -10,22 +10,22 @@ import (
 	"github.com/cairnml/cairn/internal/callers"
 )
 
-// Scope is where ops run: the kernels, the context that can cancel them, the
-// recorders that watch (gradient tapes), and the first error. A Scope belongs
-// to one goroutine and lasts for one call of a function; function.Eager makes
-// one for scripts and tests.
+// Scope is the environment in which ops run: the kernels, the context that can
+// cancel them, the recorders (gradient tapes), and the first error. A Scope
+// belongs to one goroutine and lasts for one call of a function; function.Eager
+// makes one for scripts and tests.
 type Scope struct {
 	step  *step
 	recs  []Recorder
 	state scopeState
 }
 
-// ScopeOptions say how a scope's ops run.
+// ScopeOptions are the options of [NewScope].
 type ScopeOptions struct {
 	// Shapes are the shape rules of traces. Default: shape.All().
 	Shapes *shape.Rules
-	// Kernels run the ops. There is no default: package function passes
-	// kernel.All where its options name none.
+	// Kernels run the ops. There is no default: package function passes kernel.All
+	// if its options name none.
 	Kernels *engine.KernelSet
 	// Instance holds the state of ops that outlives the call: tables, the states
 	// of random ops. Default: the process's.
@@ -33,7 +33,7 @@ type ScopeOptions struct {
 	// Workers is the budget of helpers for large ops. Default:
 	// engine.SharedWorkers.
 	Workers *engine.Workers
-	// Files is what ops may do with files. Default: nothing.
+	// Files grants access to files to ops. Default: none.
 	Files *engine.Files
 	// MaxOutput is the most bytes that one op's output may take. Default: the
 	// machine's memory.
@@ -47,7 +47,7 @@ type ScopeOptions struct {
 	Recycle bool
 }
 
-// step is what the scopes of one call share.
+// step is the state that the scopes of one call share.
 type step struct {
 	exec    executor
 	ctx     context.Context
@@ -58,14 +58,14 @@ type step struct {
 	count   int // of the ops that were emitted
 	closed  atomic.Bool
 	slab    []Value // of values to come
-	extras  []extra // and of what some of them have besides
+	extras  []extra // the additional data of some of them
 	// recorders are those of the whole call: ops on scopes that lack one are
 	// shown to its Unrecorded.
 	recorders []Recorder
 	*scratch
 }
 
-// scratch is what a step works with and the next one can have again.
+// scratch is a step's working memory, which the next step can reuse.
 type scratch struct {
 	call    engine.Call
 	recent  engine.Recent
@@ -114,14 +114,14 @@ type recorded struct {
 	goroutine uint64 // the scope's, which a context can leave
 }
 
-// Recording reports whether the goroutine that asks is the scope's, and what it does
-// there is recorded.
+// Recording reports whether the calling goroutine is the scope's, and its ops are
+// recorded.
 func (r recorded) Recording() bool {
 	return r.goroutine == callers.Goroutine() && len(r.scope.step.recorders) > 0 && !r.scope.step.closed.Load()
 }
 
 // Recorded returns the scope that ctx comes from, if ops of its call are recorded:
-// what is computed with ctx belongs to the recording. It is nil otherwise, and in
+// results computed with ctx belong to the recording. It is nil otherwise, and in
 // another goroutine than the scope's.
 func Recorded(ctx context.Context) *Scope {
 	r, ok := ctx.Value(callers.RecordingKey{}).(recorded)
@@ -138,16 +138,16 @@ func (s *Scope) Kernels() *engine.KernelSet { return s.step.kernels }
 // returns it; only code that uses function.Eager needs to ask.
 func (s *Scope) Err() error { return s.step.err }
 
-// Fail makes err the scope's error unless it has one, and gives a failed value
-// to return: the way for a layer or an own op to say that its arguments are
-// wrong. op names who complains.
+// Fail makes err the scope's error unless it has one, and returns a failed
+// value: the way for a layer or a user's op to report wrong arguments. op is
+// the name of the reporter.
 func (s *Scope) Fail(op string, err error) *Value {
 	s.fail(op, nil, err)
 	return s.failed()
 }
 
 // Keep returns v as a value that outlives the scope: its memory is no longer
-// the scope's. A nil or failed v gives nil.
+// the scope's. For a nil or failed v it returns nil.
 func (s *Scope) Keep(v *Value) *Value {
 	v = v.whole()
 	if v == nil || v.data.IsZero() || v.dead() {
@@ -161,8 +161,8 @@ func (s *Scope) Keep(v *Value) *Value {
 	return kept
 }
 
-// Close ends the call: values that were not kept are dead and the memory
-// behind them is handed to later calls. It returns the scope's error. Without
+// Close ends the call: values that were not kept are dead and their memory is
+// reused by later calls. It returns the scope's error. Without
 // ScopeOptions.Recycle values live on.
 func (s *Scope) Close() error {
 	st := s.step

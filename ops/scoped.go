@@ -1,16 +1,16 @@
 package ops
 
-// Scoped returns what f gives, and hands the memory of all else that f computes
-// eagerly to later ops. Without it that memory is the call's until its end: a region
-// around each round of a long Go loop bounds what the loop holds.
+// Scoped returns the results of f, and lets later ops reuse the memory of all other
+// values that f computes eagerly. Without it the call keeps that memory until its end.
+// A region around each round of a long Go loop bounds the memory of the loop.
 //
 //	for range 1000 {
 //		x = ops.Scoped(s, func(s *ops.Scope) *ops.Value { return step(s, x) })
 //	}
 //
-// f has to use the scope that it is given; what it keeps besides its results is dead
-// afterwards, as after a call. While a tape records, which needs the values, and while
-// a function is traced, f is called and no more.
+// f has to use the scope that it receives. Values that it stores elsewhere than in its
+// results are dead afterwards, as after a call. While a tape records, which needs the
+// values, and while a function is traced, Scoped only calls f.
 func Scoped[T Values](s *Scope, f func(s *Scope) T) (out T) {
 	if !s.alive() {
 		return shaped[T](s, nil)
@@ -24,7 +24,7 @@ func Scoped[T Values](s *Scope, f func(s *Scope) T) (out T) {
 	arena := inner.step.env.Arena
 	inner.step.env, inner.step.count = st.env, st.count
 	inner.step.env.Arena = arena
-	defer func() { // after a panic too: the op that failed first says why
+	defer func() { // after a panic too: the op that failed first has the cause
 		st.count = inner.step.count
 		if err := inner.Close(); err != nil {
 			if st.err == nil {

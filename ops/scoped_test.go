@@ -39,8 +39,8 @@ func TestARegionGivesItsMemoryBack(t *testing.T) {
 	if got, _ := y.Tensor(); tensor.Values[float32](got)[7] != 960 {
 		t.Errorf("the loop gives %v", got)
 	}
-	// One result a region, and what regions have for their other values: without
-	// them it is 960 values. The race detector has pools forget what they keep.
+	// One result a region, and the regions' memory for their other values: without
+	// them it is 960 values. The race detector makes pools forget their contents.
 	limit := uint64(240)
 	if detector.Racing {
 		limit = 600

@@ -16,8 +16,8 @@ func Size(s *Scope, x Input) *Value { return s.Emit1("Size", nil, x) }
 // Rank returns the number of x's dimensions as an int32.
 func Rank(s *Scope, x Input) *Value { return s.Emit1("Rank", nil, x) }
 
-// Reshape gives x another shape of as many elements; one size may be -1 and is
-// worked out. No element moves.
+// Reshape returns x with another shape of as many elements; one size may be -1
+// and is inferred. No element moves.
 func Reshape(s *Scope, x Input, dims ...int) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -25,7 +25,7 @@ func Reshape(s *Scope, x Input, dims ...int) *Value {
 	return s.Emit1("Reshape", nil, x, s.vec32(dims...))
 }
 
-// ReshapeTo does what [Reshape] does, to a shape that is a value: an int32 or
+// ReshapeTo reshapes x as [Reshape], to a shape that is a value: an int32 or
 // int64 vector.
 func ReshapeTo(s *Scope, x, shape Input) *Value {
 	return s.Emit1("Reshape", nil, x, shape)
@@ -50,7 +50,7 @@ func Transpose(s *Scope, x Input, perm ...int) *Value {
 	return s.Emit1("Transpose", nil, x, s.vec32(perm...))
 }
 
-// ExpandDims puts a dimension of size 1 at axis; -1 is behind the last one.
+// ExpandDims inserts a dimension of size 1 at axis; -1 is after the last one.
 func ExpandDims(s *Scope, x Input, axis int) *Value {
 	return s.Emit1("ExpandDims", nil, x, s.scalar32(axis))
 }
@@ -157,7 +157,7 @@ func Whole() Index { return Index{stride: 1, openBegin: true, openEnd: true} }
 // NewAxis puts an axis of size 1 there.
 func NewAxis() Index { return Index{stride: 1, newAxis: true} }
 
-// Ellipsis stands for all axes that the other terms don't name.
+// Ellipsis returns the index of all axes that the other terms don't name.
 func Ellipsis() Index { return Index{stride: 1, ellipse: true} }
 
 // Step takes every n-th position of the span; a negative n runs backwards.
@@ -232,7 +232,7 @@ func Unique(s *Scope, x Input) (values, places *Value) {
 	return out[0], out[1]
 }
 
-// OneHotOptions say what [OneHot] writes.
+// OneHotOptions are the options of [OneHot].
 type OneHotOptions struct {
 	// On and Off are the two values. The defaults, nil, are 1 and 0.
 	On, Off Input
@@ -242,7 +242,7 @@ type OneHotOptions struct {
 }
 
 // OneHot turns each index into a vector of the given depth that is On at the
-// index and Off elsewhere; an index out of range gives Off everywhere. d is the
+// index and Off elsewhere; an index out of range means Off everywhere. d is the
 // result's type.
 func OneHot(s *Scope, indices Input, depth int, d tensor.DType, o ...*OneHotOptions) *Value {
 	return s.oneHot(indices, s.scalar32(depth), d, o)
@@ -302,17 +302,17 @@ func (s *Scope) paddings(paddings [][2]int) *Value {
 	return s.sizes(t)
 }
 
-// Pad puts zeros around x: paddings[i] is how many before and behind axis i.
+// Pad puts zeros around x: paddings[i] are the numbers before and after axis i.
 func Pad(s *Scope, x Input, paddings ...[2]int) *Value {
 	return s.Emit1("Pad", nil, x, s.paddings(paddings))
 }
 
-// PadWith does what [Pad] does, with another value than zero.
+// PadWith pads x as [Pad], with another value than zero.
 func PadWith(s *Scope, x, value Input, paddings ...[2]int) *Value {
 	return s.Emit1("PadV2", nil, x, s.paddings(paddings), s.cast(value, s.typeOf(x)))
 }
 
-// MirrorMode says where the mirror of [MirrorPad] stands.
+// MirrorMode is the position of the mirror of [MirrorPad].
 type MirrorMode string
 
 // The modes, by TensorFlow's names: the elements at the border aren't repeated, or
@@ -322,8 +322,8 @@ const (
 	Symmetric MirrorMode = "SYMMETRIC" // 1 2 3 becomes 2 1 1 2 3 3 2
 )
 
-// MirrorPad puts x's own elements around it, mirrored at the border: paddings[i] is
-// how many before and behind axis i.
+// MirrorPad puts x's own elements around it, mirrored at the border: paddings[i]
+// are the numbers before and after axis i.
 func MirrorPad(s *Scope, x Input, mode MirrorMode, paddings ...[2]int) *Value {
 	return s.Emit1("MirrorPad", graph.Attrs{graph.String("mode", string(mode))}, x, s.paddings(paddings))
 }
@@ -384,8 +384,8 @@ func Eye(s *Scope, d tensor.DType, n int) *Value {
 	return Diag(s, Ones(s, d, n))
 }
 
-// Diag returns the square matrix with x, a vector, on its diagonal; a batch of
-// vectors gives a batch of matrices.
+// Diag returns the square matrix with x, a vector, on its diagonal; for a batch
+// of vectors, a batch of matrices.
 func Diag(s *Scope, x Input) *Value { return s.Emit1("MatrixDiag", nil, x) }
 
 // DiagPart returns the diagonal of a matrix or of a batch of matrices.
@@ -415,7 +415,7 @@ func Sort(s *Scope, x Input) *Value {
 	if shape := s.shapeOf(x); shape.HasRank() && shape.Rank() == 0 {
 		return s.Fail("Sort", errors.New("needs an input of at least one dimension"))
 	}
-	// As TensorFlow does: the largest of what falls where x rises.
+	// As TensorFlow does: the largest element of the negated x.
 	turned := func(x Input) *Value { return Neg(s, x) }
 	switch d := s.typeOf(x); d {
 	case tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
@@ -434,8 +434,8 @@ func Identity(s *Scope, x Input) *Value { return s.Emit1("Identity", nil, x) }
 // StopGradient returns x as a value through which no gradient flows back.
 func StopGradient(s *Scope, x Input) *Value { return s.Emit1("StopGradient", nil, x) }
 
-// EnsureShape returns x and fails unless x has the given shape, where -1
-// accepts any size.
+// EnsureShape returns x and fails unless x has the given shape; -1 accepts any
+// size.
 func EnsureShape(s *Scope, x Input, dims ...int) *Value {
 	return s.Emit1("EnsureShape", graph.Attrs{graph.Shape("shape", graph.Whole(tensor.Shape(dims).Clone()))}, x)
 }

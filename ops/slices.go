@@ -6,11 +6,11 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// IndexedSlices is a tensor of which only some slices along the first dimension
-// are given; all others are zero. It is what the gradient with regard to a
-// table is, of which a step has read a few rows.
+// IndexedSlices is a tensor that is given by some slices along the first
+// dimension; all others are zero. It is the gradient with regard to a table if
+// a step has read a few rows of it.
 type IndexedSlices struct {
-	// Values are the slices, one behind the other along the first dimension.
+	// Values are the slices, concatenated along the first dimension.
 	Values *Value
 	// Indices has the place of each slice, an int32 or int64 vector. A place that
 	// is named more than once has the sum.
@@ -19,19 +19,19 @@ type IndexedSlices struct {
 	Shape *Value
 }
 
-// sparse is what makes a value an IndexedSlices.
+// sparse is the data of a value that is an IndexedSlices.
 type sparse struct {
 	IndexedSlices
 	scope *Scope // on which the slices were made
 	fact  graph.Fact
-	dense *Value // nil until somebody needs it
+	dense *Value // nil until it is first needed
 }
 
 var errNoSlices = errors.New("the values, the indices or the shape of the slices are nil")
 
 // Value returns the tensor that the slices are parts of. It can be used as any other
-// value: an op that takes it gets the whole tensor, which is made once, when it
-// is needed first. [Value.IndexedSlices] gives the slices back.
+// value: an op that takes it gets the whole tensor, which is made once, when it is
+// needed first. [Value.IndexedSlices] returns the slices.
 func (x IndexedSlices) Value(s *Scope) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -44,7 +44,7 @@ func (x IndexedSlices) Value(s *Scope) *Value {
 	return v
 }
 
-// fact returns what is known of the whole tensor.
+// fact returns the known facts about the whole tensor.
 func (x IndexedSlices) fact() graph.Fact {
 	f := graph.Fact{DType: x.Values.DType()}
 	if shape, ok, err := x.Shape.Fact().AsShape(); ok && err == nil && shape.HasRank() {
@@ -56,7 +56,7 @@ func (x IndexedSlices) fact() graph.Fact {
 }
 
 // IndexedSlices returns the value as slices, if it was made of some: a gradient with
-// regard to a table is where all uses of the table were look-ups.
+// regard to a table is, if all uses of the table were look-ups.
 func (v *Value) IndexedSlices() (x IndexedSlices, ok bool) {
 	if v == nil || v.also().sparse == nil {
 		return IndexedSlices{}, false
@@ -64,7 +64,7 @@ func (v *Value) IndexedSlices() (x IndexedSlices, ok bool) {
 	return v.extra.sparse.IndexedSlices, true
 }
 
-// whole returns the tensor that v stands for, in place of slices of it.
+// whole returns the tensor itself, if v is slices of it.
 func (v *Value) whole() *Value {
 	if v == nil || v.also().sparse == nil {
 		return v

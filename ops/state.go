@@ -2,8 +2,8 @@ package ops
 
 import "strings"
 
-// scopeState is what a scope hands to its ops besides the call it belongs to.
-// A scope made from another one takes it over; changes stay in the new scope.
+// scopeState is the state that a scope passes to its ops besides the call. A
+// scope made from another one inherits it; changes stay in the new scope.
 type scopeState struct {
 	name     string // prefix of the names of nodes: "net/dense"
 	training bool
@@ -53,7 +53,8 @@ func (s *Scope) With(key, value any) *Scope {
 	return c
 }
 
-// Value returns what [Scope.With] put under key; nil where nothing was.
+// Value returns the value that [Scope.With] stored under key, nil if there is
+// none.
 func (s *Scope) Value(key any) any { return s.state.values[key] }
 
 // nodeName returns the name of a node for op, before it is made unique.

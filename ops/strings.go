@@ -69,8 +69,8 @@ type RegexReplaceOptions struct {
 	First bool
 }
 
-// RegexReplace replaces what matches pattern, a regular expression in RE2's syntax, by rewrite,
-// in which \1 to \9 stand for groups and \0 for the whole match.
+// RegexReplace replaces each match of pattern, a regular expression in RE2's syntax, by
+// rewrite, in which \1 to \9 are the groups and \0 is the whole match.
 func RegexReplace(s *Scope, x, pattern, rewrite Input, o ...*RegexReplaceOptions) *Value {
 	return s.Emit1("RegexReplace", graph.Attrs{graph.Bool("replace_global", !last(o).First)}, x, pattern, rewrite)
 }
@@ -117,14 +117,14 @@ func AsString(s *Scope, x Input, o ...*AsStringOptions) *Value {
 	return s.Emit1("AsString", attrs, x)
 }
 
-// ToHashBucketFast numbers strings from 0 to buckets-1 by a hash, as int64. It is quick and
-// not safe from whoever chooses the strings.
+// ToHashBucketFast numbers strings from 0 to buckets-1 by a hash, as int64. It is quick,
+// but an attacker can choose strings that collide.
 func ToHashBucketFast(s *Scope, x Input, buckets int) *Value {
 	return s.Emit1("StringToHashBucketFast", graph.Attrs{graph.Int("num_buckets", int64(buckets))}, x)
 }
 
-// ToHashBucketStrong numbers strings from 0 to buckets-1 by a hash with a key that nobody else
-// knows, as int64.
+// ToHashBucketStrong numbers strings from 0 to buckets-1 by a hash with a secret key, as
+// int64.
 func ToHashBucketStrong(s *Scope, x Input, buckets int, key [2]int64) *Value {
 	return s.Emit1("StringToHashBucketStrong", graph.Attrs{graph.Int("num_buckets", int64(buckets)), graph.Ints("key", key[:]...)}, x)
 }
@@ -141,7 +141,7 @@ type StringSplitOptions struct {
 	MaxSplit int
 }
 
-// StringSplit cuts the strings of a vector at a separator; an empty one stands for any white
+// StringSplit cuts the strings of a vector at a separator; an empty one means any white
 // space. Row i of the result has the parts of string i. A scalar is one row; in a trace that
 // doesn't know x's rank, x must be a vector.
 func StringSplit(s *Scope, x Input, separator string, o ...*StringSplitOptions) Ragged {
@@ -157,7 +157,7 @@ func BytesSplit(s *Scope, x Input) Ragged {
 	return s.splits("StringSplit", graph.Attrs{graph.Bool("skip_empty", false)}, x, "")
 }
 
-// splits runs an op that gives the parts of strings as a sparse matrix.
+// splits runs an op that returns the parts of strings as a sparse matrix.
 func (s *Scope) splits(op string, attrs graph.Attrs, x Input, separator string) Ragged {
 	v := Const(s, x)
 	if !s.alive() {
@@ -205,7 +205,7 @@ func UnsortedSegmentJoin(s *Scope, x, ids Input, n int, separator string) *Value
 
 // NGramsOptions are the settings of [NGrams].
 type NGramsOptions struct {
-	// Separator stands between the strings of an n-gram. Default " ".
+	// Separator is put between the strings of an n-gram. Default " ".
 	Separator *string
 	// LeftPad and RightPad are put before and after each row. Default: nothing is put.
 	LeftPad, RightPad string
@@ -238,7 +238,7 @@ func NGrams(s *Scope, x Ragged, widths []int, o ...*NGramsOptions) Ragged {
 
 // StringFormatOptions are the settings of [StringFormat].
 type StringFormatOptions struct {
-	// Placeholder stands in the template for a tensor. Default "{}".
+	// Placeholder is the text in the template that a tensor replaces. Default "{}".
 	Placeholder string
 	// Summarize is how many elements are written at each end of a dimension; -1 writes all.
 	// Default 0: 3.

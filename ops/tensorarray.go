@@ -12,7 +12,7 @@ type TensorArray struct {
 	List *Value
 	// DType is the element type of the tensors.
 	DType tensor.DType
-	// Shape is what is known of the tensors' shape.
+	// Shape is the known part of the tensors' shape.
 	Shape graph.PartialShape
 }
 
@@ -54,12 +54,13 @@ func (a TensorArray) Write(s *Scope, i, x Input) TensorArray {
 	return a.With(s.Emit1("TensorListSetItem", nil, a.List, i, x))
 }
 
-// Read returns tensor i; zeros where none was written, if the shape is known.
+// Read returns tensor i; zeros if it was not written, provided that the shape
+// is known.
 func (a TensorArray) Read(s *Scope, i Input) *Value {
 	return s.Emit1("TensorListGetItem", a.attrs(), a.List, i, s.shapeVector(a.Shape))
 }
 
-// Push returns the array with x behind its end.
+// Push returns the array with x appended.
 func (a TensorArray) Push(s *Scope, x Input) TensorArray {
 	return a.With(s.Emit1("TensorListPushBack", nil, a.List, x))
 }

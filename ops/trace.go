@@ -14,15 +14,15 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Trace is a function while its ops are written down. The scope that goes with
-// it emits nodes; what they use from outside becomes constants and captures.
+// Trace is a function while its ops are recorded. Its scope emits nodes; values
+// that they use from outside become constants and captures.
 type Trace struct {
 	scope    *Scope
 	outer    *Scope // of the enclosing trace, for a branch or a loop's body; nil otherwise
 	fn       *graph.Function
 	shapes   *shape.Rules
 	captures []graph.Capture
-	sources  []*Value // what each capture is in the enclosing scope, where there is one
+	sources  []*Value // the value of each capture in the enclosing scope, if there is one
 	args     []*Value // of the captures
 	vars     map[*trackable.Variable]*varTrace
 	objects  map[graph.Capturable]*Value
@@ -34,7 +34,7 @@ type Trace struct {
 	made     uint64
 	done     bool
 	open     int  // branches of it that are being traced
-	depth    int  // how many branches it lies in
+	depth    int  // the nesting depth of its branch
 	looked   bool // the program has asked for a size that isn't known
 	noTensor bool // tensors from outside become constants whatever their size
 }
@@ -42,13 +42,13 @@ type Trace struct {
 // varTrace is a variable that a trace uses.
 type varTrace struct {
 	handle *Value
-	read   *Value // its value since the last write, where it was read
+	read   *Value // its value since the last write, if it was read
 }
 
-// ErrSymbolic is what a value gives that has no data because it was traced.
+// ErrSymbolic is the error of a value that has no data because it was traced.
 var ErrSymbolic = errors.New("ops: the value has no data while the function is traced; ops.If and ops.While decide by values")
 
-// ErrNewVariable is what a trace gives that uses a variable made in it, where
+// ErrNewVariable is the error of a later trace that uses a variable made in it:
 // only a function's first trace may make variables.
 var ErrNewVariable = errors.New("only a function's first trace may make variables, since each one would make others; make it outside of the function, or keep it and make it where there is none yet")
 
@@ -106,8 +106,8 @@ func (s *Scope) branch(name string) (*Scope, *Trace) {
 }
 
 // NewBranch makes a trace of a function that s's function, which is traced too,
-// will call: it may use s's values, and [Trace.Captured] says which it uses.
-// They become its last arguments.
+// will call. It may use s's values; [Trace.Captured] returns those that it
+// uses. They become its last arguments.
 func (s *Scope) NewBranch(name string) (*Scope, *Trace) { return s.branch(name) }
 
 // NewFunction makes a trace of a function that uses nothing from outside but
@@ -225,7 +225,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 	for _, n := range t.order.all {
 		t.fn.Control = append(t.fn.Control, graph.ControlResult{Name: n.Name, Node: n})
 	}
-	// The captures' arguments stand behind the caller's.
+	// The captures' arguments come after the caller's.
 	args, caps := t.fn.Args, make(map[*graph.Node]bool, len(t.args))
 	for _, a := range t.args {
 		caps[a.also().out.Node] = true
@@ -265,7 +265,7 @@ func (t *Trace) run(s *Scope, op string, attrs graph.Attrs) error {
 	return nil
 }
 
-// add puts a node behind the others and is its first output.
+// add appends a node and returns its first output.
 func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph.Output, error) {
 	n := &graph.Node{Op: op, Name: t.fn.Graph.UniqueName(s.nodeName(op)), Site: callers.Site()}
 	n.Def = graph.LookupOp(op)
@@ -306,9 +306,9 @@ func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph
 	return n.Output(0), nil
 }
 
-// OwnNode returns v as the trace that s writes to has it, v itself where there is
-// none. A constant gets a node of its own, which the trace and its branches use for
-// v from then on: a recorder that follows v doesn't follow equal constants.
+// OwnNode returns v as the trace that s writes to has it, v itself if there is
+// none. A constant gets a separate node, which the trace and its branches use for v
+// from then on: a recorder that follows v doesn't follow equal constants.
 func OwnNode(s *Scope, v *Value) *Value {
 	own := Const(s, v)
 	t := s.tracer()
@@ -325,7 +325,7 @@ func OwnNode(s *Scope, v *Value) *Value {
 	return own
 }
 
-// owns reports whether v has a node of its own in the trace or around it.
+// owns reports whether v has a node in the trace or an enclosing one.
 func (t *Trace) owns(v *Value) bool {
 	for t != nil {
 		if t.own[v] != nil {

@@ -5,27 +5,27 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// UnicodeErrors is what happens to bytes that are no text in an encoding.
+// UnicodeErrors is the treatment of bytes that are no text in an encoding.
 type UnicodeErrors string
 
 // The ways with bytes that are no text.
 const (
-	ReplaceInvalid UnicodeErrors = "replace" // the replacement character stands for them
+	ReplaceInvalid UnicodeErrors = "replace" // the replacement character replaces them
 	IgnoreInvalid  UnicodeErrors = "ignore"  // they are left out
 	StrictInvalid  UnicodeErrors = "strict"  // they are an error
 )
 
 // UnicodeOptions are the settings of functions for text in encodings.
 type UnicodeOptions struct {
-	// Errors is what happens to bytes that are no text. Default [ReplaceInvalid].
+	// Errors is the treatment of bytes that are no text. Default [ReplaceInvalid].
 	Errors UnicodeErrors
-	// Replacement is the character that stands for them. Default U+FFFD.
+	// Replacement is the character that replaces them. Default U+FFFD.
 	Replacement rune
 	// ReplaceControl replaces control characters too. Default false.
 	ReplaceControl bool
 }
 
-// attrs returns the attributes; control tells whether the op knows control characters.
+// attrs returns the attributes; control is true if the op knows control characters.
 func (o *UnicodeOptions) attrs(control bool, more ...graph.Attr) graph.Attrs {
 	out := graph.Attrs(more)
 	if o.Errors != "" {
@@ -47,8 +47,8 @@ func UnicodeDecode(s *Scope, x Input, encoding string, o ...*UnicodeOptions) Rag
 	return Ragged{out[1], out[0]}
 }
 
-// UnicodeDecodeWithOffsets does what [UnicodeDecode] does, and returns as int64 in which byte of
-// its string each code point begins.
+// UnicodeDecodeWithOffsets returns the same as [UnicodeDecode], and as int64 the byte of its
+// string at which each code point begins.
 func UnicodeDecodeWithOffsets(s *Scope, x Input, encoding string, o ...*UnicodeOptions) (points, offsets Ragged) {
 	out := s.EmitN(3, "UnicodeDecodeWithOffsets", last(o).attrs(true, graph.String("input_encoding", encoding)), x)
 	return Ragged{out[1], out[0]}, Ragged{out[2], out[0]}
@@ -75,5 +75,5 @@ func UnicodeSplit(s *Scope, x Input, o ...*UnicodeOptions) Ragged {
 }
 
 // UnicodeScript returns the numbers of the scripts to which code points belong, as ICU numbers
-// them; -1 for what is no character.
+// them; -1 for numbers that are no character.
 func UnicodeScript(s *Scope, points Input) *Value { return s.Emit1("UnicodeScript", nil, points) }

@@ -50,8 +50,8 @@ func TestFunctionsTracedEqualEagerOnes(t *testing.T) {
 	}
 }
 
-// sameTraced fails the test unless f gives the same bits eagerly and as a trace
-// that is told of its arguments what spec says.
+// sameTraced fails the test unless f returns the same bits eagerly and as a
+// trace whose arguments are known only as far as spec.
 func sameTraced(t *testing.T, in inputs, spec func(*tensor.Tensor) *ops.Value, f func(s *ops.Scope, in inputs) []*ops.Value) *graph.Concrete {
 	t.Helper()
 	copied := func(s *ops.Scope, in inputs) []*ops.Value {

@@ -12,10 +12,10 @@ import (
 )
 
 // Value is the result of an op: a handle of a tensor. After a failure it is a
-// handle of nothing, whose accessors say so.
+// handle of nothing, whose accessors report the failure.
 //
 // A value made inside a Func lives until the function returns; the values that
-// it returns are the caller's to keep. Others are dead after that, and say so
+// it returns are the caller's to keep. Others are dead after that, and fail
 // when they are used.
 type Value struct {
 	data  engine.Value // eager
@@ -23,16 +23,16 @@ type Value struct {
 	extra *extra // nil for most values that have data
 }
 
-// extra is what only some values have: those of traces and of recorded ops, reads
-// of variables.
+// extra is the data that only some values have: those of traces and of recorded
+// ops, reads of variables.
 type extra struct {
 	out  graph.Output // traced: the output of a node
 	spec *graph.Fact  // neither eager nor traced: an example without data
 
-	sparse   *sparse             // what makes the value an IndexedSlices, nil for others
-	variable *trackable.Variable // what the value is a read or a handle of
+	sparse   *sparse             // the slices if the value is an IndexedSlices, nil for others
+	variable *trackable.Variable // the variable that the value is a read or a handle of
 	handle   bool                // the value is the variable's handle, not its value
-	sizes    bool                // a shape, axes or a count: Go numbers beside it don't take its type
+	sizes    bool                // a shape, axes or a count: Go numbers among the other inputs don't take its type
 	holds    int32               // who needs the borrowed value of the variable
 
 	slot slotRef
@@ -43,7 +43,7 @@ type extra struct {
 
 var noExtra extra
 
-// also returns what v has besides its data, to be read only.
+// also returns the additional data of v, to be read only.
 func (v *Value) also() *extra {
 	if v.extra == nil {
 		return &noExtra
@@ -51,7 +51,7 @@ func (v *Value) also() *extra {
 	return v.extra
 }
 
-// mark returns what v has besides its data, to be changed.
+// mark returns the additional data of v, to be changed.
 func (v *Value) mark() *extra {
 	if v.extra == nil {
 		if v.step == nil {
@@ -68,7 +68,7 @@ type slotRef struct {
 	n   int32
 }
 
-// ErrDeadValue is what a value gives that was used after its function had
+// ErrDeadValue is the error of a value that was used after its function had
 // returned without returning it.
 var ErrDeadValue = errors.New("ops: the value belongs to a call that has ended; return it from the function to keep it")
 
@@ -76,9 +76,9 @@ var errDeadScope = fmt.Errorf("is on the scope of a call that has ended; use the
 
 var errFailed = errors.New("ops: the value is the result of a failed op; the error came out at the call's boundary")
 
-// ValueOf returns a value that holds t, made without a scope: constants, and
-// examples that a data set hands to a function. A nil t gives nil, which every
-// op refuses.
+// ValueOf returns a value that holds t, made without a scope: for constants,
+// and for examples that a data set passes to a function. For a nil t it returns
+// nil, which every op refuses.
 func ValueOf(t *tensor.Tensor) *Value {
 	if t == nil {
 		return nil
@@ -86,7 +86,7 @@ func ValueOf(t *tensor.Tensor) *Value {
 	return &Value{data: engine.ValueOf(t)}
 }
 
-// UntrackedData says that a value is data which no checkpoint holds (see
+// UntrackedData marks a value as data which no checkpoint holds (see
 // [trackable.Data]).
 func (v *Value) UntrackedData() {}
 
@@ -125,7 +125,7 @@ func Item[T tensor.Element](v *Value) (T, error) {
 	return tensor.Item[T](t)
 }
 
-// ValueOfData returns a value of what a plan returned, made without a scope.
+// ValueOfData returns a value of a plan's result, made without a scope.
 func ValueOfData(d engine.Value) *Value { return &Value{data: d} }
 
 // Data returns the value as plans take it: its tensor or handle. A traced or
@@ -151,8 +151,9 @@ func (v *Value) Data() (engine.Value, error) {
 	return v.data, nil
 }
 
-// Fact returns what is known of the value: everything where it has data, what
-// the trace could infer otherwise. After a failure nothing is known.
+// Fact returns the known facts about the value: everything if it has data,
+// otherwise the facts that the trace could infer. After a failure nothing is
+// known.
 func (v *Value) Fact() graph.Fact {
 	switch {
 	case v == nil:
@@ -194,8 +195,9 @@ func (v *Value) DType() tensor.DType {
 }
 
 // Shape returns the shape, with -1 for a size that isn't known while the value
-// is traced. It is nil after a failure, and where not even the number of
-// dimensions is known; [Value.Fact] tells these apart. It must not be changed.
+// is traced. It returns nil after a failure, and if not even the number of
+// dimensions is known; [Value.Fact] distinguishes these. The result must not be
+// changed.
 func (v *Value) Shape() tensor.Shape {
 	switch {
 	case v == nil:
@@ -218,8 +220,8 @@ func (v *Value) Shape() tensor.Shape {
 	return nil
 }
 
-// IsSymbolic reports whether the value stands for what a traced function will
-// compute, and has no data.
+// IsSymbolic reports whether the value is a future result of a traced function,
+// and has no data.
 func (v *Value) IsSymbolic() bool {
 	if v.also().sparse != nil {
 		return v.extra.sparse.Values.IsSymbolic() || v.extra.sparse.Indices.IsSymbolic()
@@ -227,8 +229,8 @@ func (v *Value) IsSymbolic() bool {
 	return v.also().out.Node != nil
 }
 
-// Output returns the output of a traced function's node that the value stands
-// for; the zero Output for one that has data.
+// Output returns the output of a traced function's node that is the value; the
+// zero Output for a value that has data.
 func (v *Value) Output() graph.Output { return v.whole().also().out }
 
 // failed reports whether the value is the result of a failed op.
@@ -241,8 +243,7 @@ func (v *Value) failed() bool {
 }
 
 // Format prints the value: a scalar by the verb as Go prints a number ("%1.2f"),
-// anything else as its tensor. A failed or dead value prints what is wrong with
-// it.
+// anything else as its tensor. For a failed or dead value it prints the error.
 func (v *Value) Format(f fmt.State, verb rune) {
 	if v == nil {
 		fmt.Fprint(f, "<nil>")
@@ -301,7 +302,7 @@ func scalarOf(t *tensor.Tensor) (any, bool) {
 	return nil, false
 }
 
-// unusable returns why no op on s can take v, nil where one can.
+// unusable returns the reason why no op on s can take v, nil if there is none.
 func (v *Value) unusable(s *Scope) error {
 	switch {
 	case v == nil:
@@ -332,7 +333,8 @@ func (v *Value) keep() {
 }
 
 // Hold keeps the storage of a variable that v is a short-lived read of from
-// being updated in place until [Value.Drop]. Recorders hold what they record.
+// being updated in place until [Value.Drop]. Recorders hold the values that
+// they record.
 func (v *Value) Hold() {
 	if v.data.Borrowed() {
 		v.mark().holds++

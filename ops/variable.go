@@ -16,7 +16,7 @@ func errRate(rate float64) error {
 	return fmt.Errorf("the rate %v must be at least 0 and below 1", rate)
 }
 
-// variableOf returns the variable that x is or embeds; nil where there is none.
+// variableOf returns the variable that x is or embeds, nil if there is none.
 func variableOf(x trackable.VariableLike) (v *trackable.Variable) {
 	if v, ok := x.(*trackable.Variable); ok || x == nil {
 		return v
@@ -48,7 +48,7 @@ func Assign(s *Scope, v trackable.VariableLike, x Input) {
 		return
 	}
 	// TensorFlow validates a value's shape by that of the variable's last value. So a
-	// variable that takes several shapes says what it takes in the graph.
+	// variable that takes several shapes declares them in the graph.
 	want := shapeOf(target)
 	if !want.Known() && want.HasRank() && !narrower(s.shapeOf(x), want) {
 		if _, weak, err := s.peek(x); weak && err == nil {
@@ -59,7 +59,7 @@ func Assign(s *Scope, v trackable.VariableLike, x Input) {
 	s.assign("AssignVariableOp", v, x, graph.Bool("validate_shape", want.Known()))
 }
 
-// narrower reports whether all shapes that got stands for are among those of want.
+// narrower reports whether all shapes that match got also match want.
 func narrower(got, want graph.PartialShape) bool {
 	if !want.HasRank() {
 		return true

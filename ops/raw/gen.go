@@ -186,7 +186,8 @@ func (g *generator) op(k engine.Kernel) {
 	fmt.Fprintf(&g.body, "}\n")
 }
 
-// readsHandle reports whether dtype is what a handle among the inputs holds.
+// readsHandle reports whether dtype is the type of the value that a handle
+// among the inputs refers to.
 func readsHandle(d *graph.OpDef) bool {
 	for _, a := range d.Inputs {
 		if a.Type.String() == "resource" && d.Name != "VarHandleOp" {
@@ -204,7 +205,7 @@ func readsHandle(d *graph.OpDef) bool {
 func ast(name string) bool { return token.IsIdentifier(name) && unicode.IsUpper(rune(name[0])) }
 
 // outputs returns the Go results, the statement that emits (with a place for
-// the call), and what the doc comment says of them.
+// the call), and the words of the doc comment about them.
 func outputs(d *graph.OpDef) (results, emit, doc string) {
 	var names []string
 	for _, o := range d.Outputs {
@@ -311,8 +312,7 @@ func nonZero(typ, field string) string {
 
 var enumTypes = map[string]bool{}
 
-// enumNames are the attributes whose values have a Go type of their own, by
-// what they are called.
+// enumNames are the attributes whose values have a separate Go type, by name.
 var enumNames = map[string]string{"padding": "Padding", "data_format": "DataFormat", "mode": "PadMode", "direction": "Direction"}
 
 func (g *generator) enum(a *graph.AttrDef) string {

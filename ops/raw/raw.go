@@ -1,13 +1,13 @@
 // Package raw has a function for every op that has a kernel, with the op's own
-// name, inputs and attributes, and [Emit] for the others: a user's own among
-// them. Package ops is the one for people: shorter names, axes as integers, Go
-// numbers where they are wanted.
+// name, inputs and attributes, and [Emit] for the others, including a user's
+// ops. Package ops is the one for people: shorter names, axes as integers, Go
+// numbers as operands.
 //
 //	y := raw.Cumprod(s, x, ops.Const(s, 0), &raw.CumprodOptions{Reverse: true})
 //
-// Attributes that follow from the inputs are left out; those without a default
+// Attributes that follow from the inputs are left out. Those without a default
 // are parameters, the others fields of the options, whose zero values mean the
-// defaults. Where the default isn't the zero value, the field is an [Opt].
+// defaults. If the default isn't the zero value, the field is an [Opt].
 package raw
 
 //go:generate go run gen.go
@@ -18,8 +18,8 @@ import (
 )
 
 // Emit runs the op called name and returns its outputs; nil after a failure, which
-// sticks to the scope. See [ops.Scope.Emit] and its relatives Emit0, Emit1 and
-// EmitN, which never give nil.
+// the scope keeps. See [ops.Scope.Emit] and its relatives Emit0, Emit1 and EmitN,
+// which never return nil.
 func Emit(s *ops.Scope, name string, attrs graph.Attrs, inputs ...ops.Input) []*ops.Value {
 	return s.Emit(name, attrs, inputs...)
 }

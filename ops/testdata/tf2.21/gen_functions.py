@@ -1,4 +1,4 @@
-"""Writes functions.json: what TensorFlow 2.21 and tf_keras give for the
+"""Writes functions.json: the results of TensorFlow 2.21 and tf_keras for the
 functions of package ops, by name. functions_test.go makes the same calls.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_functions.py
