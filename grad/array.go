@@ -129,7 +129,7 @@ func checkNumerics(s *ops.Scope, op *Op) {
 	op.Give(0, s.Emit1(op.Name(), graph.Attrs{graph.String("message", message)}, op.Grad(0)))
 }
 
-// likeInput gives the gradient the input's shape.
+// likeInput reshapes the gradient to the input's shape.
 func likeInput(s *ops.Scope, op *Op) {
 	op.Give(0, reshapeLike(s, op.Grad(0), op.In(0)))
 }

@@ -8,21 +8,22 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// An array of TensorFlow 1 is an object that ops change, in the order that a
-// float, its flow, gives them. In a function that is differentiated an array
-// becomes a list, as TensorFlow 2 traces one: the list takes the flow's place, in
-// the functions that the function calls too, and the rules of lists say the rest.
+// An array of TensorFlow 1 is an object that ops change, in the order of a float,
+// its flow. In a function that is differentiated an array becomes a list, as
+// TensorFlow 2 traces one. The list replaces the flow, also in the functions that
+// the function calls, and the rules of lists apply.
 
-// flowKind says whether a value is the flow of an array that has become a list.
+// flowKind reports whether a value is the flow of an array that has become a
+// list.
 type flowKind byte
 
 const (
 	noFlow    flowKind = iota
 	fixedFlow          // of an array whose size is given
-	growing            // of an array that grows with what is written
+	growing            // of an array that grows with writes
 )
 
-// flowInput is where ops on arrays take the flow.
+// flowInput is the index of the flow among the inputs of ops on arrays.
 var flowInput = map[string]int{
 	"TensorArrayReadV3": 2, "TensorArrayGatherV3": 2, "TensorArrayConcatV3": 1, "TensorArraySizeV3": 1,
 	"TensorArrayWriteV3": 3, "TensorArrayScatterV3": 3, "TensorArraySplitV3": 3,
@@ -97,8 +98,8 @@ func (r *replayer) newArray(n *graph.Node) []*ops.Value {
 	return []*ops.Value{out[0], list}
 }
 
-// flowsThrough says which outputs of n stand for lists because inputs do, and
-// what functions n calls instead of its own.
+// flowsThrough returns which outputs of n are lists because inputs are, and the
+// functions that n calls instead of its own.
 func (r *replayer) flowsThrough(n *graph.Node) (attrs graph.Attrs, out []flowKind, err error) {
 	kinds, any := make([]flowKind, len(n.In)), false
 	for i, o := range n.In {
@@ -165,7 +166,7 @@ func flowBytes(kinds []flowKind) []byte {
 	return b
 }
 
-// replayed is a function in which lists stand for arrays that it is given.
+// replayed is a function in which lists replace arrays among its arguments.
 type replayed struct {
 	function *graph.Function
 	flows    []flowKind // of its results

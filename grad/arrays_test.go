@@ -13,7 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestArraysThatCannotBecomeLists says why there is no gradient.
+// TestArraysThatCannotBecomeLists checks that the error has the reason why
+// there is no gradient.
 func TestArraysThatCannotBecomeLists(t *testing.T) {
 	for want, f := range map[string]func(s *ops.Scope, x *ops.Value) *ops.Value{
 		"returns the flow of an array": func(s *ops.Scope, x *ops.Value) *ops.Value {

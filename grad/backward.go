@@ -78,10 +78,10 @@ func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptio
 	return out
 }
 
-// propagate runs the rules backwards, on s, from the gradients that seed gives,
-// and returns those with regard to the slots: nil where there is none.
+// propagate runs the rules backwards, on s, from the gradients that seed sets,
+// and returns those with regard to the slots: nil for slots without one.
 func (t *Tape) propagate(s *ops.Scope, slots []int32, seed func(*Op) bool) ([]*ops.Value, bool) {
-	// A slot is needed where a source can be reached from it.
+	// A slot is needed if a source can be reached from it.
 	needed := make([]bool, t.next)
 	for _, slot := range slots {
 		if slot >= 0 {
@@ -129,7 +129,7 @@ func (t *Tape) propagate(s *ops.Scope, slots []int32, seed func(*Op) bool) ([]*o
 	return out, true
 }
 
-// seed gives a target its gradient, ones unless the options have another.
+// seed sets the gradient of a target, ones unless the options have another.
 func (t *Tape) seed(b *Op, i int, target *ops.Value, o GradientOptions) bool {
 	s := t.scope
 	if target == nil {
@@ -187,7 +187,7 @@ type Op struct {
 	needed []bool
 }
 
-// wanted reports whether the op has a gradient to pass on to somebody.
+// wanted reports whether the op has a gradient to pass on to an input.
 func (b *Op) wanted() bool {
 	any := false
 	for i := range b.node.out {
@@ -219,17 +219,17 @@ func (b *Op) In(i int) *ops.Value { return b.node.in[i].v }
 // Out returns output i.
 func (b *Op) Out(i int) *ops.Value { return b.node.out[i] }
 
-// Needs reports whether anybody asks for the gradient with regard to input i.
-// A rule may leave out what isn't needed.
+// Needs reports whether the gradient with regard to input i is needed. A rule
+// may omit gradients that aren't.
 func (b *Op) Needs(i int) bool {
 	slot := b.node.in[i].slot
 	return slot >= 0 && b.needed[slot]
 }
 
 // Grad returns the gradient with regard to output i, of its type and shape: nil
-// where nothing depends on that output, which at least one does. Of an op with
-// one output Grad(0) is never nil. It may be an [ops.IndexedSlices], of which an
-// op that takes it gets the whole tensor.
+// if nothing depends on that output, which at least one does. Of an op with one
+// output Grad(0) is never nil. It may be an [ops.IndexedSlices], of which an op
+// that takes it gets the whole tensor.
 func (b *Op) Grad(i int) *ops.Value { return b.gradAt(b.node.first + int32(i)) }
 
 // GradOrZero returns Grad, with zeros for nil.
@@ -256,7 +256,7 @@ func (b *Op) Give(i int, dx *ops.Value) {
 }
 
 // isHandle reports whether v is the handle of a variable: its gradient is that
-// of what the variable holds.
+// of the variable's value.
 func isHandle(v *ops.Value) bool { return v.DType() == tensor.Resource }
 
 // fits reports whether dx may be a gradient with regard to x: it has x's type

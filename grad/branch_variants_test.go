@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestBranchesGiveOptionalsForListsOfOthers: what a branch gives for the lists that only
-// another one's loops make is an optional without a value. TensorFlow makes zeros of that,
-// as second derivatives ask for, and none of a variant that nothing was put into.
+// TestBranchesGiveOptionalsForListsOfOthers checks that a branch returns an optional
+// without a value for the lists that only another branch's loops make. TensorFlow makes
+// zeros of that, as second derivatives need, and none of an empty variant.
 func TestBranchesGiveOptionalsForListsOfOthers(t *testing.T) {
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		o := &grad.Options{Watch: []*ops.Value{x}}

@@ -91,7 +91,7 @@ func (t *Tape) Rewrite(op string, attrs graph.Attrs, in []*ops.Value) (graph.Att
 	}
 	fs, first, err := callees(op, attrs)
 	if err != nil || len(fs) == 0 {
-		return attrs, nil, err // the op itself says what is wrong
+		return attrs, nil, err // the op itself reports the fault
 	}
 	if g := t.rules.given(fs[0]); g != nil && len(fs) == 1 {
 		t.pending = givenGradient{g}

@@ -4,9 +4,9 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// gradHue gives the gradient of a conversion of red, green and blue to hue,
-// saturation and value. Where channels are equal, red counts as the largest
-// before green and blue, and blue as the smallest before green and red.
+// gradHue computes the gradient of a conversion of red, green and blue to hue,
+// saturation and value. Among equal channels, red counts as the largest before
+// green and blue, and blue as the smallest before green and red.
 func gradHue(s *ops.Scope, op *Op) {
 	x, dy := op.In(0), op.Grad(0)
 	c := ops.Unstack(s, x, 3, -1)
@@ -45,11 +45,11 @@ func gradHue(s *ops.Scope, op *Op) {
 		value := largest[i]
 		saturation := ops.Sub(s, mul(largest[i], low, overPeak, overPeak), mul(smallest[i], overPeak))
 		saturation = mul(positive, saturation)
-		// The hue is a third of a circle for each channel that is the largest, and
-		// (next-last)/(largest-smallest) sixths of one beside it.
+		// The hue is a third of a circle for each channel that is the largest, plus
+		// (next-last)/(largest-smallest) sixths of one.
 		hue := ops.Neg(s, mul(mul(largest[i], positive), ops.Sub(s, c[next], c[last]), overRange, overRange))
 		for _, k := range []int{next, last} {
-			// Channel k is the largest: channel i is ahead of it or behind.
+			// Channel k is the largest: channel i is before or after it.
 			ahead := 1.0
 			if k == next {
 				ahead = -1

@@ -6,9 +6,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// convRules are the rules of what moves a window over images. A convolution is
-// linear in image and filter: the gradients of it and of its gradients are the
-// three ops of its family.
+// convRules are the rules of ops that move a window over images. A convolution
+// is linear in image and filter: the gradients of it and of its gradients are
+// the three ops of its family.
 var convRules = merged(
 	convFamily("Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"),
 	convFamily("Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2"),
@@ -33,7 +33,7 @@ var convRules = merged(
 			op.Give(0, s.Emit1("LRNGrad", op.Attrs(), op.Grad(0), op.In(0), op.Out(0)))
 		},
 		"BatchNormWithGlobalNormalization": func(s *ops.Scope, op *Op) {
-			// The gradients stand in the order of the inputs but for the last two.
+			// The gradients are in the order of the inputs except for the last two.
 			g := s.Emit("BatchNormWithGlobalNormalizationGrad", op.Attrs(), op.In(0), op.In(1), op.In(2), op.In(4), op.Grad(0))
 			for i := range g {
 				op.Give(i, g[i])
@@ -67,7 +67,7 @@ func maxFamily(pool, back, second string) map[string]Rule {
 }
 
 // maxSecond returns the rule of an op that is linear in its gradient, input 2, and
-// constant almost everywhere in the images and what came out of them.
+// constant almost everywhere in the images and the op's output for them.
 func maxSecond(name string, emit func(s *ops.Scope, op *Op, name string, first int, in ...ops.Input) *ops.Value) Rule {
 	return func(s *ops.Scope, op *Op) {
 		for i := range 2 {
@@ -132,7 +132,8 @@ func convFamily(conv, backInput, backFilter string) map[string]Rule {
 	}
 }
 
-// windowAttrs returns the attributes that say how an op moves its window.
+// windowAttrs returns the attributes of an op that determine how its window
+// moves.
 func windowAttrs(op *Op) graph.Attrs {
 	var out graph.Attrs
 	for _, a := range op.Attrs() {

@@ -66,9 +66,9 @@ func (f form) of(s *ops.Scope, x *ops.Value) *ops.Value {
 	return x
 }
 
-// gradCSRMatMul gives the gradients of products of a sparse and a dense matrix: of y = a'·b',
-// where a' and b' are a and b in their forms, a' has the gradient dy·adjoint(b') and b'
-// the gradient adjoint(a')·dy.
+// gradCSRMatMul computes the gradients of products of a sparse and a dense matrix: of y =
+// a'·b', where a' and b' are a and b in their forms, a' has the gradient dy·adjoint(b') and
+// b' the gradient adjoint(a')·dy.
 func gradCSRMatMul(s *ops.Scope, op *Op) {
 	a, b, dy := op.In(0), op.In(1), op.Grad(0)
 	fa, fb := formOf(op, "a"), formOf(op, "b")
@@ -114,7 +114,7 @@ func gradCSRMatMul(s *ops.Scope, op *Op) {
 	op.Give(0, s.Emit1("SparseTensorToCSRSparseMatrix", nil, m[0], values, m[2]))
 }
 
-// gradCSRProduct gives the gradients of products of two sparse matrices.
+// gradCSRProduct computes the gradients of products of two sparse matrices.
 func gradCSRProduct(s *ops.Scope, op *Op) {
 	d := csrType(op)
 	dy := op.Grad(0)
@@ -135,7 +135,7 @@ func gradCSRProduct(s *ops.Scope, op *Op) {
 		}
 		return x, form{adjoint: true}
 	}
-	// give gives operand i the gradient g of its form, at the places that the operand has.
+	// give adds the gradient g of operand i's form, at the places that the operand has.
 	give := func(i int, g *ops.Value, f form) {
 		if f.turned() {
 			g = turn(g, f.adjoint)
@@ -153,12 +153,12 @@ func gradCSRProduct(s *ops.Scope, op *Op) {
 	}
 }
 
-// pruned returns the elements of the sparse matrix x that lie where pattern has values.
+// pruned returns the elements of the sparse matrix x at the places of pattern's values.
 func pruned(s *ops.Scope, x, pattern *ops.Value, d tensor.DType) *ops.Value {
 	have, want := csrParts(s, x, d), csrParts(s, pattern, d)
 	strides := s.Emit1("Cumprod", graph.Attrs{graph.Bool("exclusive", true), graph.Bool("reverse", true)}, want[2], ops.Const(s, int32(0)))
 	places := func(at *ops.Value) *ops.Value { return ops.Sum(s, ops.Mul(s, at, strides), 1) }
-	// A place behind all others, whose value is zero, so that one is always found.
+	// A place after all others, whose value is zero, so that one is always found.
 	end := tensor.Vector[int64](math.MaxInt64)
 	from := joinVectors(s, places(have[0]), end)
 	values := ops.Concat(s, []*ops.Value{have[1], ops.Reshape(s, ops.ConstOf(s, d, 0), 1)}, 0)

@@ -10,10 +10,10 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Custom is a function with a gradient of its own, as TensorFlow's
-// tf.custom_gradient makes one. In a trace its results pass through a node
-// IdentityN whose attribute _gradient_op_type names the gradient, where
-// TensorFlow looks for it, too.
+// Custom is a function with a custom gradient, like TensorFlow's
+// tf.custom_gradient. In a trace its results pass through a node IdentityN
+// whose attribute _gradient_op_type names the gradient; TensorFlow also finds
+// it there.
 type Custom struct {
 	name     string
 	forward  func(s *ops.Scope, x []*ops.Value) []*ops.Value
@@ -27,16 +27,15 @@ var customs struct {
 	count atomic.Int64
 }
 
-// NewCustom makes a function of values whose gradient is backward: given what
-// forward was given and what it returned, and the gradients with regard to that,
-// it returns those with regard to each of x, nil where there is none. Where it is differentiated
-// again, what forward returned has the gradient of forward's ops, as in TensorFlow. Both must
-// compute from their arguments alone: a variable that forward uses is to be one
-// of them.
+// NewCustom makes a function of values whose gradient is backward. backward receives the
+// arguments and results of forward, and the gradients with regard to the results. It returns
+// those with regard to each of x, nil for none. If it is differentiated again, the results of
+// forward have the gradient of forward's ops, as in TensorFlow. Both must compute from their
+// arguments alone: a variable that forward uses has to be one of them.
 //
-// The name stands in traced functions; an empty one is made up. It is an error of
-// the caller, and panics, to make two of one name. A Custom is kept as long as
-// the program runs; make it once, not in each step.
+// Traced functions contain the name; an empty one is made up. To make two of one name is an
+// error of the caller, and panics. A Custom is kept as long as the program runs; make it once,
+// not in each step.
 func NewCustom(name string, forward func(s *ops.Scope, x []*ops.Value) []*ops.Value, backward func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value) *Custom {
 	if name == "" {
 		name = fmt.Sprintf("CustomGradient-%d", customs.count.Add(1))
@@ -54,13 +53,12 @@ func (c *Custom) Name() string { return c.name }
 const (
 	// gradientType is the attribute that names a node's gradient.
 	gradientType = "_gradient_op_type"
-	// resultCount is the attribute that says how many inputs of the node of a
-	// [Custom] are results. TensorFlow has that in its closure and looks at no
-	// attribute.
+	// resultCount is the attribute with the number of inputs of a [Custom]'s node
+	// that are results. TensorFlow has that in its closure and reads no attribute.
 	resultCount = "_custom_gradient_results"
 )
 
-// Call returns what the function computes of x.
+// Call returns the function's results for x.
 func (c *Custom) Call(s *ops.Scope, x ...ops.Input) []*ops.Value {
 	in := make([]*ops.Value, len(x))
 	for i, v := range x {

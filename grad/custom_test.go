@@ -15,8 +15,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// log1pexp is log(1+exp(x)) with a gradient that is right where exp overflows:
-// the example of tf.custom_gradient.
+// log1pexp is log(1+exp(x)) with a gradient that is right even if exp
+// overflows: the example of tf.custom_gradient.
 var log1pexp = grad.NewCustom("TestLog1pExp",
 	func(s *ops.Scope, x []*ops.Value) []*ops.Value {
 		return []*ops.Value{ops.Log(s, ops.Add(s, 1, ops.Exp(s, x[0])))}
@@ -151,8 +151,8 @@ func TestAFunctionsGradientIsTheLibrarys(t *testing.T) {
 	}
 }
 
-// TestAResultInACustomGradientIsWhatTheFunctionComputed: where the gradient is differentiated
-// again, a result that it uses has the derivative of the ops that computed it, as in TensorFlow, not the custom one.
+// TestAResultInACustomGradientIsWhatTheFunctionComputed checks a gradient that is differentiated again. A result
+// that it uses has the derivative of the ops that computed it, as in TensorFlow, not the custom one.
 func TestAResultInACustomGradientIsWhatTheFunctionComputed(t *testing.T) {
 	f := grad.NewCustom("TestResultInGradient",
 		func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Exp(s, x[0])} },

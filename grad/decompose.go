@@ -18,14 +18,14 @@ func gradCholesky(s *ops.Scope, op *Op) {
 	op.Give(0, ops.Mul(s, ops.Add(s, g, transposed(s, g)), 0.5))
 }
 
-// halfDiagonal returns matrices with half of what stands on the diagonals.
+// halfDiagonal returns matrices with half of the diagonals' elements.
 func halfDiagonal(s *ops.Scope, m *ops.Value) *ops.Value {
 	return ops.Sub(s, m, ops.Mul(s, diagonalOf(s, m), 0.5))
 }
 
 // gradQR has no gradient of a full decomposition of matrices higher than wide,
-// whose columns beyond the rank are anyone's. Of wider ones, what stands right of
-// the square part is a function of it.
+// whose columns beyond the rank are arbitrary. Of wider ones, the part to the
+// right of the square part is a function of it.
 func gradQR(s *ops.Scope, op *Op) {
 	q, r := op.Out(0), op.Out(1)
 	if d, ok := known(r); ok && d[len(d)-2] > d[len(d)-1] {
@@ -70,8 +70,8 @@ func gradThinQR(s *ops.Scope, q, r, dq, dr *ops.Value) *ops.Value {
 	return g
 }
 
-// gaps returns, for each two elements of the vectors x, the reciprocal of what the
-// second one is ahead of the first, and 0 for those that are equal.
+// gaps returns, for each two elements of the vectors x, the reciprocal of the
+// second minus the first, and 0 for those that are equal.
 func gaps(s *ops.Scope, x *ops.Value) *ops.Value {
 	return safeReciprocal(s, ops.Sub(s, ops.ExpandDims(s, x, -2), ops.ExpandDims(s, x, -1)))
 }
@@ -81,7 +81,8 @@ func safeReciprocal(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.Div(s, x, ops.Add(s, ops.Square(s, x), 1e-20))
 }
 
-// gradSelfAdjointEig gives the gradient by the lower triangle, which the op reads.
+// gradSelfAdjointEig computes the gradient by the lower triangle, which the op
+// reads.
 func gradSelfAdjointEig(s *ops.Scope, op *Op) {
 	e, v := op.Out(0), op.Out(1)
 	middle := ops.Diag(s, op.GradOrZero(0))
@@ -98,8 +99,8 @@ func gradSelfAdjointEig(s *ops.Scope, op *Op) {
 func computes(op *Op, attr string) bool { return !op.Attrs().Has(attr) || op.Attrs().Bool(attr) }
 
 // gradSVD takes the first singular vectors, as many as there are values, for
-// functions of the matrix, and the others of a full decomposition for what is
-// across to them.
+// functions of the matrix. It takes the others of a full decomposition for the
+// part that is orthogonal to them.
 func gradSVD(s *ops.Scope, op *Op) {
 	a, values := op.In(0), op.Out(0)
 	ds := op.GradOrZero(0)
@@ -135,7 +136,8 @@ func gradSVD(s *ops.Scope, op *Op) {
 		}
 	}
 	g := multiply(s, u1, multiply(s, middle, v1, false, true), false, false)
-	// across returns what of the vectors' gradient is across to all first ones.
+	// across returns the part of the vectors' gradient that is orthogonal to all
+	// first ones.
 	across := func(w, w1, dw *ops.Value) *ops.Value {
 		d := first(dw)
 		g := ops.Sub(s, d, multiply(s, w1, multiply(s, w1, d, true, false), false, false))

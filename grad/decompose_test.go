@@ -88,7 +88,7 @@ func matrices(r *rand.Rand, complexes bool, dims ...int) *tensor.Tensor {
 }
 
 // weighted returns a sum of the elements' real parts with different weights, and
-// of magnitudes with others where these are asked for.
+// of magnitudes with others if these are asked for.
 func weighted(s *ops.Scope, x *ops.Value, magnitudes bool) *ops.Value {
 	switch {
 	case magnitudes && x.DType().IsComplex():

@@ -6,8 +6,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Rules compute with shapes in two ways: by Go numbers where all that counts is
-// known, as it always is when ops run at once, and otherwise by ops on the
+// Rules compute with shapes in two ways: by Go numbers if all needed sizes are
+// known, as they always are when ops run at once, and otherwise by ops on the
 // shapes as values.
 
 // known returns a value's shape, and whether it is known as a whole.
@@ -89,7 +89,7 @@ func ints(v *ops.Value) ([]int, bool) {
 }
 
 // shapeAs returns x's shape as a vector of type d, int32 or int64: a constant
-// where it is known.
+// if it is known.
 func shapeAs(s *ops.Scope, x *ops.Value, d tensor.DType) ops.Input {
 	shape, ok := known(x)
 	if !ok {
@@ -171,7 +171,7 @@ func lastSize(s *ops.Scope, x *ops.Value) *ops.Value {
 // product returns the product of a vector's elements, 1 for none.
 func productOf(s *ops.Scope, v *ops.Value) *ops.Value { return s.Emit1("Prod", nil, v, int32(0)) }
 
-// joinVectors returns vectors of int32 one behind the other.
+// joinVectors concatenates vectors of int32.
 func joinVectors(s *ops.Scope, vs ...ops.Input) *ops.Value {
 	return s.Emit1("ConcatV2", nil, append(vs, int32(0))...)
 }
@@ -184,8 +184,8 @@ func onesVector(s *ops.Scope, n *ops.Value) *ops.Value {
 	return s.Emit1("Fill", nil, vector(s, n), ops.Const(s, int32(1)))
 }
 
-// padTo returns v with zeros around it: begin in front, and behind as many as
-// fill x's shape.
+// padTo returns v with zeros around it: begin before, and after as many as fill
+// x's shape.
 func padTo(s *ops.Scope, v, begin, x *ops.Value) *ops.Value {
 	d := begin.DType()
 	behind := ops.Sub(s, ops.Sub(s, shapeAs(s, x, d), shapeAs(s, v, d)), begin)

@@ -1,18 +1,16 @@
-// Package grad differentiates: a [Tape] records the ops of a scope and works
-// backwards through them.
+// Package grad differentiates: a [Tape] records the ops of a scope and works backwards through them.
 //
 //	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 //		return ops.Mean(s, ops.Square(s, ops.Sub(s, predict(s, x), y)))
 //	})
 //	optimizer.Apply(s, tape.Gradient(loss, variables))
 //
-// What the function computes on its scope is recorded. Trainable variables are
-// watched by themselves; anything else by Options.Watch or [Tape.Watch].
-// [Record] is the form without a function, which gives the recording scope
-// another name beside s.
+// The ops of the function on its scope are recorded. Trainable variables are watched by default; anything
+// else by Options.Watch or [Tape.Watch]. [Record] is the form without a function, whose recording scope is
+// another variable than s.
 //
-// Gradients are computed on s by ops, so a tape around s records them: that is
-// how second derivatives are taken.
+// Gradients are computed on s by ops, so a tape around s records them: that is how second derivatives are
+// taken.
 //
 //	watch := &grad.Options{Watch: []*ops.Value{x}}
 //	dy, second := grad.Of(s, func(s *ops.Scope) *ops.Value {
@@ -21,22 +19,19 @@
 //	}, watch)
 //	d2y := second.GradientOf(dy, x)[0]
 //
-// The gradient of a call of functions (PartitionedCall, If, Case, While) is a call of
-// their backward functions, which are made once; a tape has the call run forward
-// functions that return what those need.
+// The gradient of a call of functions (PartitionedCall, If, Case, While) is a call of their backward
+// functions, which are made once. A tape makes the call run forward functions that return the values that
+// those need.
 //
-// Each op has one [Rule], keyed by the op's name; [All] holds the built-in ones
-// and [Rules.With] adds a user's. A function with a gradient of its own is a
-// [Custom], which has a name in traced functions as TensorFlow's has; the gradients
-// that nodes of a loaded graph name are those of [Rules.With] and of the library with
-// which the function was loaded; [Rules.WithLibrary] adds one by hand. [Library]
-// returns functions with the gradients of their Customs, as files hold them.
+// Each op has one [Rule], keyed by the op's name; [All] holds the built-in ones and [Rules.With] adds a
+// user's. A function with a custom gradient is a [Custom], which has a name in traced functions as
+// TensorFlow's has. The gradients that nodes of a loaded graph name are those of [Rules.With] and of the
+// library with which the function was loaded; [Rules.WithLibrary] adds one by hand. [Library] returns
+// functions with the gradients of their Customs, as files hold them.
 //
-// The gradient with regard to a table of which only rows are looked up is an
-// [ops.IndexedSlices], as in TensorFlow: [ops.Value.IndexedSlices] gives the
-// slices to who can do with them, as the optimizers of package keras can. Any op
-// takes the gradient as it takes other values; the whole tensor is then made,
-// once. So does a rule that computes with the gradient, while one that hands it
-// on keeps the slices. The sum of slices is all slices, that of slices and a
-// tensor is a tensor.
+// The gradient with regard to a table of which only rows are looked up is an [ops.IndexedSlices], as in
+// TensorFlow: [ops.Value.IndexedSlices] returns the slices to callers that support them, such as the
+// optimizers of package keras. Any op takes the gradient as it takes other values; the whole tensor is then
+// made, once. So does a rule that computes with the gradient, while one that passes it on keeps the slices.
+// The sum of slices is all slices, that of slices and a tensor is a tensor.
 package grad

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// dots stands for an ellipsis in a term of an equation.
+// dots is the ellipsis in a term of an equation.
 const dots = rune(0)
 
 // term returns the labels of a term of an einsum equation.
@@ -19,7 +19,7 @@ func term(s string) []rune {
 
 func termText(t []rune) string { return strings.ReplaceAll(string(t), string(dots), "...") }
 
-// gradEinsum gives the gradients of an einsum: einsums themselves, of the
+// gradEinsum computes the gradients of an einsum: einsums themselves, of the
 // output's gradient and the other input.
 func gradEinsum(s *ops.Scope, op *Op) {
 	left, right, ok := strings.Cut(op.Attrs().String("equation", ""), "->")
@@ -46,8 +46,8 @@ func einsumBack(s *ops.Scope, op *Op, i int, terms []string, out []rune) *ops.Va
 		in = append(in, conj(s, op.In(1-i)))
 	}
 	// Labels that only this input has were summed over: the gradient is the same
-	// for all their elements. The ellipsis goes first, where what it was stretched
-	// along can be summed.
+	// for all their elements. The ellipsis goes first, so that its broadcast
+	// dimensions can be summed.
 	var kept, summed []rune
 	hasDots := slices.Contains(own, dots)
 	for _, l := range own {

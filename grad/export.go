@@ -11,16 +11,17 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// savedOrders is how often what [Library] returns can be differentiated with the
-// gradients in it. A [Custom] whose gradient calls itself has no last one.
+// savedOrders is how often the functions that [Library] returns can be
+// differentiated with the gradients in it. A [Custom] whose gradient calls
+// itself has no last one.
 const savedOrders = 2
 
 // Library returns functions and all that they call, ready to be written: the
 // gradients of [Custom] that nodes name are functions of the library, as a
 // SavedModel holds them. A gradient captures values of the function around its
-// node, so each node has one of its own, under the name of the Custom and, from
-// the second on, a number. Gradients of gradients are there once; what is
-// differentiated three times needs the program.
+// node, so each node has a separate one, under the name of the Custom and, from
+// the second on, a number. Gradients of gradients are there once; a third
+// derivative needs the program.
 func Library(ctx context.Context, fs ...*graph.Function) (*graph.Library, error) {
 	lib := graph.Assemble(fs...)
 	read := map[string]bool{}

@@ -33,9 +33,9 @@ func init() {
 		})
 }
 
-// reread returns the function that a library holds first, as another program reads it: with
-// the names of gradients that this program doesn't know, and with what they capture, as the
-// objects of a SavedModel tell it.
+// reread returns the first function of a library as another program reads it: with the
+// names of gradients that this program doesn't know, and with their captures, as the
+// objects of a SavedModel list them.
 func reread(t *testing.T, lib *graph.Library) *graph.Function {
 	t.Helper()
 	raw, err := (&graph.Graph{Library: lib}).Marshal()
@@ -160,7 +160,7 @@ func TestAGradientThatCantBeSavedSaysWhy(t *testing.T) {
 }
 
 // savedNested calls custom gradients in its function and in its gradient, which is
-// 2·steep(x)·dy, where steep's own derivative is taken three times.
+// 2·steep(x)·dy and takes steep's own derivative three times.
 var savedNested = grad.NewCustom("TestSavedNested",
 	func(s *ops.Scope, x []*ops.Value) []*ops.Value {
 		return []*ops.Value{ops.Mul(s, savedExp.Call(s, x[0])[0], savedScaled.Call(s, x[0], x[1])[0])}
@@ -174,7 +174,7 @@ var savedNested = grad.NewCustom("TestSavedNested",
 		}
 	})
 
-// savedNestedToo is sin, whose derivative is said to be 2·cos, in a branch.
+// savedNestedToo is sin, whose custom derivative is 2·cos, in a branch.
 var savedNestedToo = grad.NewCustom("TestSavedNestedToo",
 	func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Sin(s, x[0])} },
 	func(s *ops.Scope, x, _, dy []*ops.Value) []*ops.Value {
@@ -182,9 +182,9 @@ var savedNestedToo = grad.NewCustom("TestSavedNestedToo",
 			func(s *ops.Scope) *ops.Value { return dy[0] })}
 	})
 
-// TestCustomGradientsInEachOtherAreSavedWithTheirNames: functions and gradients that call others, in branches,
-// loops and calls, are read by a program that knows none of them and give the first and second derivatives that
-// they give where they were written.
+// TestCustomGradientsInEachOtherAreSavedWithTheirNames checks functions and gradients that call others, in
+// branches, loops and calls. A program that knows none of them reads them and computes the same first and
+// second derivatives as the program that wrote them.
 func TestCustomGradientsInEachOtherAreSavedWithTheirNames(t *testing.T) {
 	nested := func(s *ops.Scope, x *ops.Value) *ops.Value { return savedNested.Call(s, x, ops.Mul(s, x, x))[0] }
 	called := function.New(nested)

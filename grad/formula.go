@@ -2,8 +2,8 @@ package grad
 
 import "github.com/cairnml/cairn/ops"
 
-// byFormula gives the gradients of an op by those of what f computes of the op's
-// first inputs in its place, one value an output.
+// byFormula computes the gradients of an op as those of f, which computes the
+// op's outputs from its first inputs, one value an output.
 func byFormula(s *ops.Scope, op *Op, inputs int, f func(s *ops.Scope, in []*ops.Value) []*ops.Value) {
 	in := make([]*ops.Value, inputs)
 	for i := range in {

@@ -14,8 +14,8 @@ import (
 // tape has the forward function called in the function's place; the rule of the
 // call calls the backward one. Both are made once, by tracing the rules.
 
-// pair is what a call of functions needs to be differentiated: one forward and
-// one backward function for each function that may run, which all have the same
+// pair is the data for differentiating a call of functions: one forward and one
+// backward function for each function that may run, which all have the same
 // arguments and results.
 type pair struct {
 	first             int // the input that is the first argument
@@ -23,14 +23,14 @@ type pair struct {
 	results           []tensor.DType // of the forward functions
 	dys               []int          // the outputs whose gradients come first among the backward functions' arguments
 	uses              []int          // the inputs that come next
-	extras            int            // the outputs behind the function's own, which come last
+	extras            int            // the outputs after the function's own, which come last
 	gives             []int          // the inputs whose gradients are the backward functions' results
-	sliced            []bool         // by gives: the gradient is two results, the values and the indices of slices
+	sliced            []bool         // by argument of gives: whether the gradient is two results, the values and the indices of slices
 	given             []tensor.DType // of the backward functions' results
 }
 
-// derivative is what a call of functions needs to be differentiated: a pair or
-// a loop.
+// derivative is the data for differentiating a call of functions: a pair or a
+// loop.
 type derivative interface {
 	// rewrite returns the attributes and the further inputs with which the op does
 	// more than it was asked.
@@ -45,7 +45,7 @@ type draft struct {
 	forwardTrace, backwardTrace *ops.Trace
 	tape                        *Tape
 	args, results               []*ops.Value
-	dys                         []*ops.Value   // arguments of the backward function, nil where a result has no gradient
+	dys                         []*ops.Value   // arguments of the backward function, nil if a result has no gradient
 	grads                       []*ops.Value   // by argument
 	out                         []*ops.Value   // results of the backward function
 	extras                      []*ops.Value   // of the forward function
@@ -76,8 +76,8 @@ func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, trac
 		}
 		drafts[i] = d
 	}
-	// A branch in which a result's place is empty knows less of what a list there
-	// holds than the branch that fills it.
+	// A branch that leaves a result empty knows less about the elements of a list
+	// there than the branch that fills it.
 	flowing := make([]bool, len(drafts[0].results))
 	for i := range flowing {
 		flowing[i] = !slices.ContainsFunc(drafts, func(d *draft) bool { return !carries(d.results[i]) })
@@ -100,7 +100,7 @@ func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, trac
 }
 
 // giveBack makes the gradient with regard to argument i a result of the backward
-// functions, if one of them has it: slices where one has slices, as TensorFlow's
+// functions, if one of them has it: slices if one has slices, as TensorFlow's
 // branches do.
 func (p *pair) giveBack(i int, drafts []*draft) {
 	has, sliced := false, false
@@ -142,7 +142,7 @@ func (p *pair) giveBack(i int, drafts []*draft) {
 	p.given = append(p.given, last[0].DType(), last[1].DType())
 }
 
-// newDraft traces f again, recording, and the rules behind it. f's last arguments are
+// newDraft traces f again, recording, and the rules after it. f's last arguments are
 // the outer values.
 func (t *Tape) newDraft(f *graph.Function, facts []graph.Fact, tracked []bool, outer []graph.Output) (*draft, error) {
 	d := &draft{}
@@ -187,8 +187,8 @@ func (t *Tape) newDraft(f *graph.Function, facts []graph.Fact, tracked []bool, o
 	return d, nil
 }
 
-// differentiate traces the rules of what the draft's tape has recorded, for
-// gradients of the results that flow.
+// differentiate traces the rules of the ops that the draft's tape has recorded,
+// for gradients of the results that flow.
 func (d *draft) differentiate(name string, flowing []bool) error {
 	tape := d.tape
 	d.backward, d.backwardTrace = d.forward.NewBranch("__backward_" + name)
@@ -309,7 +309,7 @@ func (d *draft) arrange(p *pair, fn *graph.Function, captured []*ops.Value, draf
 }
 
 // finishForward adds the extra outputs of all functions to the forward one:
-// values that nobody looks at stand for those of the other functions.
+// unused values replace those of the other functions.
 func (d *draft) finishForward(drafts []*draft) (*graph.Function, error) {
 	results := slices.Clone(d.results)
 	for _, o := range drafts {

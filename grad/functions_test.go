@@ -14,13 +14,13 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// body is what a function computes of two values.
+// body is a function of two values.
 type body func(s *ops.Scope, x, y *ops.Value) *ops.Value
 
 type two struct{ X, Y *ops.Value }
 
-// traced returns the function of a body, of which no shapes are known, and what
-// it captures.
+// traced returns the function of a body, of which no shapes are known, and its
+// captures.
 func traced(t *testing.T, f body) *graph.Concrete {
 	t.Helper()
 	unknown := ops.SpecOf(graph.Fact{DType: tensor.Float64})

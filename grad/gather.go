@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// gradGather adds the rows of the gradient up where they came from. Along the
-// first axis they are slices of the gradient, which nobody needs to add.
+// gradGather adds up the rows of the gradient at the rows that they came from.
+// Along the first axis they are slices of the gradient, which need no addition.
 func gradGather(s *ops.Scope, op *Op) {
 	x, indices, dy := op.In(0), op.In(1), op.Grad(0)
 	axes, ok := ints(op.In(2))
@@ -57,7 +57,7 @@ func gradGather(s *ops.Scope, op *Op) {
 
 // gatherGrouped returns the gradient of a gather of any shapes: the dimensions
 // are grouped, x to [batch, outer, n, inner] and dy to [batch, outer, k,
-// inner], and the indices of each batch are moved to a range of their own.
+// inner], and the indices of each batch are moved to a separate range.
 func gatherGrouped(s *ops.Scope, op *Op) *ops.Value {
 	x, indices, dy := op.In(0), op.In(1), op.Grad(0)
 	sizes := sizesOf(s, x)
@@ -89,7 +89,7 @@ func gatherGrouped(s *ops.Scope, op *Op) *ops.Value {
 	return reshapeLike(s, ops.Transpose(s, sum, 0, 2, 1, 3), x)
 }
 
-// pickSegments gives each row the gradient of its segment, and zeros to those
+// pickSegments returns the gradient of each row's segment, and zeros for rows
 // that were left out.
 func pickSegments(s *ops.Scope, dy, ids *ops.Value) *ops.Value {
 	zero := ops.ZerosLike(s, ids)

@@ -13,8 +13,8 @@ import (
 )
 
 // TestGradientsHoldWhatTheyNeed counts the tensors that the gradient of one more layer,
-// or of one more round of a loop, keeps: what the op's rule needs for the sources that
-// were asked for, and nothing else.
+// or of one more round of a loop, keeps: those that the op's rule needs for the
+// requested sources, and no others.
 func TestGradientsHoldWhatTheyNeed(t *testing.T) {
 	const n = 64
 	k := tensor.Must(tensor.Zeros(tensor.Float32, n, n))

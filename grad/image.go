@@ -38,7 +38,7 @@ func byImage(name string) Rule {
 	}
 }
 
-// resizeAttrs returns the attributes that say where pixels lie.
+// resizeAttrs returns the attributes that determine the positions of pixels.
 func resizeAttrs(op *Op) graph.Attrs { return attrsOf(op, "align_corners", "half_pixel_centers") }
 
 // attrsOf returns the attributes with some names.
@@ -52,7 +52,7 @@ func attrsOf(op *Op, names ...string) graph.Attrs {
 	return out
 }
 
-// gradCrop gives gradients to the images, where they are of floating point, and to
+// gradCrop computes gradients of the images, if they are of floating point, and of
 // the boxes, whose gradient is that of bilinear interpolation under any method.
 func gradCrop(s *ops.Scope, op *Op) {
 	images, boxes, index := op.In(0), op.In(1), op.In(2)
@@ -74,8 +74,8 @@ func gradDilation(s *ops.Scope, op *Op) {
 	}
 }
 
-// gradScaleAndTranslate gives gradients to the images; the gradient's op takes and
-// gives single precision only, as the op's output is.
+// gradScaleAndTranslate computes gradients of the images; the gradient's op takes
+// and returns single precision only, as the op's output is.
 func gradScaleAndTranslate(s *ops.Scope, op *Op) {
 	x := op.In(0)
 	if op.Needs(0) {

@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Gradients does what [Tape.Gradient] does, for any number of targets, whose gradients add
-// up.
+// Gradients returns the same as [Tape.Gradient], for any number of targets, whose
+// gradients add up.
 func (t *Tape) Gradients(targets []*ops.Value, vars []*trackable.Variable, o ...*GradientOptions) Gradients {
 	srcs := make([]source, len(vars))
 	for i, v := range vars {
@@ -34,7 +34,8 @@ func (t *Tape) Jacobian(target *ops.Value, sources ...*ops.Value) []*ops.Value {
 	return t.jacobian(target, srcs)
 }
 
-// VariableJacobian does what [Tape.Jacobian] does, with regard to variables.
+// VariableJacobian returns the same as [Tape.Jacobian], with regard to
+// variables.
 func (t *Tape) VariableJacobian(target *ops.Value, vars ...*trackable.Variable) []*ops.Value {
 	srcs := make([]source, len(vars))
 	for i, v := range vars {
@@ -71,7 +72,7 @@ func (t *Tape) jacobian(target *ops.Value, srcs []source) []*ops.Value {
 		}()
 	}
 	rows := make([][]ops.Input, len(srcs))
-	for i := range max(n, 1) { // of no elements the first row tells what the target depends on
+	for i := range max(n, 1) { // without elements the first row shows which sources the target depends on
 		var dy *ops.Value
 		if n > 0 {
 			dy = ops.Reshape(s, ops.OneHot(s, i, n, target.DType()), dims...)

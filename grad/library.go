@@ -52,7 +52,7 @@ func registeredRule(g graph.RegisteredGradient) Rule {
 		in := make([]ops.Input, op.NumOut(), len(f.Args))
 		for i := range in {
 			if isHandle(op.Out(i)) {
-				in[i] = op.Out(i) // what it holds has no gradient of its own
+				in[i] = op.Out(i) // its elements have no gradient
 			} else {
 				in[i] = op.GradOrZero(i)
 			}

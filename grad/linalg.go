@@ -92,8 +92,8 @@ func scaledInverse(s *ops.Scope, op *Op, by *ops.Value) *ops.Value {
 	return ops.Mul(s, ops.ExpandDims(s, ops.ExpandDims(s, by, -1), -1), inverse)
 }
 
-// gradSolve solves for the gradient with the adjoint matrices; part keeps what
-// the op reads of a matrix.
+// gradSolve solves for the gradient with the adjoint matrices; part keeps the
+// part of a matrix that the op reads.
 func gradSolve(s *ops.Scope, op *Op, part func(*ops.Value) *ops.Value) {
 	adjoint := op.Attrs().Bool("adjoint")
 	attrs := graph.Attrs{graph.Bool("adjoint", !adjoint)}

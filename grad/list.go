@@ -114,12 +114,12 @@ var listRules = map[string]Rule{
 	},
 }
 
-// metadataOf returns the attribute that says what a composite tensor is.
+// metadataOf returns the attribute that describes a composite tensor.
 func metadataOf(op *Op) graph.Attrs {
 	return graph.Attrs{graph.String("metadata", op.Attrs().String("metadata", ""))}
 }
 
-// gradListConcat cuts the gradient where the elements met.
+// gradListConcat cuts the gradient at the borders of the elements.
 func gradListConcat(s *ops.Scope, op *Op) {
 	d := op.Out(0).DType()
 	op.Give(0, s.Emit1("TensorListSplit", elementType(d), op.Grad(0), anyShape, op.Out(1)))
@@ -140,7 +140,7 @@ func rowShape(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.StridedSlice(s, sizesOf(s, x), ops.From(1))
 }
 
-// anyShape says that the elements of a list may have any shape.
+// anyShape means that the elements of a list may have any shape.
 var anyShape = tensor.Scalar(int32(-1))
 
 // shapeOrScalar returns the shape of an element of a list.

@@ -26,8 +26,8 @@ func stacked(s *ops.Scope, list *ops.Value) *ops.Value {
 	return s.Emit1("TensorListStack", ofDoubles, list, []int32{2})
 }
 
-// TestGradientsOfListOps compares the gradient of what is computed by lists of
-// the rows of a matrix, each element of the result times its own weight.
+// TestGradientsOfListOps compares the gradient of functions that lists of the
+// rows of a matrix compute, each element of the result times its own weight.
 func TestGradientsOfListOps(t *testing.T) {
 	x := tensor.Must(tensor.New([]float64{1, 2, 3, 4, 5, 6}, 3, 2))
 	for name, c := range map[string]struct {
@@ -90,8 +90,8 @@ func TestGradientsOfListOps(t *testing.T) {
 	}
 }
 
-// TestTheGradientOfALoopOverAListIsLinear: twice the rows cost twice the memory,
-// where a copy of the gradients' list in each round would cost four times.
+// TestTheGradientOfALoopOverAListIsLinear checks that twice the rows cost twice
+// the memory. A copy of the gradients' list in each round would cost four times.
 func TestTheGradientOfALoopOverAListIsLinear(t *testing.T) {
 	for name, loop := range map[string]func(s *ops.Scope, x *ops.Value) *ops.Value{
 		"map": func(s *ops.Scope, x *ops.Value) *ops.Value {

@@ -9,18 +9,18 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// loop is what a While needs to be differentiated. The forward loop counts its
-// rounds and keeps what the backward body needs of each in lists; the backward
-// loop takes it out again, last round first.
+// loop is the data for differentiating a While. The forward loop counts its
+// rounds and stores the values that the backward body needs of each in lists.
+// The backward loop takes them out again, last round first.
 type loop struct {
 	cond, body         *graph.Function // of the forward loop
-	lists              []tensor.DType  // what the lists hold
+	lists              []tensor.DType  // the element types of the lists
 	backCond, backBody *graph.Function
 	vars               []int          // the loop variables that have gradients
 	handles            []int          // the variables whose gradients add up over the rounds
 	sliced             []bool         // by handles: the rounds' slices are kept in lists and joined at the end
-	sums               []tensor.DType // of what adds up: one a handle, two of a sliced one
-	invariants         []int          // what stays the same in all rounds, and is needed
+	sums               []tensor.DType // of values that add up: one a handle, two of a sliced one
+	invariants         []int          // needed values that stay the same in all rounds
 }
 
 // newLoop differentiates a loop.
@@ -130,16 +130,16 @@ func reachedFrom(body *graph.Function, tracked []bool) []bool {
 	return reached
 }
 
-// origin says where a round of the backward loop finds a value: among the
-// invariants, or in a list.
+// origin is the place at which a round of the backward loop finds a value:
+// among the invariants, or in a list.
 type origin struct {
 	invariant bool
 	at        int
 }
 
-// holdsOthers reports whether f takes what has no gradient from the list that its
-// argument i is, or from lists in it. Of a list in a list nothing else tells what it
-// holds.
+// holdsOthers reports whether f takes elements without a gradient from the list that
+// is its argument i, or from lists in it. For a list in a list nothing else
+// determines the elements' type.
 func holdsOthers(f *graph.Function, i int) bool {
 	return i < len(f.Args) && f.Args[i].Out[0].DType == tensor.Variant && givesOthers(f, f.Args[i].Output(0))
 }
@@ -182,7 +182,7 @@ func unchanged(body *graph.Function, i int) bool {
 	return o.Node == body.Args[i]
 }
 
-// listFact returns what is known of a list of elements of type d.
+// listFact returns the fact about a list of elements of type d.
 func listFact(d tensor.DType) graph.Fact {
 	return graph.Fact{DType: tensor.Variant, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: d}}}
 }
@@ -255,12 +255,12 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 	return nil
 }
 
-// counters is how many variables the backward loop has before the gradients: a count of
-// the rounds and the limit for them, where TensorFlow's gradient of a loop looks for them,
-// and the number of rounds of the forward loop.
+// counters is the number of variables of the backward loop before the gradients: a count
+// of the rounds and the limit for them, which TensorFlow's gradient of a loop expects
+// first, and the number of rounds of the forward loop.
 const counters = 3
 
-// backwardFacts returns what is known of the backward loop's variables: the counters,
+// backwardFacts returns the facts about the backward loop's variables: the counters,
 // the gradients, the sums for the handles, the lists and the invariants.
 func (l *loop) backwardFacts(d *draft) []graph.Fact {
 	facts := slices.Repeat([]graph.Fact{counterFact}, counters)
@@ -286,7 +286,7 @@ func (l *loop) backwardFacts(d *draft) []graph.Fact {
 	return facts
 }
 
-// arguments gives a function arguments of which this is known.
+// arguments adds arguments with these facts to a function.
 func arguments(trace *ops.Trace, facts []graph.Fact) ([]*ops.Value, error) {
 	args := make([]*ops.Value, len(facts))
 	for i, f := range facts {
@@ -299,7 +299,7 @@ func arguments(trace *ops.Trace, facts []graph.Fact) ([]*ops.Value, error) {
 }
 
 // backwardRound returns the values that the next round of the backward loop takes as args: it
-// takes what round needs out of the lists, calls it, and adds to the sums what it gives.
+// takes the inputs of round out of the lists, calls it, and adds its results to the sums.
 func (l *loop) backwardRound(s *ops.Scope, d *draft, round *graph.Function, sources []origin, args []*ops.Value) []*ops.Value {
 	next := []*ops.Value{ops.Add(s, args[0], 1), args[1], args[2]}
 	rest := args[counters:]
@@ -345,10 +345,10 @@ func (l *loop) backwardRound(s *ops.Scope, d *draft, round *graph.Function, sour
 	return append(append(next, popped...), invariants...)
 }
 
-// elementShape returns what is known of v's shape, as ops on lists take it.
+// elementShape returns the known part of v's shape, as ops on lists take it.
 func elementShape(v *ops.Value) ops.Input { return sizesAsOpsTake(v.Fact().Shape) }
 
-// sizesAsOpsTake returns a shape as ops on lists take it: -1 for what isn't known.
+// sizesAsOpsTake returns a shape as ops on lists take it: -1 for unknown sizes.
 func sizesAsOpsTake(shape graph.PartialShape) ops.Input {
 	shape = shape.Anonymous()
 	if !shape.HasRank() {

@@ -124,8 +124,9 @@ func TestGradientsFlowThroughLists(t *testing.T) {
 	}
 }
 
-// TestDifferentiatedLoopsSayWhatTheyGive: TensorFlow takes the shapes of a loop's inputs
-// for those of its outputs unless output_shapes says others, and a value may grow.
+// TestDifferentiatedLoopsSayWhatTheyGive checks output_shapes: TensorFlow takes the
+// shapes of a loop's inputs for those of its outputs unless the attribute has others,
+// and a value may grow.
 func TestDifferentiatedLoopsSayWhatTheyGive(t *testing.T) {
 	c, err := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		y, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {

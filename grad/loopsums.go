@@ -6,11 +6,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The slices that the rounds of a loop give a variable are pushed to two lists,
-// values and indices, which are joined once behind the loop: a sum a round would
-// copy all earlier rows again.
+// The slices that the rounds of a loop add to a variable are pushed to two
+// lists, values and indices, which are joined once after the loop: a sum a round
+// would copy all earlier rows again.
 
-// keptInLists says of each sum whether it is a list of the rounds' parts.
+// keptInLists reports for each sum whether it is a list of the rounds' parts.
 func (l *loop) keptInLists() []bool {
 	var kept []bool
 	for _, sliced := range l.sliced {

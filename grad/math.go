@@ -254,13 +254,13 @@ func giveAt(s *ops.Scope, op *Op, i int, f func() *ops.Value) {
 }
 
 // Unbroadcast sums x over the axes along which like was stretched to x's shape:
-// what a broadcasting op's rule does with each gradient.
+// the rule of a broadcasting op does that with each gradient.
 func Unbroadcast(s *ops.Scope, x, like *ops.Value) *ops.Value {
 	if s.Err() != nil {
 		return x
 	}
 	if _, sliced := x.IndexedSlices(); sliced {
-		x = ops.Identity(s, x) // a whole tensor, as TensorFlow's broadcasting ops give
+		x = ops.Identity(s, x) // a whole tensor, as TensorFlow's broadcasting ops return
 	}
 	if s.Err() != nil || alike(x, like) {
 		return x
@@ -280,8 +280,8 @@ func Unbroadcast(s *ops.Scope, x, like *ops.Value) *ops.Value {
 	return reshapeLike(s, sum, like)
 }
 
-// stretched returns the axes of x along which like was stretched, where what is
-// known of the shapes tells.
+// stretched returns the axes of x along which like was stretched, if the known
+// parts of the shapes determine them.
 func stretched(x, like *ops.Value) (axes []int, ok bool) {
 	if rankOf(x) < 0 || rankOf(like) < 0 {
 		return nil, false
@@ -326,7 +326,8 @@ func gradDivNoNan(s *ops.Scope, op *Op) {
 	})
 }
 
-// gradPow avoids the logarithm of what isn't positive, as TensorFlow does.
+// gradPow avoids the logarithm of numbers that aren't positive, as TensorFlow
+// does.
 func gradPow(s *ops.Scope, op *Op) {
 	x, y, z, dy := conj(s, op.In(0)), conj(s, op.In(1)), conj(s, op.Out(0)), op.Grad(0)
 	giveFirst(s, op, func() *ops.Value { return ops.Mul(s, dy, ops.Mul(s, y, ops.Pow(s, x, ops.Sub(s, y, 1)))) })

@@ -58,8 +58,8 @@ func gradEig(s *ops.Scope, op *Op) {
 	op.Give(0, g)
 }
 
-// gradSolveLs differentiates the normal equations, of the first kind where the
-// matrices are no wider than high and of the second where they are.
+// gradSolveLs differentiates the normal equations, of the first kind if the
+// matrices are no wider than high and of the second if they are.
 func gradSolveLs(s *ops.Scope, op *Op) {
 	if !computes(op, "fast") {
 		s.Fail("MatrixSolveLs", errors.New("there is no gradient where fast is false, as in TensorFlow"))

@@ -161,7 +161,7 @@ func gradTopK(s *ops.Scope, op *Op) {
 	op.Give(0, reshapeLike(s, ops.Sum(s, ops.Mul(s, ops.ExpandDims(s, dy, -1), hot), -2), op.In(0)))
 }
 
-// oneHot does what ops.OneHot does, with a depth that is a value.
+// oneHot returns the same as ops.OneHot, with a depth that is a value.
 func oneHot(s *ops.Scope, indices ops.Input, depth *ops.Value, d tensor.DType) *ops.Value {
 	return s.Emit1("OneHot", nil, indices, depth, ops.ConstOf(s, d, 1), ops.ConstOf(s, d, 0))
 }

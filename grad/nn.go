@@ -192,7 +192,7 @@ func gradBatchMatMul(s *ops.Scope, op *Op) {
 	})
 }
 
-// product gives the gradients of a matrix product: products themselves.
+// product computes the gradients of a matrix product: products themselves.
 func product(s *ops.Scope, op *Op, name string, a, b, g *ops.Value, ta, tb bool, flagA, flagB, flagAB graph.Attrs, give func(int, *ops.Value)) {
 	if op.Needs(0) {
 		switch {
@@ -220,8 +220,8 @@ func product(s *ops.Scope, op *Op, name string, a, b, g *ops.Value, ta, tb bool,
 	}
 }
 
-// gradCrossEntropy uses the derivative that the forward op has computed. Where
-// it is differentiated itself, the rule goes through softmax.
+// gradCrossEntropy uses the derivative that the forward op has computed. If it
+// is differentiated itself, the rule uses softmax.
 func gradCrossEntropy(s *ops.Scope, op *Op) {
 	logits := op.In(0)
 	dense := op.Name() == "SoftmaxCrossEntropyWithLogits"

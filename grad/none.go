@@ -3,8 +3,8 @@ package grad
 import "strings"
 
 // constantRules returns the rules of ops that TensorFlow registers as having no
-// gradient: what they give is constant, whole numbers, or nothing that a gradient
-// makes sense of.
+// gradient: their results are constant, whole numbers, or of a kind without
+// derivative.
 func constantRules() map[string]Rule {
 	rules := map[string]Rule{}
 	for op := range strings.FieldsSeq(constantOps) {

@@ -8,14 +8,14 @@ import (
 )
 
 // training reports whether a normalization normalizes by the batch, as it does
-// unless the attribute says otherwise.
+// unless the attribute has false.
 func training(op *Op) bool {
 	_, given := op.Attrs().Lookup("is_training")
 	return !given || op.Attrs().Bool("is_training")
 }
 
-// gradBatchNorm gives the gradients of a batch normalization. As in TensorFlow, only the
-// normalized image has a gradient, not the mean and variance beside it.
+// gradBatchNorm computes the gradients of a batch normalization. As in TensorFlow, only
+// the normalized image has a gradient, not the outputs mean and variance.
 func gradBatchNorm(s *ops.Scope, op *Op) {
 	dy := op.Grad(0)
 	if dy == nil {
@@ -45,8 +45,8 @@ func gradBatchNorm(s *ops.Scope, op *Op) {
 	}
 }
 
-// gradBatchNormGrad gives the gradients of the gradients of a batch normalization, with
-// regard to the gradient, the image and the scale.
+// gradBatchNormGrad computes the gradients of the gradients of a batch normalization,
+// with regard to the gradient, the image and the scale.
 func gradBatchNormGrad(s *ops.Scope, op *Op) {
 	byFormula(s, op, 3, func(s *ops.Scope, in []*ops.Value) []*ops.Value { return batchNormGrads(s, op, in[0], in[1], in[2]) })
 }

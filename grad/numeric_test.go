@@ -17,8 +17,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// constant reports whether an op's rule says that there is no gradient although
-// small changes show through at some places, or whose inputs are no numbers to vary.
+// constant reports whether an op's rule is that there is no gradient although small
+// changes show through at some places, or whose inputs are no numbers to vary.
 func constant(t *testing.T, op string) bool {
 	switch op {
 	case "Bitcast", "PreventGradient", "NonMaxSuppressionV3", "NonMaxSuppressionV4", // there is none
@@ -29,11 +29,10 @@ func constant(t *testing.T, op string) bool {
 	return registered && !differentiable
 }
 
-// byFormula are ops whose rules follow TensorFlow where it deviates from
-// differences: the gradient of a normalization takes the batch's mean and
-// variance, which are inputs, for functions of the images; equal channels have
-// an order; rows that others overwrite have a gradient; some have no fixtures with numbers.
-// They have tests of their own.
+// byFormula are ops whose rules follow TensorFlow although it deviates from differences:
+// the gradient of a normalization takes the batch's mean and variance, which are inputs,
+// for functions of the images; equal channels have an order; rows that others overwrite
+// have a gradient; some have no fixtures with numbers. They have separate tests.
 var byFormula = map[string]bool{"DebugGradientIdentity": true, "FusedBatchNormGrad": true, "FusedBatchNormGradV2": true, "FusedBatchNormGradV3": true, "RGBToHSV": true,
 	"ParallelDynamicStitch": true, "Print": true, "PlaceholderWithDefault": true, "CheckNumerics": true, "CheckNumericsV2": true,
 	// Samples are moved within their distribution, not by their generator's numbers.
@@ -44,7 +43,7 @@ var byFormula = map[string]bool{"DebugGradientIdentity": true, "FusedBatchNormGr
 	"FakeQuantWithMinMaxArgs": true, "FakeQuantWithMinMaxVars": true, "FakeQuantWithMinMaxVarsPerChannel": true, "QuantizeAndDequantize": true, "QuantizeAndDequantizeV2": true,
 	"QuantizeAndDequantizeV3": true, "QuantizeAndDequantizeV4": true, "QuantizeAndDequantizeV4Grad": true}
 
-// byHandle are ops that read variables; they have tests of their own.
+// byHandle are ops that read variables; they have separate tests.
 var byHandle = map[string]bool{"ReadVariableOp": true, "RefIdentity": true, "ResourceGather": true, "ResourceGatherNd": true}
 
 // byFunction are ops that call functions or work on lists; they have tests of
@@ -61,14 +60,14 @@ var byFunction = map[string]bool{
 	"SparseMatrixTranspose": true, "SparseMatrixMatMul": true, "SparseMatrixSparseMatMul": true, "SparseMatrixNNZ": true,
 }
 
-// single are ops that take no doubles: they are held to what differences in
-// single precision tell.
+// single are ops that take no doubles: they are compared with differences in
+// single precision.
 var single = map[string]bool{"XlaEinsum": true,
 	"SparseMatMul":   true,
 	"FusedBatchNorm": true, "FusedBatchNormV2": true, "FusedBatchNormV3": true, "LRN": true,
 	"MaxPool3D": true, "MaxPool3DGrad": true, "MaxPool3DGradGrad": true,
 	"BlockLSTM": true, "BlockLSTMV2": true, "CTCLossV2": true,
-	"ResizeBilinear": true, "ResizeBicubic": true, "CropAndResize": true, "ScaleAndTranslate": true, // whatever they take, they give floats
+	"ResizeBilinear": true, "ResizeBicubic": true, "CropAndResize": true, "ScaleAndTranslate": true, // they return floats for any input type
 }
 
 // oneOutput are ops of which TensorFlow differentiates the first output only.
@@ -95,7 +94,8 @@ func part(s *ops.Scope, x ops.Input) *ops.Value {
 	return ops.Mul(s, ops.Add(s, m, s.Emit1("BatchMatMulV2", graph.Attrs{graph.Bool("adj_x", true)}, m, one)), 0.5)
 }
 
-// modes are the ways in which the gradients are computed: all give the same.
+// modes are the ways in which the gradients are computed: all have the same
+// results.
 var modes = []struct {
 	name   string
 	traced bool
@@ -185,9 +185,9 @@ func newCall(t *testing.T, f opfixture.Fixture) (*opCall, bool) {
 	}
 	c.vary = slices.DeleteFunc(c.vary, func(i int) bool { return slices.Contains(undifferentiated[f.Op], i) })
 	if strings.HasSuffix(f.Op, "DynamicStitch") && c.repeats(len(c.in)/2) || f.Op == "SparseToDense" && !c.attrs.Bool("validate_indices") && c.attrs.Has("validate_indices") {
-		return nil, false // TensorFlow gives what others overwrite its gradient, too
+		return nil, false // TensorFlow also passes a gradient to elements that others overwrite
 	}
-	if f.Op == "CropAndResize" { // boxes whose edges lie on pixels have no derivative: they have a test of their own
+	if f.Op == "CropAndResize" { // boxes whose edges are on pixels have no derivative: they have a separate test
 		c.vary = slices.DeleteFunc(c.vary, func(i int) bool { return i > 0 })
 	}
 	if strings.HasPrefix(f.Op, "MaxPool") {
@@ -195,7 +195,7 @@ func newCall(t *testing.T, f opfixture.Fixture) (*opCall, bool) {
 			return nil, false // TensorFlow has no op for its gradient
 		}
 		if !c.unlike() {
-			return nil, false // where two elements are the largest, there is no derivative
+			return nil, false // if two elements are the largest, there is no derivative
 		}
 		if single[f.Op] && len(c.in) == 3 {
 			c.vary = []int{2}
@@ -238,11 +238,11 @@ func newCall(t *testing.T, f opfixture.Fixture) (*opCall, bool) {
 	}
 	if f.Op == "Xlogy" || f.Op == "Xlog1py" || f.Op == "Xdivy" {
 		if slices.Contains(tensor.Values[complex128](tensor.Must(tensor.Cast(c.in[0], tensor.Complex128))), 0) {
-			return nil, false // where x is 0, nothing flows to it, as in TensorFlow
+			return nil, false // if x is 0, nothing flows to it, as in TensorFlow
 		}
 	}
 	if f.Op == "EuclideanNorm" && c.in[0].DType().IsComplex() {
-		return nil, false // what flows into the imaginary part, which is always 0, flows on, as in TensorFlow
+		return nil, false // a gradient of the imaginary part, which is always 0, flows on, as in TensorFlow
 	}
 	if f.Op == "Cast" {
 		d := c.attrs.Type("DstT", tensor.Invalid)
@@ -319,7 +319,7 @@ func (c *opCall) weights(t *testing.T) [][]*tensor.Tensor {
 	return list
 }
 
-// value returns the weighted sum of all outputs' elements, nil where none has a
+// value returns the weighted sum of all outputs' elements, nil if none has a
 // derivative.
 func (c *opCall) value(s *ops.Scope, in []ops.Input, weights [][]ops.Input) *ops.Value {
 	var sum *ops.Value
@@ -431,7 +431,7 @@ func (c *opCall) tolerance() float64 {
 }
 
 // arguments returns the inputs that are differentiated, and the weights; then,
-// where they are fed, all other inputs.
+// if they are fed, all other inputs.
 func (c *opCall) arguments(weights [][]*tensor.Tensor, fed bool) []*tensor.Tensor {
 	var args []*tensor.Tensor
 	for _, i := range c.vary {

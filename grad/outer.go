@@ -8,12 +8,12 @@ import (
 )
 
 // A custom gradient that was saved as a function may capture values of functions that
-// call the one in which its node stands: TensorFlow's does where Python's function
-// closes over them. A call that is differentiated hands such outer values on as
-// further arguments.
+// call the one that contains its node: TensorFlow's does if Python's function closes
+// over them. A call that is differentiated passes such outer values as further
+// arguments.
 
-// outerOf returns the values of the function that is being replayed that gradients in
-// fs, or in what these call, capture.
+// outerOf returns the values of the replayed function that are captured by gradients
+// in fs, or in functions that these call.
 func (t *Tape) outerOf(fs []*graph.Function) (outer []graph.Output, values []*ops.Value) {
 	if t.values == nil || len(t.rules.captures) == 0 {
 		return nil, nil
@@ -26,9 +26,9 @@ func (t *Tape) outerOf(fs []*graph.Function) (outer []graph.Output, values []*op
 	return outer, values
 }
 
-// libraryOf returns what a copy of f needs of the gradients of f's library: those that its
-// nodes name, or nodes of what it calls, with what they capture among the copy's values. It
-// returns nil where f names none.
+// libraryOf returns the part of f's library of gradients that a copy of f needs: the
+// gradients that its nodes name, or nodes of the functions that it calls, with their
+// captures among the copy's values. It returns nil if f names none.
 func libraryOf(f *graph.Function, values map[graph.Output]*ops.Value) *graph.Library {
 	lib := f.Graph.Library
 	if lib == nil || len(lib.Registered) == 0 {
@@ -57,8 +57,8 @@ func libraryOf(f *graph.Function, values map[graph.Output]*ops.Value) *graph.Lib
 	return copied
 }
 
-// capturesOf returns what the gradients capture that nodes of the functions name, or
-// nodes of what these call.
+// capturesOf returns the captures of the gradients that nodes of the functions name,
+// or nodes of functions that these call.
 func (r *Rules) capturesOf(fs []*graph.Function) []graph.Output {
 	var out []graph.Output
 	taken := map[graph.Output]bool{}
@@ -73,8 +73,8 @@ func (r *Rules) capturesOf(fs []*graph.Function) []graph.Output {
 	return out
 }
 
-// eachNamed calls f with the gradients that nodes of the functions name, or nodes of what
-// these call.
+// eachNamed calls f with the gradients that nodes of the functions name, or nodes of
+// functions that these call.
 func eachNamed(fs []*graph.Function, f func(name string)) {
 	entered := map[*graph.Function]bool{}
 	for todo := fs; len(todo) > 0; todo = todo[1:] {
@@ -92,8 +92,8 @@ func eachNamed(fs []*graph.Function, f func(name string)) {
 	}
 }
 
-// capturedIn returns the nodes of f whose outputs gradients of f, or of what it calls,
-// capture.
+// capturedIn returns the nodes of f whose outputs are captured by gradients of f, or
+// of functions that it calls.
 func (r *Rules) capturedIn(f *graph.Function) []*graph.Node {
 	if len(r.captures) == 0 {
 		return nil
@@ -111,8 +111,8 @@ func (r *Rules) capturedIn(f *graph.Function) []*graph.Node {
 	return out
 }
 
-// widen returns f with an argument more for each fact, which it gives back as further
-// results where asked to, as the body of a loop must.
+// widen returns f with one more argument for each fact. With giveBack it returns them
+// as further results, as the body of a loop must.
 func widen(f *graph.Function, more []graph.Fact, giveBack bool) (*graph.Function, error) {
 	if len(more) == 0 {
 		return f, nil
@@ -135,7 +135,7 @@ func widen(f *graph.Function, more []graph.Fact, giveBack bool) (*graph.Function
 	return f, nil
 }
 
-// outerKey tells outer values apart without holding their graphs.
+// outerKey identifies an outer value without a reference to its graph.
 type outerKey struct {
 	node  weak.Pointer[graph.Node]
 	index int

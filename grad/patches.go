@@ -14,9 +14,9 @@ var patchRules = map[string]Rule{
 	"ImageProjectiveTransformV3": gradProjective,
 }
 
-// gradPatches returns the rule of an op that lays windows of images side by side:
-// each place of an image gets the sum over the windows that hold it. Which ones
-// these are the op itself tells, of an image of the places' numbers.
+// gradPatches returns the rule of an op that puts windows of images into rows:
+// each place of an image gets the sum over the windows that contain it. The op
+// itself, applied to an image of the places' numbers, determines these windows.
 func gradPatches(attrs ...string) Rule {
 	return func(s *ops.Scope, op *Op) {
 		var kept graph.Attrs
@@ -38,7 +38,7 @@ func gradPatches(attrs ...string) Rule {
 		rows := vector(s, ops.Size(s, ids))
 		dy := ops.ReshapeTo(s, op.Grad(0), joinVectors(s, batch, ops.Cast(s, rows, tensor.Int64), channels))
 		dy = ops.Transpose(s, dy, 1, 0, 2)
-		// What lies in the padding has the number 0, and -1 is nobody's row.
+		// Places in the padding have the number 0, and -1 is no row.
 		sum := s.Emit1("UnsortedSegmentSum", nil, dy, ops.Sub(s, ids, int64(1)), n)
 		op.Give(0, reshapeLike(s, ops.Transpose(s, sum, 1, 0, 2), op.In(0)))
 	}
@@ -55,7 +55,7 @@ func gradProjective(s *ops.Scope, op *Op) {
 	size := ops.StridedSlice(s, sizesOf(s, op.In(0)), ops.Span(1, 3))
 	in := []ops.Input{op.Grad(0), flat, size}
 	if op.NumIn() == 4 {
-		in = append(in, tensor.Scalar[float32](0)) // what fills the outside, whatever the images' type
+		in = append(in, tensor.Scalar[float32](0)) // the value outside of the image, whatever the images' type
 	}
 	op.Give(0, s.Emit1(op.Name(), op.Attrs(), in...))
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestGradientsOfProjectiveTransformsEqualTensorFlows holds the rule to what
-// TensorFlow 2.21 gives: it transforms back, which no difference tells.
+// TestGradientsOfProjectiveTransformsEqualTensorFlows compares the rule with
+// the results of TensorFlow 2.21: it transforms back, which differences can't
+// show.
 func TestGradientsOfProjectiveTransformsEqualTensorFlows(t *testing.T) {
 	x := tensor.Must(tensor.New([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 1, 3, 4, 1))
 	weights := tensor.Must(tensor.New([]float32{1, 2, 3, 4, 5, 6}, 1, 2, 3, 1))

@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// quantRules are the rules of rounding to levels: the gradient passes where the
-// input lies in the range.
+// quantRules are the rules of rounding to levels: the gradient passes if the
+// input is in the range.
 var quantRules = map[string]Rule{
 	"FakeQuantWithMinMaxArgs": func(s *ops.Scope, op *Op) {
 		op.Give(0, s.Emit1("FakeQuantWithMinMaxArgsGradient", op.Attrs(), op.Grad(0), op.In(0)))

@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestGradientsOfRoundingToLevels holds them to what TensorFlow gives: the
-// gradient of each element where it lies in the range, the sum of those beyond
-// at the range's ends.
+// TestGradientsOfRoundingToLevels compares them with TensorFlow's results: the
+// gradient of each element in the range, and for the range's ends the sum of
+// those beyond them.
 func TestGradientsOfRoundingToLevels(t *testing.T) {
 	x := tensor.Vector[float32](-9, -1, 0.5, 2, 9)
 	dy := tensor.Vector[float32](1, 2, 3, 4, 5)

@@ -16,12 +16,12 @@ var raggedRules = map[string]Rule{
 	"RaggedTensorToTensor": gradRaggedToTensor,
 }
 
-// gradRaggedGather gives the gradients of the rows to the values that they were
-// made of, as slices.
+// gradRaggedGather returns the gradients of the rows as slices of the values
+// that they were made of.
 func gradRaggedGather(s *ops.Scope, op *Op) {
 	n := op.NumIn() - 2
 	giveValues(s, op, n, op.NumOut()-1, func(dy *ops.Value) *ops.Value {
-		// Where the outermost rows begin among the flat values.
+		// The starts of the outermost rows among the flat values.
 		splits := op.In(0)
 		for i := 1; i < n; i++ {
 			splits = ops.Gather(s, op.In(i), splits)
@@ -33,8 +33,8 @@ func gradRaggedGather(s *ops.Scope, op *Op) {
 	})
 }
 
-// gradRaggedToTensor gives the gradients of the tensor's elements to the values and
-// to what was filled in, by making a tensor of the values' places.
+// gradRaggedToTensor passes the gradients of the tensor's elements to the values
+// and to the default value, by making a tensor of the values' places.
 func gradRaggedToTensor(s *ops.Scope, op *Op) {
 	values, fill, dy := op.In(1), op.In(2), op.Grad(0)
 	partitions := op.Attrs().Strings("row_partition_types")

@@ -27,8 +27,8 @@ func gradGamma(at int) Rule {
 	}
 }
 
-// normalCDF returns how much of the normal distribution lies below x, of each
-// side by the function that cancels no digits.
+// normalCDF returns the part of the normal distribution below x, for each side
+// by the function that cancels no digits.
 func normalCDF(s *ops.Scope, x *ops.Value) *ops.Value {
 	w := ops.Mul(s, x, math.Sqrt(0.5))
 	z := ops.Abs(s, w)

@@ -17,10 +17,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestRandomPrograms holds programs that nobody wrote to this: eagerly, where
-// control flow is Go's, traced, and traced without any shape known they give the
-// same values, state and derivatives, to the second order. CAIRN_PROGRAMS says how
-// many, CAIRN_PROGRAMS_FROM which is the first.
+// TestRandomPrograms checks random programs: eagerly, with Go's control flow,
+// traced, and traced without any shape known they have the same values, state and
+// derivatives, to the second order. CAIRN_PROGRAMS is the number of programs,
+// CAIRN_PROGRAMS_FROM the first one.
 func TestRandomPrograms(t *testing.T) {
 	seeds, from := 40, 0
 	if testing.Short() {
@@ -59,8 +59,8 @@ func shrink(e *programs.Expression, err error) (*programs.Expression, error) {
 	}
 }
 
-// TestRandomSteps holds programs that change what lies outside of them to this: eagerly
-// and traced they return the same numbers and leave the same state.
+// TestRandomSteps checks programs that change state outside of them: eagerly and traced
+// they return the same numbers and leave the same state.
 func TestRandomSteps(t *testing.T) {
 	seeds := 60
 	if testing.Short() {
@@ -121,7 +121,7 @@ func compareModes(e *programs.Expression) error {
 			o.Signature = in{unknown, unknown}
 		}
 		f := function.New(func(s *ops.Scope, in in) []*ops.Value { return w.Derivatives(s, e, in.X, in.Y) }, o)
-		for call := range 2 { // the second goes on from the first one's state
+		for call := range 2 { // the second continues from the first one's state
 			x := tensor.Vector(0.3, -0.7, 1.1+float64(call))
 			out, err := f.Call(ctx, in{ops.ValueOf(x), ops.ValueOf(tensor.Vector(-0.2, 0.9, 0.4))})
 			if err != nil {

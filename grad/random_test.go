@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestGradientsOfSamplesEqualTensorFlows holds the gradients of random numbers by
-// their distributions' parameters to what TensorFlow gives: no difference tells
+// TestGradientsOfSamplesEqualTensorFlows compares the gradients of random numbers
+// by their distributions' parameters with TensorFlow's. Differences can't show
 // them, as numbers are proposed until one is accepted. The sums are weighted by
 // 1, 2, 3, …
 func TestGradientsOfSamplesEqualTensorFlows(t *testing.T) {

@@ -32,15 +32,15 @@ func (t *Tape) slotOf(v *ops.Value) int32 {
 	return -1
 }
 
-// missed reports whether v was computed from something watched where the tape
+// missed reports whether v was computed from a watched value while the tape
 // didn't record.
 func (t *Tape) missed(v *ops.Value) bool {
 	n, ok := ops.Slot(v, t)
 	return ok && n == t.missedMark() && t.slotOf(v) < 0
 }
 
-// missedMark returns the number that stands with missed values instead of a
-// slot. A reset makes another one, which forgives what was missed before.
+// missedMark returns the number that missed values have instead of a slot. A
+// reset makes another one, so values that were missed before are valid again.
 func (t *Tape) missedMark() int32 { return -2 - t.epoch }
 
 // ended reports whether the tape can't be asked any more.
@@ -103,8 +103,8 @@ func (t *Tape) Record(op string, attrs graph.Attrs, in, out []*ops.Value) error 
 	return nil
 }
 
-// Unrecorded implements [ops.Recorder]: it marks what is computed from
-// something watched.
+// Unrecorded implements [ops.Recorder]: it marks values that are computed from
+// watched ones.
 func (t *Tape) Unrecorded(op string, in, out []*ops.Value) {
 	if stopsGradient(op) || !anyDifferentiable(out) {
 		return

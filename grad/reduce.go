@@ -62,7 +62,7 @@ func reducedCount(s *ops.Scope, op *Op) ops.Input {
 	return 1
 }
 
-// reducedAxes returns the axes that the op reduces, none of them negative, where
+// reducedAxes returns the axes that the op reduces, none of them negative, if
 // they and the input's rank are known.
 func reducedAxes(op *Op) ([]int, bool) {
 	rank := rankOf(op.In(0))
@@ -177,7 +177,7 @@ func reducedFirst(s *ops.Scope, op *Op) (perm, reduced, other *ops.Value) {
 	}
 	mask, sizes := reducedMask(s, op), ops.Shape(s, op.In(0))
 	ones := ops.OnesLike(s, sizes)
-	// Of equal elements TopKV2 gives the first ones first.
+	// Of equal elements TopKV2 returns the first ones first.
 	order := s.EmitN(2, "TopKV2", nil, ops.Cast(s, mask, tensor.Int32), rankValue(s, op.In(0)))
 	return order[1], productOf(s, ops.Where(s, mask, sizes, ones)), productOf(s, ops.Where(s, mask, ones, sizes))
 }

@@ -17,7 +17,7 @@ type replayer struct {
 	made   map[calledKey]*replayed     // functions with lists for arrays, of all depths
 
 	first []*graph.Node               // nodes that are emitted whether a result needs them or not
-	kept  map[graph.Output]*ops.Value // the values by the origins of the nodes; where nodes are copies of one, that of any
+	kept  map[graph.Output]*ops.Value // the values by the origins of the nodes; if several nodes are copies of one, that of any
 }
 
 func newReplayer(s *ops.Scope) *replayer {
@@ -81,8 +81,8 @@ func original(o graph.Output) graph.Output {
 	return graph.Output{Node: o.Node.Origin(), Index: o.Index}
 }
 
-// bodyOf returns the nodes that a call of the function runs, each behind those
-// that it needs, and before them the ones in first, with what these need.
+// bodyOf returns the nodes that a call of the function runs, each after those
+// that it needs, and before them the ones in first, with their inputs.
 func bodyOf(f *graph.Function, first []*graph.Node) ([]*graph.Node, error) {
 	const entered, left = 1, 2
 	state := map[*graph.Node]int{}

@@ -18,9 +18,9 @@ var rnnRules = map[string]Rule{
 	"CTCLossV2":   gradCTCLoss,
 }
 
-// byBlock returns the rule of a whole LSTM layer. As in TensorFlow, what depends
-// on the gates has no part in the gradient: only the cell states and the outputs
-// have.
+// byBlock returns the rule of a whole LSTM layer. As in TensorFlow, results that
+// depend on the gates have no part in the gradient: only the cell states and the
+// outputs have.
 func byBlock(name string) Rule {
 	return func(s *ops.Scope, op *Op) {
 		var in []ops.Input
@@ -38,8 +38,8 @@ func byBlock(name string) Rule {
 	}
 }
 
-// gradCudnn differentiates a network of cuDNN's. TensorFlow's rule needs what the op has kept
-// in training; without training nothing is dropped in the backward pass either.
+// gradCudnn differentiates a network of cuDNN's. TensorFlow's rule needs the op's state of
+// training; without training nothing is dropped in the backward pass either.
 func gradCudnn(s *ops.Scope, op *Op) {
 	attrs := op.Attrs().Without("is_training")
 	if op.Attrs().Has("is_training") && !op.Attrs().Bool("is_training") {
@@ -63,8 +63,8 @@ func gradCudnn(s *ops.Scope, op *Op) {
 	}
 }
 
-// gradCTCLoss uses the gradient that the op has computed beside the loss; it has
-// no second derivative.
+// gradCTCLoss uses the gradient that the op has computed in addition to the
+// loss; it has no second derivative.
 func gradCTCLoss(s *ops.Scope, op *Op) {
 	if op.Grad(0) == nil {
 		return

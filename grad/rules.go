@@ -12,8 +12,8 @@ import (
 )
 
 // Rule computes the gradients with regard to an op's inputs from those with
-// regard to its outputs, by ops on s, and hands each over with [Op.Give]. It is
-// called only where some output has a gradient and some input needs one.
+// regard to its outputs, by ops on s, and passes each to [Op.Give]. It is
+// called only if some output has a gradient and some input needs one.
 type Rule func(s *ops.Scope, op *Op)
 
 // Rules maps op names to gradient rules. It is a value that never changes and
@@ -24,7 +24,7 @@ type Rules struct {
 	captures   map[string][]graph.Output           // of the gradients that a library registers, by their names
 
 	base *Rules                      // those to which the gradients of lib were added, nil for rules of a program's
-	lib  weak.Pointer[graph.Library] // beside base
+	lib  weak.Pointer[graph.Library] // in addition to base
 }
 
 // from returns the rules with the gradients of the library that a function was read
@@ -50,8 +50,8 @@ func (r *Rules) root() *Rules {
 	return r
 }
 
-// given returns the gradient of a function that r has or the function's library, nil
-// where there is none.
+// given returns the gradient of a function that r or the function's library has, nil
+// if there is none.
 func (r *Rules) given(f *graph.Function) *graph.Function {
 	if g := r.ofFunction[f]; g != nil {
 		return g

@@ -54,7 +54,7 @@ func (g segmented) sum(x *ops.Value) *ops.Value {
 	return g.s.Emit1("UnsortedSegmentSum", nil, x, g.ids, g.num)
 }
 
-// pick gives each row what its segment has.
+// pick returns for each row the row of its segment.
 func (g segmented) pick(x *ops.Value) *ops.Value {
 	if g.num == nil {
 		return ops.Gather(g.s, x, g.ids)
@@ -79,8 +79,8 @@ func gradSegmentExtremum(s *ops.Scope, op *Op) {
 	op.Give(0, ops.Where(s, hits, g.pick(ops.DivNoNan(s, op.Grad(0), n)), ops.ZerosLike(s, x)))
 }
 
-// gradSegmentProd divides the product by each element, but for the zeros: where
-// a segment has one, it alone has a gradient, where it has more, none has.
+// gradSegmentProd divides the product by each element, except for zeros: if a
+// segment has one zero, it alone has a gradient, if it has more, none has.
 func gradSegmentProd(s *ops.Scope, op *Op) {
 	g, x := segmentsOf(s, op), op.In(0)
 	zero := ops.Equal(s, x, ops.ZerosLike(s, x))
@@ -92,7 +92,8 @@ func gradSegmentProd(s *ops.Scope, op *Op) {
 	op.Give(0, ops.Mul(s, g.pick(dy), conj(s, partial)))
 }
 
-// gradIsotonic gives each element the mean of its pool's gradients.
+// gradIsotonic sets the gradient of each element to the mean of its pool's
+// gradients.
 func gradIsotonic(s *ops.Scope, op *Op) {
 	dy := op.GradOrZero(0)
 	sizes := sizesOf(s, dy)
@@ -110,7 +111,7 @@ func gradIsotonic(s *ops.Scope, op *Op) {
 	}
 }
 
-// scatterRules are the rules of ops that give a copy of a tensor with other
+// scatterRules are the rules of ops that return a copy of a tensor with other
 // parts.
 var scatterRules = map[string]Rule{
 	"TensorScatterUpdate": func(s *ops.Scope, op *Op) {
@@ -133,7 +134,7 @@ var scatterRules = map[string]Rule{
 	},
 }
 
-// policy returns what an op is to do with bad indices.
+// policy returns an op's treatment of bad indices.
 func policy(op *Op) graph.Attrs {
 	return graph.Attrs{graph.String("bad_indices_policy", op.Attrs().String("bad_indices_policy", ""))}
 }

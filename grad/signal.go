@@ -47,7 +47,7 @@ func withLast(s *ops.Scope, x, last *ops.Value, rank int) *ops.Value {
 	return joinVectors(s, ops.StridedSlice(s, sizesOf(s, x), ops.To(-rank)), last)
 }
 
-// padBehind returns v with zeros behind it, to the sizes.
+// padBehind returns v with zeros after it, to the sizes.
 func padBehind(s *ops.Scope, v, sizes *ops.Value) *ops.Value {
 	behind := ops.Sub(s, sizes, sizesOf(s, v))
 	return s.Emit1("Pad", nil, v, ops.Stack(s, []*ops.Value{ops.ZerosLike(s, behind), behind}, 1))
@@ -63,7 +63,8 @@ func gradRFFT(s *ops.Scope, op *Op, rank int) {
 	op.Give(0, padBehind(s, dx, sizesOf(s, op.In(0))))
 }
 
-// gradIRFFT transforms the gradient; what stands for two halves counts twice.
+// gradIRFFT transforms the gradient; frequencies that represent two halves
+// count twice.
 func gradIRFFT(s *ops.Scope, op *Op) {
 	dy, n := op.Grad(0), op.In(1)
 	d := op.In(0).DType()

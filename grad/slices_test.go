@@ -19,8 +19,8 @@ func table() *trackable.Variable {
 
 type slicesOut struct{ Values, Indices, Whole *ops.Value }
 
-// lookups are losses of look-ups in a table, and what their gradient's slices
-// are: nil indices where it is a whole tensor.
+// lookups are losses of look-ups in a table, and their gradient's slices: nil
+// indices if it is a whole tensor.
 var lookups = map[string]struct {
 	loss    func(s *ops.Scope, w *trackable.Variable) *ops.Value
 	indices []int64

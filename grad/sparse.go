@@ -10,7 +10,7 @@ import (
 // and a shape: the values have gradients.
 var sparseRules = map[string]Rule{
 	"SparseReorder": func(s *ops.Scope, op *Op) {
-		// The same op tells where each value went.
+		// The same op shows the destination of each value.
 		n := ops.Size(s, op.In(1))
 		moved := s.EmitN(2, "SparseReorder", nil, op.In(0), upTo(s, n), op.In(2))[1]
 		giveValues(s, op, 1, 1, func(dy *ops.Value) *ops.Value { return ops.Gather(s, dy, ops.InvertPermutation(s, moved)) })
@@ -51,16 +51,16 @@ var sparseRules = map[string]Rule{
 	"SparseSegmentSqrtNWithNumSegments": gradSparseSegment(ops.Rsqrt),
 }
 
-// giveValues gives input i what f makes of the gradient of an output, if there
-// is one.
+// giveValues adds f of an output's gradient to that of input i, if there is
+// one.
 func giveValues(s *ops.Scope, op *Op, i, output int, f func(dy *ops.Value) *ops.Value) {
 	if dy := op.Grad(output); dy != nil && op.Needs(i) && s.Err() == nil {
 		op.Give(i, f(dy))
 	}
 }
 
-// gradSparseSegment returns the rule of sums of rows that indices pick, each row
-// weighed by what weight makes of how many its segment has.
+// gradSparseSegment returns the rule of sums of rows that indices pick. weight
+// returns the factor of a row from the number of rows in its segment.
 func gradSparseSegment(weight func(*ops.Scope, ops.Input) *ops.Value) Rule {
 	return func(s *ops.Scope, op *Op) {
 		x, indices, ids, dy := op.In(0), op.In(1), op.In(2), op.Grad(0)
@@ -84,8 +84,8 @@ func gradSparseSegment(weight func(*ops.Scope, ops.Input) *ops.Value) Rule {
 	}
 }
 
-// gradSparseMatMul gives the gradients of a product of a sparse matrix, of which
-// only the places with values have one, and a dense matrix.
+// gradSparseMatMul computes the gradients of a product of a sparse matrix, of
+// which only the places with values have one, and a dense matrix.
 func gradSparseMatMul(s *ops.Scope, op *Op) {
 	at, values, shape, b, dy := op.In(0), op.In(1), op.In(2), op.In(3), op.Grad(0)
 	adjointA, adjointB := op.Attrs().Bool("adjoint_a"), op.Attrs().Bool("adjoint_b")
@@ -104,7 +104,7 @@ func gradSparseMatMul(s *ops.Scope, op *Op) {
 		rows, columns = columns, rows
 	}
 	// The product is y[r] = Σ a[r,c]·b'[c], so that a[r,c] has the gradient
-	// dy[r]·conj(b'[c]), conjugated once more where a was.
+	// dy[r]·conj(b'[c]), conjugated once more if a was.
 	factor := b
 	if adjointB {
 		factor = conj(s, ops.Transpose(s, b, 1, 0))

@@ -63,7 +63,8 @@ var sparseSumRules = map[string]Rule{
 	},
 }
 
-// gradSparseReduceSum gives a value the gradient of the sum that it went to.
+// gradSparseReduceSum sets the gradient of a value to that of the sum that
+// contains it.
 func gradSparseReduceSum(s *ops.Scope, op *Op) {
 	shape := op.In(2)
 	rank := ops.Size(s, shape)
@@ -77,8 +78,8 @@ func gradSparseReduceSum(s *ops.Scope, op *Op) {
 	op.Give(1, ops.GatherND(s, dy, at))
 }
 
-// gradSparseCwise gathers the dense elements that met values, and adds what f makes
-// of them up where they came from.
+// gradSparseCwise gathers the dense elements that met values, and adds the results
+// of f for them at their places.
 func gradSparseCwise(s *ops.Scope, op *Op, f func(dy, x, y *ops.Value) (dx, dd *ops.Value)) {
 	at, x, shape, dense := op.In(0), op.In(1), op.In(2), op.In(3)
 	sizes := ops.Cast(s, sizesOf(s, dense), tensor.Int64)

@@ -29,7 +29,7 @@ var stitchRules = map[string]Rule{
 	},
 }
 
-// gradStitch gives each row the gradient of the place where it went.
+// gradStitch sets the gradient of each row to that of its destination.
 func gradStitch(s *ops.Scope, op *Op) {
 	n := op.NumIn() / 2
 	for i := range n {
@@ -40,7 +40,7 @@ func gradStitch(s *ops.Scope, op *Op) {
 }
 
 // gatheredAt returns the gradient of a gather of single places from a tensor whose shape
-// is a vector: slices where the places are rows.
+// is a vector: slices if the places are rows.
 func gatheredAt(s *ops.Scope, op *Op, shape *ops.Value) *ops.Value {
 	places, dy := op.In(1), op.Grad(0)
 	if s.Err() != nil {

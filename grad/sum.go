@@ -5,9 +5,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// give adds dx to the gradient of a slot. Slices beside slices are kept and
-// joined when somebody asks for the sum, so that any number of look-ups in one
-// table costs no more than their rows; slices beside a whole tensor become one.
+// give adds dx to the gradient of a slot. Several slices are kept and joined
+// when the sum is needed, so that any number of look-ups in one table costs no
+// more than their rows. Slices added to a whole tensor become one.
 func (b *Op) give(slot int32, dx *ops.Value) {
 	have := b.grads[slot]
 	if have == nil {
@@ -29,8 +29,8 @@ func (b *Op) give(slot int32, dx *ops.Value) {
 	b.grads[slot] = ops.Add(b.s, b.gradAt(slot), dx)
 }
 
-// change replaces the gradient with regard to input i by what f makes of it, if
-// there is one already, and reports whether that is so.
+// change replaces the gradient with regard to input i by f of it, if there is
+// one already, and reports whether there is.
 func (b *Op) change(i int, f func(have *ops.Value) *ops.Value) bool {
 	in := b.node.in[i]
 	if in.slot < 0 || !b.needed[in.slot] || b.grads[in.slot] == nil {
@@ -40,7 +40,7 @@ func (b *Op) change(i int, f func(have *ops.Value) *ops.Value) bool {
 	return true
 }
 
-// gradAt returns the gradient of a slot, nil where there is none.
+// gradAt returns the gradient of a slot, nil if there is none.
 func (b *Op) gradAt(slot int32) *ops.Value {
 	more := b.slices[slot]
 	if len(more) > 0 {
@@ -51,8 +51,8 @@ func (b *Op) gradAt(slot int32) *ops.Value {
 	return b.grads[slot]
 }
 
-// joinSlices returns the sum of slices of tensors of one shape: all of them, one
-// behind the other.
+// joinSlices returns the sum of slices of tensors of one shape: all of them,
+// concatenated.
 func joinSlices(s *ops.Scope, all []ops.IndexedSlices) ops.IndexedSlices {
 	indices := sameIndices(s, all)
 	values, at := make([]ops.Input, len(all)), make([]ops.Input, len(all))
@@ -91,8 +91,8 @@ func slicesOf(s *ops.Scope, dy, indices, shape *ops.Value) *ops.Value {
 	return ops.IndexedSlices{Values: values, Indices: flat, Shape: shape}.Value(s)
 }
 
-// onSlices returns what f, which works element by element and keeps zeros, makes of a
-// gradient: slices of slices.
+// onSlices returns f of a gradient; f works element by element and preserves zeros:
+// slices of slices.
 func onSlices(s *ops.Scope, dy *ops.Value, f func(dy *ops.Value) *ops.Value) *ops.Value {
 	x, ok := dy.IndexedSlices()
 	if !ok {

@@ -2,8 +2,8 @@ package grad
 
 import "github.com/cairnml/cairn/ops"
 
-// summaryRules are the rules of summaries, which have no gradient, and of what
-// hands values on to those who look at them.
+// summaryRules are the rules of summaries, which have no gradient, and of ops
+// that pass values to observers.
 var summaryRules = map[string]Rule{
 	"ScalarSummary":    none,
 	"HistogramSummary": none,

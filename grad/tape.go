@@ -10,10 +10,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Options say how a tape records.
+// Options are the options of [Of] and [Record].
 type Options struct {
-	// Persistent lets Gradient be called more than once; the tape then holds
-	// what it recorded until the call ends or [Tape.Release]. Default: false.
+	// Persistent lets Gradient be called more than once; the tape then keeps its
+	// recording until the call ends or [Tape.Release]. Default: false.
 	Persistent bool
 	// Rules are the gradient rules by op name. Default: those of [WithRules] in
 	// the scope's context, else [All].
@@ -29,13 +29,13 @@ type Options struct {
 // Pair is a variable and the gradient with regard to it.
 type Pair struct {
 	Variable *trackable.Variable
-	// Grad has the variable's type and shape; nil where the target doesn't
+	// Grad has the variable's type and shape. It is nil if the target doesn't
 	// depend on the variable. It may be an [ops.IndexedSlices].
 	Grad *ops.Value
 }
 
-// Gradients is what [Tape.Gradient] gives and an optimizer takes, in the order
-// of the variables asked for.
+// Gradients is the result of [Tape.Gradient] and the argument of an optimizer,
+// in the order of the requested variables.
 type Gradients []Pair
 
 type rulesKey struct{}
@@ -58,7 +58,8 @@ func RulesOf(s *ops.Scope) *Rules {
 	return All()
 }
 
-// Tape is what [Of] or [Record] recorded. It belongs to its scope's goroutine.
+// Tape is the recording of [Of] or [Record]. It belongs to its scope's
+// goroutine.
 type Tape struct {
 	scope   *ops.Scope
 	opts    Options
@@ -133,10 +134,11 @@ func Of(s *ops.Scope, f func(s *ops.Scope) *ops.Value, o ...*Options) (loss *ops
 // that holds them. It is for recordings that [Of] can't express: of several
 // functions, with pauses, or with values that are watched on the way.
 //
-// Until the gradients have been asked for, an op on the recording scope fails
-// that is given a value computed on another scope, since the recording began,
-// from something that the tape watches: its gradient would miss that part.
-// ops.StopGradient says that this is meant.
+// Until the gradients have been asked for, the tape rejects values that another
+// scope computed, since the recording began, from a value that the tape
+// watches. An op on the recording scope with such an input fails, since its
+// gradient would miss that part. ops.StopGradient declares that this is
+// intended.
 func Record(s *ops.Scope, o ...*Options) (*ops.Scope, *Tape) {
 	var opts Options
 	for _, o := range o {
@@ -157,9 +159,8 @@ func record(s *ops.Scope, opts Options) (*ops.Scope, *Tape) {
 	return s.WithRecorder(t), t
 }
 
-// Watch makes the tape follow what is computed from v from now on, as it
-// follows trainable variables by itself. v must have a floating or complex
-// type.
+// Watch makes the tape follow the ops on v from now on, as it follows those on
+// trainable variables by default. v must have a floating or complex type.
 func (t *Tape) Watch(values ...*ops.Value) {
 	for _, v := range values {
 		switch {
@@ -178,15 +179,14 @@ func (t *Tape) Watch(values ...*ops.Value) {
 	}
 }
 
-// follow does what Watch does, for an argument of a function, which may be a
-// handle.
+// follow watches an argument of a function as Watch does; it may be a handle.
 func (t *Tape) follow(v *ops.Value) {
 	t.watched = append(t.watched, watchSlot{v, t.next})
 	t.next++
 }
 
 // WatchVariable makes the tape follow variables that aren't trainable, or any
-// where Options.WatchNothing is set.
+// if Options.WatchNothing is set.
 func (t *Tape) WatchVariable(vars ...*trackable.Variable) {
 	for _, v := range vars {
 		if v == nil {
@@ -209,8 +209,8 @@ func (t *Tape) Stop() (resume func()) {
 	}
 }
 
-// Reset forgets all that was recorded and watched, except for what the options
-// name, and starts the recording anew.
+// Reset forgets all recorded ops and watched values, except for those that the
+// options name, and starts the recording anew.
 func (t *Tape) Reset() {
 	t.Release()
 	t.used = false
@@ -219,8 +219,8 @@ func (t *Tape) Reset() {
 	t.scope.WithRecorder(t)
 }
 
-// Release forgets what was recorded. A tape that isn't persistent does so after
-// its Gradient; nobody must.
+// Release forgets the recording. A tape that isn't persistent does so after its
+// Gradient; no caller has to.
 func (t *Tape) Release() {
 	t.scope.EndRecording(t)
 	for _, n := range t.nodes {
@@ -232,7 +232,7 @@ func (t *Tape) Release() {
 }
 
 // flows reports whether a gradient can flow through a value: not through a list
-// of what has no gradient.
+// of elements without a gradient.
 func flows(f graph.Fact) bool {
 	if f.DType == tensor.Variant && len(f.Handle) == 1 && f.Handle[0].DType != tensor.Invalid {
 		return differentiable(f.Handle[0].DType) || f.Handle[0].DType == tensor.Variant
@@ -240,7 +240,7 @@ func flows(f graph.Fact) bool {
 	return differentiable(f.DType) || f.DType == tensor.Variant
 }
 
-// carries does what flows does, for a value.
+// carries reports the same as flows, for a value.
 func carries(v *ops.Value) bool {
 	if d := v.DType(); d != tensor.Variant {
 		return differentiable(d)
@@ -261,13 +261,13 @@ func (t *Tape) varSlot(v *trackable.Variable) int32 {
 	return t.next - 1
 }
 
-// GradientOptions say what [Tape.GradientWith] computes.
+// GradientOptions are the options of [Tape.GradientWith].
 type GradientOptions struct {
 	// OutputGradients are the gradients that flow into the targets, of their types
 	// and shapes; a nil one is ones. Default: nil, ones for all.
 	OutputGradients []*ops.Value
-	// Zero gives zeros instead of nil for a source that the target doesn't
-	// depend on. Default: false.
+	// Zero returns zeros instead of nil for a source that the target doesn't depend
+	// on. Default: false.
 	Zero bool
 }
 
@@ -286,14 +286,14 @@ func (t *Tape) Gradient(target *ops.Value, vars []*trackable.Variable, o ...*Gra
 	return out
 }
 
-// GradientOf does what [Tape.Gradient] does, with regard to watched values, or
-// to values computed on the way.
+// GradientOf returns the same as [Tape.Gradient], with regard to watched
+// values, or to values computed on the way.
 func (t *Tape) GradientOf(target *ops.Value, sources ...*ops.Value) []*ops.Value {
 	return t.GradientWith([]*ops.Value{target}, sources)
 }
 
-// GradientWith does what [Tape.GradientOf] does, with options and any number of
-// targets, whose gradients add up.
+// GradientWith returns the same as [Tape.GradientOf], with options and any
+// number of targets, whose gradients add up.
 func (t *Tape) GradientWith(targets, sources []*ops.Value, o ...*GradientOptions) []*ops.Value {
 	srcs := make([]source, len(sources))
 	for i, v := range sources {

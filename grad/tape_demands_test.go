@@ -15,7 +15,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestTapesGiveWhatTensorFlowsGive: gradients where x is 3 and y is 2, eagerly and in a trace that knows no shapes.
+// TestTapesGiveWhatTensorFlowsGive compares gradients at x = 3 and y = 2 with TensorFlow's, eagerly and in a trace
+// that knows no shapes.
 func TestTapesGiveWhatTensorFlowsGive(t *testing.T) {
 	type V = *ops.Value
 	vs := func(v ...V) []V { return v }

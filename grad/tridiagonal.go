@@ -4,8 +4,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// shifted returns matrices whose rows stand one further up, or down: what comes
-// in is zero.
+// shifted returns matrices whose rows are moved one up, or down: the new row is
+// zero.
 func shifted(s *ops.Scope, x *ops.Value, up bool) *ops.Value {
 	row := ops.ExpandDims(s, ops.StridedSlice(s, ops.ZerosLike(s, x), ops.Ellipsis(), ops.At(0)), -2)
 	return shiftedBy(s, x, row, up)

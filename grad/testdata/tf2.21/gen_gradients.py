@@ -1,4 +1,4 @@
-"""Writes which ops TensorFlow 2.21 differentiates, as its registry of gradients says:
+"""Writes the ops that TensorFlow 2.21 differentiates, by its registry of gradients:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_gradients.py
 
