@@ -15,7 +15,7 @@ type column struct {
 	rows reflect.Value  // of a Go slice
 }
 
-// columnOf returns what p holds, as rows.
+// columnOf returns the contents of p, as rows.
 func columnOf(p place) (c column, err error) {
 	c.name = p.name()
 	if p.isSlice() {
@@ -88,7 +88,7 @@ func join[T any](l *structure.Layout, parts []T) (T, error) {
 	})
 }
 
-// join sets p to the batch of what parts hold.
+// join sets p to the batch of the contents of parts.
 func (p place) join(parts []place) error {
 	if p.isSlice() {
 		all := reflect.MakeSlice(p.Type(), 0, len(parts))

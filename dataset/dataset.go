@@ -12,7 +12,7 @@ import (
 
 // Dataset is a recipe for a sequence of elements. It is immutable and may be
 // shared; its methods return datasets built on it. A fault in the recipe (a
-// batch of 0, slices of unequal length) comes out where it is iterated.
+// batch of 0, slices of unequal length) is reported when it is iterated.
 type Dataset[T any] struct {
 	open     func(p pass) cursor[T]
 	seedless bool   // a shuffle in it has no seed
@@ -26,8 +26,9 @@ const (
 	infinite int64 = -2
 )
 
-// cursor is a place in a sequence. A fresh cursor stands at the start; load
-// moves it to where save was called on another one of the same recipe and pass.
+// cursor is a place in a sequence. A fresh cursor is at the start; load moves
+// it to the place at which save was called on another one of the same recipe
+// and pass.
 type cursor[T any] interface {
 	// next returns the element at the place, which moves on; io.EOF at the end.
 	next(ctx context.Context) (T, error)
@@ -43,8 +44,8 @@ type pass struct {
 	seed uint64 // the iteration's, for shuffles that have none
 }
 
-// firstPass begins an iteration. Where a shuffle needs a seed it is drawn once,
-// so that all passes of the iteration can be made again from one number.
+// firstPass begins an iteration. If a shuffle needs a seed it is drawn once, so
+// that all passes of the iteration can be made again from one number.
 func (d *Dataset[T]) firstPass() (p pass) {
 	for d.seedless && p.seed == 0 {
 		p.seed = rand.Uint64()
@@ -53,7 +54,7 @@ func (d *Dataset[T]) firstPass() (p pass) {
 }
 
 // within returns pass n inside of p. Passes of one Repeat are 0, 1, 2 …; those
-// of nested ones lie far apart.
+// of nested ones are far apart.
 func (p pass) within(n uint64) pass { return pass{p.n*0x9e3779b97f4a7c15 + n, p.seed} }
 
 // skipper is a cursor that can pass elements over without making them.
@@ -77,7 +78,7 @@ func skip[T any](ctx context.Context, c cursor[T], n int64) error {
 	return nil
 }
 
-// failed returns a dataset that only has an error to give.
+// failed returns a dataset that only has an error.
 func failed[T any](err error) *Dataset[T] { return &Dataset[T]{err: err} }
 
 // then returns the dataset of one more step; d's error is handed on.
@@ -88,8 +89,8 @@ func then[T, U any](d *Dataset[T], step string, size int64, open func(p pass) cu
 	return &Dataset[U]{open: open, pipeline: d.pipeline + "." + step, size: size, seedless: d.seedless}
 }
 
-// Len returns the number of elements. ok is false where it can't be known without
-// iterating (after Filter, or a FromSeq) and where the dataset never ends.
+// Len returns the number of elements. ok is false if it can't be known without
+// iterating (after Filter, or a FromSeq) and if the dataset never ends.
 func (d *Dataset[T]) Len() (n int64, ok bool) {
 	if d.err != nil || d.size < 0 {
 		return 0, false
@@ -100,7 +101,7 @@ func (d *Dataset[T]) Len() (n int64, ok bool) {
 // Infinite reports whether the dataset is known never to end.
 func (d *Dataset[T]) Infinite() bool { return d.size == infinite }
 
-// Err returns the fault in the recipe, nil where there is none.
+// Err returns the fault in the recipe, nil if there is none.
 func (d *Dataset[T]) Err() error { return d.err }
 
 // All iterates the dataset from its start. After an error, which comes with a
@@ -121,7 +122,7 @@ func (d *Dataset[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
-// each yields what next gives until its end or its first error.
+// each yields the results of next until its end or its first error.
 func each[T any](ctx context.Context, next func(context.Context) (T, error), yield func(T, error) bool) {
 	for {
 		v, err := next(ctx)
@@ -155,8 +156,8 @@ func FromSeq[T any](seq func(ctx context.Context) iter.Seq2[T, error]) *Dataset[
 	}
 }
 
-// seqCursor pulls from a sequence. The coroutine behind iter.Pull2 ends with
-// the sequence, or is stopped when nobody can pull any more.
+// seqCursor pulls from a sequence. The coroutine of iter.Pull2 ends with the
+// sequence, or is stopped when no caller can pull any more.
 type seqCursor[T any] struct {
 	seq  func(ctx context.Context) iter.Seq2[T, error]
 	pull func() (T, error, bool)

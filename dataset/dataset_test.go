@@ -30,7 +30,7 @@ func numbers(n int) *Dataset[*tensor.Tensor] {
 	return FromSlices(tensor.Vector(v...))
 }
 
-// collect lists what a dataset gives, batches as slices.
+// collect lists the elements of a dataset, batches as slices.
 func collect(t testing.TB, d *Dataset[*tensor.Tensor]) [][]int32 {
 	t.Helper()
 	var all [][]int32
@@ -168,7 +168,7 @@ func TestShuffleHasEveryElementOnceAPassAndItsOwnOrder(t *testing.T) {
 	if !slices.Equal(flat(collect(t, same.Epoch(0))), flat(collect(t, same.Epoch(1)))) {
 		t.Error("SameOrder gives two passes different orders")
 	}
-	// The order stands in checkpoints that were made with it.
+	// The order must not change, since checkpoints depend on it.
 	want := []int32{0, 2, 3, 4, 6, 7, 1, 5}
 	if got := flat(collect(t, numbers(8).Shuffle(3, &ShuffleOptions{Seed: 7}))); !slices.Equal(got, want) {
 		t.Errorf("seed 7 gives %v, want %v as ever", got, want)
@@ -435,8 +435,8 @@ func FuzzIteratorState(f *testing.F) {
 	})
 }
 
-// TestAbandonedSequencesEnd: a loop that is left early leaves no goroutine
-// behind for long.
+// TestAbandonedSequencesEnd checks that a loop that is left early soon ends its
+// goroutine.
 func TestAbandonedSequencesEnd(t *testing.T) {
 	ended := make(chan struct{}, 1)
 	endless := FromSeq(func(context.Context) iter.Seq2[*tensor.Tensor, error] {

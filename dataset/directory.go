@@ -235,7 +235,7 @@ func (d *Directory) Split(fraction float64) (train, validation *Directory, err e
 	return part(0, n), part(n, len(d.Files)), nil
 }
 
-// LabelMode says how labels are encoded.
+// LabelMode is the encoding of labels.
 type LabelMode string
 
 // The encodings of labels.

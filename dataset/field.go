@@ -17,8 +17,9 @@ var (
 	valueType  = reflect.TypeFor[*ops.Value]()
 )
 
-// layoutOf says where elements of type T hold data: tensors, values, and Go
-// slices below the element itself. It is made once, when a dataset is.
+// layoutOf returns the places of data in elements of type T: tensors, values,
+// and Go slices below the element itself. It is computed once, when a dataset
+// is made.
 func layoutOf[T any]() (*structure.Layout, error) {
 	t := reflect.TypeFor[T]()
 	if t.Kind() == reflect.Slice {
@@ -42,13 +43,13 @@ func layoutOf[T any]() (*structure.Layout, error) {
 	return l, nil
 }
 
-// place is where an element holds data.
+// place is a part of an element that holds data.
 type place struct {
 	structure.Place
 	at unsafe.Pointer
 }
 
-// placesOf lists where v holds data, in the order of its layout.
+// placesOf lists the places of data in v, in the order of its layout.
 func placesOf[T any](l *structure.Layout, v *T) (all []place, err error) {
 	err = l.Each(unsafe.Pointer(v), func(at unsafe.Pointer, p structure.Place) error {
 		all = append(all, place{p, at})
@@ -57,7 +58,7 @@ func placesOf[T any](l *structure.Layout, v *T) (all []place, err error) {
 	return all, err
 }
 
-// fill returns an element of v's form, place k of which is what set makes of it.
+// fill returns an element of v's form, whose place k is set by set.
 func fill[T any](l *structure.Layout, v T, set func(k int, p place) error) (T, error) {
 	l.Detach(unsafe.Pointer(&v))
 	k := 0
@@ -82,7 +83,7 @@ func (p place) prefix() string {
 // isSlice reports whether the place holds a Go slice.
 func (p place) isSlice() bool { return p.Type().Kind() == reflect.Slice }
 
-// value returns what the place holds, settable.
+// value returns the contents of the place, settable.
 func (p place) value() reflect.Value { return reflect.NewAt(p.Type(), p.at).Elem() }
 
 // tensor returns the tensor that the place holds.

@@ -54,7 +54,7 @@ func TestGoSlicesAreRows(t *testing.T) {
 		t.Errorf("rows:\ngot  %v\nwant %v", got, one)
 	}
 	two := "[[[0 0.5] [1 1.5]] [n0 n1] [0 10] [2,2] [2] [[2 2.5]] [n2] [20] [1,2] [1]]"
-	// Rows that lie together are sliced, others are copied together.
+	// Adjacent rows are sliced, others are copied together.
 	for name, d := range map[string]*Dataset[columns]{"slices": ds.Batch(2, nil), "elements": ds.Repeat(1).Batch(2, nil)} {
 		if got := fmt.Sprint(texts(t, d)); got != two {
 			t.Errorf("batches of %s:\ngot  %v\nwant %v", name, got, two)
@@ -97,7 +97,7 @@ func last[T any](d *Dataset[T]) (err error) {
 	return err
 }
 
-// features is an element whose tensors have names that the data gives.
+// features is an element whose tensors have names from the data.
 type features map[string]*tensor.Tensor
 
 func TestMapsAndArraysAreElements(t *testing.T) {

@@ -31,8 +31,8 @@ type Iterator[T any] struct {
 
 var _ trackable.Serializer = (*Iterator[int])(nil)
 
-// Iterator returns a new place, at the dataset's start. A faulty dataset gives
-// its error at the first Next.
+// Iterator returns a new place, at the dataset's start. A faulty dataset
+// returns its error at the first Next.
 func (d *Dataset[T]) Iterator() *Iterator[T] {
 	it := &Iterator[T]{d: d}
 	it.begin()
@@ -88,8 +88,8 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 	return it.from.next(ctx)
 }
 
-// All iterates from the place to the end and moves it. A loop that is left
-// early goes on with the next element when All is called again.
+// All iterates from the place to the end and moves it. If a loop is left early,
+// the next call of All continues with the next element.
 func (it *Iterator[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) { each(ctx, it.Next, yield) }
 }
@@ -113,7 +113,7 @@ func (it *Iterator[T]) Reset() {
 	it.begin()
 }
 
-// SerializeToTensors gives the place, for the checkpoint.
+// SerializeToTensors returns the place, for the checkpoint.
 func (it *Iterator[T]) SerializeToTensors() ([]trackable.Attribute, error) {
 	it.mu.Lock()
 	defer it.mu.Unlock()

@@ -8,10 +8,9 @@ import (
 	"sync"
 )
 
-// Prefetch makes up to n elements ahead, in a goroutine beside the one that
-// takes them. The goroutine lives only while there is space, so nothing has to
-// be closed. The iterator's saved place is that of the last element taken, not
-// of the last one made.
+// Prefetch makes up to n elements ahead, in a separate goroutine. The goroutine
+// lives only while there is space, so nothing has to be closed. The iterator's
+// saved place is that of the last element taken, not of the last one made.
 func (d *Dataset[T]) Prefetch(n int) *Dataset[T] {
 	if n < 1 {
 		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Prefetch of %d elements: it takes 1 or more", n)))

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Repeat returns n passes over the dataset, without an end where n is negative.
-// A shuffle before it gives each pass its own order.
+// Repeat returns n passes over the dataset, without an end if n is negative. A
+// shuffle before it has a different order in each pass.
 func (d *Dataset[T]) Repeat(n int) *Dataset[T] {
 	times, size := int64(n), unknown
 	switch {
@@ -98,7 +98,7 @@ func (c *repeated[T]) load(ctx context.Context, d *decoder) error {
 	return nil
 }
 
-// Take returns the first n elements, fewer where there are fewer.
+// Take returns the first n elements, or all if there are fewer.
 func (d *Dataset[T]) Take(n int) *Dataset[T] {
 	if n < 0 {
 		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Take of %d elements", n)))

@@ -15,14 +15,15 @@ import (
 
 // ShuffleOptions are the options of [Dataset.Shuffle].
 type ShuffleOptions struct {
-	// Seed fixes the order: the same seed gives the same one in every program.
-	// 0 draws another order every time.
+	// Seed fixes the order: the same seed yields the same order in every program. 0
+	// draws another order every time.
 	Seed uint64
-	// SameOrder gives every pass of a Repeat the same order. False: each pass
-	// has its own.
+	// SameOrder uses the same order in every pass of a Repeat. False: each pass has
+	// a different one.
 	SameOrder bool
-	// TensorFlow gives the order of tf.data's shuffle with this seed, at most 2³¹-1: pass
-	// n is in the order of the dataset's iterator n. False: the order is Cairn's own.
+	// TensorFlow selects the order of tf.data's shuffle with this seed, at most 2³¹-1:
+	// pass n is in the order of the dataset's iterator n. False: the order is Cairn's
+	// own.
 	TensorFlow bool
 	// GlobalSeed is the seed that tf.random.set_seed sets, for TensorFlow. Default: none.
 	GlobalSeed *uint64
@@ -53,7 +54,7 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 	}
 	name := fnv.New64a()
 	name.Write([]byte(d.pipeline))
-	own := name.Sum64() // two shuffles of one pipeline have orders of their own
+	own := name.Sum64() // two shuffles of one pipeline have different orders
 	shuffled := then(d, step, d.size, func(p pass) cursor[T] {
 		c := &shuffle[T]{from: d.open(p), size: d.size, buffer: buffer, seed: seed, stream: p.n}
 		c.global, c.same, c.tensorflow = global, same, o.TensorFlow
@@ -78,7 +79,7 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 type shuffle[T any] struct {
 	from         cursor[T]
 	origin       []byte // from's place before the first element
-	size         int64  // of the source, where it is known
+	size         int64  // of the source, if it is known
 	buffer       int
 	seed, stream uint64
 	global       uint64 // TensorFlow's other seed
@@ -128,7 +129,7 @@ func (c *shuffle[T]) start() {
 }
 
 // words returns the function that draws the numbers of tf.data's shuffle in this pass. The
-// seeds of a pass are two numbers that the dataset's seeds give.
+// seeds of a pass are two numbers drawn from the dataset's seeds.
 func (c *shuffle[T]) words() func() uint32 {
 	a, b := c.global, c.seed
 	if a == 0 && b == 0 {

@@ -9,10 +9,10 @@ import (
 )
 
 // FromSlices makes a dataset of the rows of v's tensors and Go slices: element i
-// holds row i of each, along the first dimension, which must be as long in all.
-// They may lie in structs, maps, arrays and behind pointers.
-// A Go slice stays one: it has that row alone in an element, and n rows in a
-// batch of n. The rows share v's storage, which must not be changed.
+// holds row i of each, along the first dimension, which must have the same
+// length in all. They may be in structs, maps and arrays, and be reached through
+// pointers. A Go slice stays one: it has that row alone in an element, and n
+// rows in a batch of n. The rows share v's storage, which must not be changed.
 //
 //	type Example struct {
 //		X [][]float32
@@ -69,8 +69,8 @@ func (c *sliceCursor[T]) next(context.Context) (T, error) {
 	return v, err
 }
 
-// batch returns the next n elements in one, fewer at the end; the rows lie
-// together already.
+// batch returns the next n elements in one, fewer at the end; the rows are
+// adjacent already.
 func (c *sliceCursor[T]) batch(n int64) (T, int64, error) {
 	n = min(n, c.len-c.n)
 	if n == 0 {

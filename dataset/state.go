@@ -32,7 +32,7 @@ func (e *encoder) bool(b bool) {
 	}
 }
 
-// decoder reads what an encoder wrote. The first fault sticks.
+// decoder reads the output of an encoder. It keeps the first fault.
 type decoder struct {
 	buf []byte
 	err error

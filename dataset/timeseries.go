@@ -63,7 +63,7 @@ func TimeSeriesTargets(data, targets *tensor.Tensor, length int, o *TimeSeriesOp
 
 // windows are the sequences of a time series.
 type windows struct {
-	data, targets *tensor.Tensor // what is used of them
+	data, targets *tensor.Tensor // the parts of them that are used
 	starts        *tensor.Tensor
 	length, rate  int
 }

@@ -12,11 +12,10 @@ import (
 
 type applying struct{ fn any }
 
-// Apply calls the function from model code, on the scope s. Eagerly it runs as
-// part of s's call. In a trace it is one op that calls the function's own trace,
-// which is made for what is known of in's types and shapes, for whether s trains
-// and for its gradient rules; calls of which the same is known share it. Failures are s's. A function that
-// applies itself, directly or through others, is an error.
+// Apply calls the function from model code, on the scope s. Eagerly it runs as part of s's call. In a
+// trace it is one op that calls the function's own trace. That trace is made for the known facts about
+// in's types and shapes, for whether s trains and for its gradient rules; calls with the same facts share
+// it. Failures are s's. A function that applies itself, directly or through others, is an error.
 func (fn *Func[In, Out]) Apply(s *ops.Scope, in In) Out {
 	out, err := fn.apply(s, in)
 	if err != nil {

@@ -51,7 +51,7 @@ func TestCallersOfOneFunctionGetTheSame(t *testing.T) {
 }
 
 // BenchmarkCallers calls a function that keeps to one core, from one goroutine
-// and from two: ns/op is per call, so that two take half where nothing is shared.
+// and from two: ns/op is per call, so that two take half if they share nothing.
 func BenchmarkCallers(b *testing.B) {
 	for name, callers := range map[string]int{"one": 1, "two": 2} {
 		b.Run(name, func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Concrete is a traced function together with what it captures.
+// Concrete is a traced function together with its captures.
 type Concrete = graph.Concrete
 
 // Apply calls a function with its captures from model code, on the scope s: one

@@ -42,8 +42,8 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// small are ops over a few elements, where what counts is what surrounds the
-// loop, and the most allocations that each may make.
+// small are ops over a few elements, for which the work around the loop
+// dominates, and the most allocations that each may make.
 var small = []struct {
 	name   string
 	op     func(s *ops.Scope, x *ops.Value) *ops.Value
@@ -89,13 +89,13 @@ func TestSmallEagerOpsAllocateLittle(t *testing.T) {
 	}
 }
 
-// An eager value is what most calls make most of: the less memory it takes, the less
-// often it all has to be collected.
+// Most allocations of calls are eager values: the less memory they take, the fewer
+// collections.
 func TestSmallEagerOpsTakeLittleMemory(t *testing.T) {
 	call := repeated(small[0].op)
 	var before, after runtime.MemStats
 	per := uint64(math.MaxUint64)
-	for range 5 { // the first call, and one that a collection falls into, make what later ones have again
+	for range 5 { // the first call, and one during a collection, allocate memory that later ones reuse
 		runtime.ReadMemStats(&before)
 		if err := call(); err != nil {
 			t.Fatal(err)

@@ -6,11 +6,11 @@ import (
 	"github.com/cairnml/cairn/internal/callers"
 )
 
-// running counts the calls that run in all goroutines: where they are few, none can
+// running counts the calls that run in all goroutines: if they are few, none can
 // have called itself without end.
 var running atomic.Int64
 
-// manyCalls is how many calls may lie in each other.
+// manyCalls is the limit of nested calls.
 const manyCalls = 500
 
 // tooManyCalls reports whether this goroutine is in more calls than that.

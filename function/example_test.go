@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Line is what ExampleNew trains: y = w*x + b.
+// Line is the model that ExampleNew trains: y = w*x + b.
 type Line struct{ W, B *trackable.Variable }
 
 // Point is a batch of points.

@@ -55,18 +55,18 @@ func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, 
 	return fn
 }
 
-// Call runs the function. The error is the first op that failed, with its
-// types, shapes and the caller's line, or the context's end, or a panic of the
-// function (an *engine.PanicError). After an error the Out is the zero one.
+// Call runs the function. The error is the first op that failed, with its types,
+// shapes and the caller's line, or the context's end, or a panic of the function (an
+// *engine.PanicError). After an error the Out is the zero one.
 //
-// The call runs inside trackable.Step: a checkpoint is taken before or after
-// it. A Call inside another one, with its scope's context, is part of that
-// step. It begins by delivering what restores have pending for objects that have
-// appeared since; what can't be delivered, and a variable that a strict restore
-// should have filled and didn't, is the call's error.
+// The call runs inside trackable.Step: a checkpoint is taken before or after it. A
+// Call inside another one, with its scope's context, is part of that step. It begins
+// by delivering pending restores to objects that have appeared since. A value that
+// can't be delivered, and a variable that a strict restore should have filled and
+// didn't, is the call's error.
 //
 // Inside of a recording, with its scope's context, it is an Apply on that scope: the
-// recording sees it, and what it gives belongs to the scope.
+// recording sees it, and its results belong to the scope.
 //
 // It is for code outside of traced functions, which have [Func.Apply]: while one is
 // traced, a Call is an error, trackable.ErrInTrace.
@@ -122,8 +122,8 @@ func (fn *Func[In, Out]) run(ctx context.Context, in In, out *Out) (err error) {
 		if r := recover(); r != nil {
 			err = engine.NewPanicError(r)
 		}
-		// An op's error came first: the panic is what follows from it, such as
-		// indexing a failed op's outputs.
+		// An op's error came first: the panic follows from it, such as indexing a
+		// failed op's outputs.
 		if first := s.Close(); first != nil {
 			err = first
 		}

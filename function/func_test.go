@@ -54,7 +54,7 @@ func TestCallTakesAndGivesStructs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another call must not touch what the first one gave.
+	// Another call must not touch the results of the first one.
 	if _, err := f.Call(context.Background(), pair{vector(9, 9), vector(9, 9), ""}); err != nil {
 		t.Fatal(err)
 	}

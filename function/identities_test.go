@@ -16,8 +16,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// sized is a value of a random program: in the trace, and in each world, which gives the
-// unknown sizes numbers of its own.
+// sized is a value of a random program: in the trace, and in each world, which assigns
+// numbers to the unknown sizes.
 type sized struct {
 	name   string
 	traced *ops.Value
@@ -25,8 +25,8 @@ type sized struct {
 	inner  bool // of a branch or a loop's body: seen, not used any more
 }
 
-// places returns what is known of the value's sizes and elements, with what they are in
-// each world.
+// places returns the known part of the value's sizes and elements, with the actual ones
+// in each world.
 func (v sized) places() (known []graph.Elem, are [][]int64) {
 	add := func(e graph.Elem, of func(t *tensor.Tensor) int64) {
 		row := make([]int64, len(v.in))
@@ -63,7 +63,7 @@ func newSizes(t *testing.T, r *rand.Rand, worlds int, size func(world int) int) 
 	p.call = function.New(func(s *ops.Scope, in []*ops.Value) *ops.Value {
 		return ops.Add(s, ops.Sin(s, in[0]), ops.Sum(s, in[1]))
 	}, &function.Options{Mode: function.Traced})
-	var pool [][]int // sizes that arguments share: nothing tells the trace so
+	var pool [][]int // sizes that arguments share: the trace doesn't know it
 	for k := range 4 {
 		rank := r.IntN(4)
 		v, dims := sized{name: fmt.Sprintf("x%d", k)}, make([][]int, worlds)
@@ -92,7 +92,7 @@ func newSizes(t *testing.T, r *rand.Rand, worlds int, size func(world int) int) 
 	return p
 }
 
-// pick returns the place of a value of a type, and of at least some rank; false where there is none.
+// pick returns the index of a value of a type, and of at least some rank; false if there is none.
 func (p *sizes) pick(d tensor.DType, rank int) (int, bool) {
 	var from []int
 	for i, v := range p.values {
@@ -106,7 +106,7 @@ func (p *sizes) pick(d tensor.DType, rank int) (int, bool) {
 	return from[p.r.IntN(len(from))], true
 }
 
-// errRefused is what a trace says against a program that runs.
+// errRefused is a trace's error for a program that runs.
 type errRefused struct{ error }
 
 // do runs a step in every world and traces it. A step that can't run in a world leaves the program
@@ -200,7 +200,7 @@ func sorted[V any](m map[string]V) []string {
 	return keys
 }
 
-// sound returns what the trace says that isn't so in a world.
+// sound returns an error for each claim of the trace that is wrong in a world.
 func (p *sizes) sound() error {
 	first := map[graph.Elem][]int64{}
 	where := map[graph.Elem]string{}
@@ -255,8 +255,8 @@ func (p *sizes) lost(from int, args []int) error {
 	return nil
 }
 
-// steps are what programs are made of: each takes values of the program, or none where it finds none
-// that fit, and returns what it does.
+// steps are the parts of programs: each takes values of the program, or none if none fits, and
+// returns its function.
 var sizedSteps = map[string]func(p *sizes) (args []int, f func(s *ops.Scope, in []*ops.Value) []*ops.Value){
 	"Tanh": unarySized(func(p *sizes, s *ops.Scope, x *ops.Value, _ int) *ops.Value { return ops.Tanh(s, x) }),
 	"Cumsum": unarySized(func(p *sizes, s *ops.Scope, x *ops.Value, _ int) *ops.Value {
@@ -564,8 +564,9 @@ func (p *sizes) run(t *testing.T, steps int, without map[string]bool, check func
 	}
 }
 
-// TestSizesThatATraceTakesForTheSameAre: random programs over tensors of unknown sizes, of which some
-// are 0, 1, or by chance the same; what the trace takes for known or for the same is so when they run.
+// TestSizesThatATraceTakesForTheSameAre runs random programs over tensors of unknown sizes, of which
+// some are 0, 1, or by chance the same. It checks that sizes which the trace knows or takes for the
+// same are so when they run.
 func TestSizesThatATraceTakesForTheSameAre(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(1000) {

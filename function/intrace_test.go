@@ -17,8 +17,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestWhatWouldHappenOnceIsAnErrorInATrace: what reads or changes data in Go while
-// a function is traced would not be done by the function's calls.
+// TestWhatWouldHappenOnceIsAnErrorInATrace checks code that reads or changes data
+// in Go while a function is traced: the function's calls would not repeat it.
 func TestWhatWouldHappenOnceIsAnErrorInATrace(t *testing.T) {
 	ctx := context.Background()
 	type state struct {

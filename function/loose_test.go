@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestSizesThatMayChangeArentThoseOfTheFirstCall: in a trace a variable's Shape says -1
-// for a size that may change, and zeros for gradients that there are none of have the
-// size of each call.
+// TestSizesThatMayChangeArentThoseOfTheFirstCall checks that in a trace a variable's
+// Shape has -1 for a size that may change. Zeros for missing gradients have the size of
+// each call.
 func TestSizesThatMayChangeArentThoseOfTheFirstCall(t *testing.T) {
 	ctx := context.Background()
 	for _, mode := range []function.Mode{function.Eagerly, function.Traced} {

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// places are where a traced function's code may stand: in its body, and in what
-// control flow traces.
+// places are the positions of a traced function's code: in its body, and in
+// functions that control flow traces.
 var places = map[string]func(s *ops.Scope, x *ops.Value, f func(s *ops.Scope, x *ops.Value) *ops.Value) *ops.Value{
 	"body": func(s *ops.Scope, x *ops.Value, f func(*ops.Scope, *ops.Value) *ops.Value) *ops.Value { return f(s, x) },
 	"If": func(s *ops.Scope, x *ops.Value, f func(*ops.Scope, *ops.Value) *ops.Value) *ops.Value {
@@ -41,8 +41,8 @@ var places = map[string]func(s *ops.Scope, x *ops.Value, f func(s *ops.Scope, x 
 	},
 }
 
-// TestMistakesInTracesNameTheLine: each error says which line of the program is
-// wrong, wherever in a traced function that is, and what to do.
+// TestMistakesInTracesNameTheLine checks that each error names the wrong line
+// of the program, wherever in a traced function that is, and the remedy.
 func TestMistakesInTracesNameTheLine(t *testing.T) {
 	var leaked *ops.Value
 	other := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
@@ -93,7 +93,7 @@ func TestMistakesInTracesNameTheLine(t *testing.T) {
 	}
 }
 
-// TestValuesOfABranchEndWithIt: what a branch or a loop's body made is used
+// TestValuesOfABranchEndWithIt uses a value of a branch or a loop's body
 // outside of it.
 func TestValuesOfABranchEndWithIt(t *testing.T) {
 	for place, in := range places {
@@ -117,7 +117,7 @@ func TestValuesOfABranchEndWithIt(t *testing.T) {
 func TestASecondTraceMakesNoVariablesAnywhere(t *testing.T) {
 	for place, in := range places {
 		if place == "Apply" {
-			continue // a function of its own, whose first trace it is
+			continue // a separate function, whose first trace it is
 		}
 		f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 			return in(s, x, func(s *ops.Scope, x *ops.Value) *ops.Value {
@@ -190,7 +190,7 @@ func TestAFunctionThatModifiesItsArgumentIsAnErrorOfTheTrace(t *testing.T) {
 	try("in.A", err)
 	_, err = function.New(func(s *ops.Scope, in *pair) *ops.Value { in.N++; return in.A }, traced).Call(t.Context(), &pair{A: x()})
 	try("in;", err)
-	// What the caller can't see is the function's own.
+	// Changes that the caller can't see are the function's own.
 	if _, err := function.New(func(s *ops.Scope, in pair) *ops.Value { in.A, in.N = ops.Neg(s, in.A), 3; return in.A }, traced).Call(t.Context(), pair{A: x()}); err != nil {
 		t.Error(err)
 	}

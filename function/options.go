@@ -11,9 +11,11 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Options say how ops run. They must not be changed once they are in use.
+// Options are the options of [New] and [Eager]. They must not be changed once
+// they are in use.
 type Options struct {
-	// Mode says whether calls run eagerly or as compiled traces. Default: [Auto].
+	// Mode determines whether calls run eagerly or as compiled traces. Default:
+	// [Auto].
 	Mode Mode
 	// Signature is an input, an In of the function, whose values are specs
 	// ([ops.Spec]): the only one that the function is traced for. A call whose
@@ -43,24 +45,24 @@ type Options struct {
 	// engine.SharedWorkers().
 	Workers *engine.Workers
 	// MaxOutput is the most bytes that one op's output may take, a guard for ops
-	// over somebody else's data. Default: the machine's memory.
+	// over untrusted data. Default: the machine's memory.
 	MaxOutput int64
-	// Files is what ops may do with files; [engine.GrantDirs] grants directories.
-	// Default: nothing.
+	// Files grants access to files; [engine.GrantDirs] grants directories. Default:
+	// none.
 	Files *engine.Files
 }
 
-// Mode says how a [Func] runs.
+// Mode is the way in which a [Func] runs.
 type Mode uint8
 
 const (
-	// Auto runs a compiled trace where [Func.Trace] has made one that takes the
-	// input, and the Go function eagerly otherwise.
+	// Auto runs a compiled trace if [Func.Trace] has made one that takes the input,
+	// and the Go function eagerly otherwise.
 	Auto Mode = iota
 	// Eagerly runs the Go function in every call.
 	Eagerly
-	// Traced makes a trace for each new signature: what the Go function does
-	// besides emitting ops happens once a trace, not once a call.
+	// Traced makes a trace for each new signature: side effects of the Go function
+	// besides emitting ops happen once a trace, not once a call.
 	Traced
 )
 
@@ -88,8 +90,8 @@ func (o *Options) scope(ctx context.Context, recycle bool) *ops.Scope {
 }
 
 // Eager returns a scope for scripts and tests: its ops run at once, its values
-// live on, and [ops.Scope.Err] tells at the end whether all went well. Pending
-// restores are delivered before it, as before a call.
+// live on, and [ops.Scope.Err] reports at the end whether all succeeded.
+// Pending restores are delivered before it, as before a call.
 func Eager(ctx context.Context, o ...*Options) *ops.Scope {
 	trackable.Settle(ctx)
 	return pick(o).scope(ctx, false)

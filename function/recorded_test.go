@@ -28,7 +28,7 @@ func TestARecordedCallHasItsGradient(t *testing.T) {
 			}
 			return y
 		})
-		if _, err := inner.Call(ctx, vector(1)); err != nil { // and where there is a trace already
+		if _, err := inner.Call(ctx, vector(1)); err != nil { // and with an existing trace
 			t.Fatal(err)
 		}
 		gradients := func(f body) []float32 {

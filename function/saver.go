@@ -21,21 +21,21 @@ import (
 // Its ops run eagerly when a checkpoint is saved or restored; since they are
 // ops, they can also be traced into a graph.
 type Saver struct {
-	// Name is the saver's name; with the package of Register it stands in files.
+	// Name is the saver's name. Files contain it with the package of Register.
 	Name string
 	// Matches reports whether the saver is in charge of an object.
 	Matches func(trackable.Trackable) bool
-	// Save writes the objects under prefix, a string scalar, and yields the
-	// prefixes of what it wrote: a string scalar or vector, or nil for nothing
-	// written. Nil: the objects are saved as by default.
+	// Save writes the objects under prefix, a string scalar, and returns the
+	// prefixes of the files that it wrote: a string scalar or vector, or nil if it
+	// wrote none. Nil: the objects are saved as by default.
 	Save func(s *ops.Scope, objects checkpoint.Objects, prefix *ops.Value) *ops.Value
 	// Restore reads the objects' values from the checkpoint under prefix. Nil:
 	// the objects are restored as by default.
 	Restore func(s *ops.Scope, objects checkpoint.Objects, prefix *ops.Value)
 	// Lenient skips objects that Matches refuses at a restore. Default: an error.
 	Lenient bool
-	// Options say how the ops run; their Files are replaced by a grant for the
-	// checkpoint. Default: nil, as for New.
+	// Options are the options of the ops' calls; their Files are replaced by a
+	// grant for the checkpoint. Default: nil, as for New.
 	Options *Options
 }
 
@@ -95,8 +95,8 @@ func (sv Saver) run(ctx context.Context, files *engine.Files, prefix string, f f
 	return f(s, ops.ValueOf(tensor.Scalar(prefix)))
 }
 
-// TraceSave traces Save: the function takes the prefix and returns the prefixes of what it
-// wrote. It is met by what savedmodel asks of a saver.
+// TraceSave traces Save: the function takes the prefix and returns the prefixes of the
+// files that it wrote. It implements savedmodel's interface for savers.
 func (sv Saver) TraceSave(ctx context.Context, objects checkpoint.Objects) (*graph.Concrete, error) {
 	return sv.trace(ctx, "save", func(s *ops.Scope, prefix *ops.Value) *ops.Value { return sv.Save(s, objects, prefix) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// signature is what a trace is made for.
+// signature is the key of a trace: the inputs that it accepts.
 type signature struct {
 	facts    []graph.Fact // of the input's values: types and shapes
 	key      string       // the input without its values: static arguments, lengths, keys
@@ -20,8 +20,8 @@ type signature struct {
 	rules    *grad.Rules  // the gradient rules of that scope
 }
 
-// signatureOf returns what a call from the scope from with in asks for; from is nil
-// where the call comes from outside.
+// signatureOf returns the signature of a call from the scope from with in; from is
+// nil if the call comes from outside.
 func (fn *Func[In, Out]) signatureOf(in *In, from *ops.Scope) (want signature, err error) {
 	want.rules = grad.All()
 	if from != nil {
@@ -57,7 +57,7 @@ func (a *signature) equal(b *signature) bool {
 	return true
 }
 
-// accepts reports whether a trace for a takes what b describes.
+// accepts reports whether a trace for a takes the inputs that b describes.
 func (a *signature) accepts(b *signature) bool {
 	if !a.comparable(b) {
 		return false
@@ -70,8 +70,8 @@ func (a *signature) accepts(b *signature) bool {
 	return true
 }
 
-// best returns the most specific trace that takes what want describes, nil where
-// there is none.
+// best returns the most specific trace that takes the inputs that want
+// describes, nil if there is none.
 func (fn *Func[In, Out]) best(want *signature) *trace[In, Out] {
 	var best *trace[In, Out]
 	for _, t := range fn.traced() {
@@ -98,8 +98,8 @@ func (fn *Func[In, Out]) find(in *In) (*trace[In, Out], error) {
 }
 
 // Choose returns the trace that a call with in runs: the most specific one whose
-// types and shapes in fits and whose static arguments are the same. Where there
-// is none the error, a *[graph.NoFitError], lists those that there are.
+// types and shapes in fits and whose static arguments are the same. If there is
+// none the error, a *[graph.NoFitError], lists the existing ones.
 func (fn *Func[In, Out]) Choose(in In) (*graph.Concrete, error) {
 	if fn.err != nil {
 		return nil, fn.err
@@ -146,15 +146,16 @@ func (fn *Func[In, Out]) unfit(in *In) error {
 	return fmt.Errorf("function: %s: %w", fn, &graph.NoFitError{In: describe(fn.in, unsafe.Pointer(in)), Candidates: []*graph.Structure{fn.fixedIn}})
 }
 
-// TraceLimitError says that a function has as many traces as it may.
+// TraceLimitError is the error of a function that has as many traces as it may.
 type TraceLimitError struct {
 	Function string
 	Max      int
 	Input    *graph.Structure
-	Traces   []*graph.Structure // what the traces are for
+	Traces   []*graph.Structure // the arguments of the traces
 }
 
-// Error says what the new input is, and lists some of the traces.
+// Error returns a description of the new input, with a list of some of the
+// traces.
 func (e *TraceLimitError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "function: %s has %d traces, and Options.MaxTraces allows no more; none takes %v. "+
@@ -178,9 +179,9 @@ func (fn *Func[In, Out]) limit(in *In) error {
 }
 
 // relaxed returns a new trace for want in which the sizes that vary aren't known: the
-// third one that differs from others in sizes alone. It is nil where there are
-// no two others, where the function can't be traced so, and where it looks at
-// such a size, which it would then take for another one.
+// third one that differs from others in sizes alone. It returns nil if there are no
+// two others, or if the function can't be traced so. It also returns nil if the
+// function reads such a size, which it would then take for another one.
 func (fn *Func[In, Out]) relaxed(ctx context.Context, from *ops.Scope, in In, want *signature) *trace[In, Out] {
 	wide := *want
 	wide.facts = append([]graph.Fact(nil), want.facts...)
@@ -202,7 +203,7 @@ func (fn *Func[In, Out]) relaxed(ctx context.Context, from *ops.Scope, in In, wa
 }
 
 // relaxFacts makes the sizes unknown in which facts and others differ. It
-// reports false, and changes nothing, where they differ in more.
+// reports false, and changes nothing, if they differ in more.
 func relaxFacts(facts, others []graph.Fact) bool {
 	for i, f := range facts {
 		if f.DType != others[i].DType || f.Shape.Rank() != others[i].Shape.Rank() {

@@ -76,8 +76,9 @@ func TestSizesThatVaryBecomeUnknown(t *testing.T) {
 	}
 }
 
-// TestAFunctionThatLooksAtSizesKeepsThem: a Go loop over a size would make no
-// rounds where that isn't known, without a word.
+// TestAFunctionThatLooksAtSizesKeepsThem checks that a function that reads
+// sizes is traced with known ones: a Go loop over an unknown size would
+// silently make no rounds.
 func TestAFunctionThatLooksAtSizesKeepsThem(t *testing.T) {
 	ctx := context.Background()
 	sum := func(s *ops.Scope, in batch) *ops.Value {

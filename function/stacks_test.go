@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Part is a variable of its own type: one node of the object graph.
+// Part is a distinct type of variable: one node of the object graph.
 type Part struct{ trackable.Variable }
 
 // Stack holds parts whose values are saved together, as one tensor.
@@ -59,7 +59,7 @@ func slices(s *ops.Scope, objs checkpoint.Objects) (out []ops.Slice) {
 	return out
 }
 
-// Model is what is saved.
+// Model is the saved object.
 type Model struct {
 	Stack *Stack
 	Step  *trackable.Scalar[int64]

@@ -29,13 +29,13 @@ type trace[In, Out any] struct {
 	err  error
 }
 
-// ErrRecursive is what a function gives that applies or traces itself.
+// ErrRecursive is the error of a function that applies or traces itself.
 var ErrRecursive = ops.ErrRecursive
 
 // Trace traces the function for inputs like in, whose values may be specs
 // ([ops.Spec]) or examples, of which type and shape count. Everything else in in
 // is a static argument: another value needs another trace. It returns the
-// function with what it captures, for a SavedModel or to look at; calls whose
+// function with its captures, for a SavedModel or for inspection; calls whose
 // input fits run as its compiled plan from then on.
 //
 // Layers make their variables in the first trace; a trace that makes variables
@@ -63,8 +63,8 @@ func (fn *Func[In, Out]) Traces() []*graph.Concrete {
 	return out
 }
 
-// traceOf returns the trace for in, called from the scope from; nil where the call
-// comes from outside. exact says that sizes which are known stay so.
+// traceOf returns the trace for in, called from the scope from, which is nil if
+// the call comes from outside. With exact, known sizes stay known.
 func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In, exact bool) (t *trace[In, Out], err error) {
 	if fn.err != nil {
 		return nil, fn.err
@@ -86,7 +86,7 @@ func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In, ex
 		want.facts, exact = fixed.facts, true
 	}
 	// The gate comes before the lock, as in a call: a checkpoint that waits for
-	// calls to end must not stand between the two.
+	// calls to end must not come between the two.
 	err = trackable.Step(context.WithValue(ctx, tracingKey{fn}, true), func(ctx context.Context) error {
 		unlock, err := fn.lock()
 		if err != nil {
@@ -123,9 +123,9 @@ func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In, ex
 }
 
 // lock lets one goroutine trace the function at a time, so that none traces it for
-// nothing. A goroutine that traces another function must not wait: who holds the
-// lock may be waiting for that one, or be this goroutine. It goes on without the
-// lock then, as deep as functions are ever nested.
+// nothing. A goroutine that traces another function must not wait: the holder of
+// the lock may be waiting for that one, or be this goroutine. It then continues
+// without the lock, up to the depth at which functions are ever nested.
 func (fn *Func[In, Out]) lock() (unlock func(), err error) {
 	if fn.tracing.TryLock() {
 		return fn.tracing.Unlock, nil
@@ -140,8 +140,7 @@ func (fn *Func[In, Out]) lock() (unlock func(), err error) {
 	return func() {}, nil
 }
 
-// maxNested is how many traces may lie in each other where one has to go on without
-// the lock.
+// maxNested is the limit of nested traces if one has to continue without the lock.
 const maxNested = 100
 
 func (fn *Func[In, Out]) traced() []*trace[In, Out] {
@@ -167,8 +166,9 @@ func (fn *Func[In, Out]) add(t *trace[In, Out]) *trace[In, Out] {
 
 type tracingKey struct{ fn any }
 
-// ofPanic returns the error of a Go function that panicked while it was traced. What
-// has no place in a trace, and no error to return, panics with one that says all.
+// ofPanic returns the error of a Go function that panicked while it was traced. A
+// function that is not allowed in a trace, and returns no error, panics with the
+// complete error.
 func ofPanic(r any) error {
 	if err, ok := r.(error); ok && errors.Is(err, trackable.ErrInTrace) {
 		return err
@@ -176,8 +176,8 @@ func ofPanic(r any) error {
 	return engine.NewPanicError(r)
 }
 
-// make runs the Go function over symbols. looked says that it has asked for a
-// size that isn't known.
+// make runs the Go function over symbols. looked reports that it has asked for
+// a size that isn't known.
 func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of signature) (t *trace[In, Out], looked bool, err error) {
 	t = &trace[In, Out]{signature: of, in: in}
 	s, tr := ops.NewTrace(ctx, fn.graphName(), &ops.ScopeOptions{Kernels: fn.opts.Kernels, Shapes: fn.opts.Shapes, From: from})
@@ -228,8 +228,8 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of si
 	return t, false, err
 }
 
-// unmodified returns an error where the Go function has changed what it was given: a slice,
-// a map, what a pointer leads to. A trace is made once, and so would the change be.
+// unmodified returns an error if the Go function has changed its argument: a slice, a map,
+// the target of a pointer. A trace is made once, and so would the change be.
 func (fn *Func[In, Out]) unmodified(in *In, args []*ops.Value, key string) error {
 	changed := func(name string) error {
 		return fmt.Errorf("function: %s modifies its argument %s; a trace would do so once, so return the value instead", fn, name)
@@ -246,7 +246,8 @@ func (fn *Func[In, Out]) unmodified(in *In, args []*ops.Value, key string) error
 	}))
 }
 
-// named gives the tensors of a structure the names of the function's arguments.
+// named sets the names of a structure's tensors to those of the function's
+// arguments.
 func named(s *graph.Structure, f *graph.Function) *graph.Structure {
 	i := 0
 	var walk func(s *graph.Structure)
@@ -263,7 +264,7 @@ func named(s *graph.Structure, f *graph.Function) *graph.Structure {
 	return s
 }
 
-// nameOf returns a place's name in a graph; def stands for the whole.
+// nameOf returns a place's name in a graph; def is the name of the whole.
 func nameOf(place structure.Place, def string) string {
 	if p := place.Path(); p != "" {
 		return strings.ReplaceAll(p, "/", "_")

@@ -8,8 +8,8 @@ import (
 
 type tracerKey struct{}
 
-// WithTracer returns a context in which t hears of the ops of traced functions that are
-// called, nobody if it is nil.
+// WithTracer returns a context in which t is notified of the ops of traced functions
+// that are called; nil disables that.
 func WithTracer(ctx context.Context, t engine.Tracer) context.Context {
 	if t == nil {
 		return ctx

@@ -13,7 +13,7 @@ import (
 
 var valueType = reflect.TypeFor[*ops.Value]()
 
-// layoutOf says where the values lie in a type. It is made once, at New.
+// layoutOf returns the places of values in a type. It is computed once, at New.
 func layoutOf(t reflect.Type, name string) (*structure.Layout, error) {
 	l, err := structure.Of(t, name, structure.Rules{IsValue: func(t reflect.Type, _ bool) bool { return t == valueType }})
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 
 type body = func(s *ops.Scope, x *ops.Value) *ops.Value
 
-// inGradient differentiates what f gives.
+// inGradient differentiates the results of f.
 func inGradient(s *ops.Scope, x *ops.Value, f body) *ops.Value {
 	y, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return ops.Sum(s, f(s, x)) }, &grad.Options{Watch: []*ops.Value{x}})
 	return tape.GradientOf(y, x)[0]
 }
 
-// remains are what programs keep of functions that have ended, which they
-// shouldn't.
+// remains are the values that programs wrongly keep of functions that have
+// ended.
 type remains struct {
 	traced, dead             *ops.Value
 	tracedScope, eagerScope  *ops.Scope
@@ -52,8 +52,8 @@ func remainsOfCalls(t *testing.T) *remains {
 
 func isSmall(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Less(s, ops.Sum(s, x), 100) }
 
-// wrongPrograms returns bodies that are errors: want is part of what is said, eager
-// is "-" where that is no error eagerly.
+// wrongPrograms returns bodies that are errors: want is part of the error, eager is
+// "-" if it is no error eagerly.
 func wrongPrograms(r *remains) map[string]struct {
 	f           body
 	want, eager string
@@ -142,14 +142,14 @@ func wrongPrograms(r *remains) map[string]struct {
 }
 
 // TestWrongProgramsSayWhatToDoOnWhichLine runs each eagerly and traced, in all
-// places where a program's code may stand.
+// positions of a program's code.
 func TestWrongProgramsSayWhatToDoOnWhichLine(t *testing.T) {
 	r := remainsOfCalls(t)
 	all := map[string]func(*ops.Scope, *ops.Value, body) *ops.Value{"a gradient": inGradient}
 	for place, in := range places {
 		all[place] = in
 	}
-	delete(all, "While's condition") // what it gives is summed first
+	delete(all, "While's condition") // its result is summed first
 	for name, c := range wrongPrograms(r) {
 		for place, in := range all {
 			for _, mode := range []function.Mode{function.Eagerly, function.Traced} {
@@ -212,7 +212,7 @@ func TestFunctionsThatCallThemselvesEndWithAnError(t *testing.T) {
 				t.Errorf("%s, mode %d: %.300v", name, mode, err)
 			}
 		}
-		// Each waits for what the other traces.
+		// Each waits for the function that the other traces.
 		errs := make(chan error, 2)
 		for _, f := range []*function.Func[*ops.Value, *ops.Value]{a, b} {
 			go func() {

@@ -140,7 +140,7 @@ func (i TextFileInitializer) prepare() (*filling, error) {
 		}}, nil
 }
 
-// placeDType returns the type of what stands at a place of a line.
+// placeDType returns the type of the part of a line at an index.
 func placeDType(what string, index int, d tensor.DType) (tensor.DType, error) {
 	switch {
 	case index == WholeLine && d == tensor.Invalid:

@@ -75,7 +75,7 @@ func (w *words) find(t *testing.T) map[string]any {
 func ints(v *ops.Value) []int64     { return tensor.Values[int64](must(v.Tensor())) }
 func floats(v *ops.Value) []float32 { return tensor.Values[float32](must(v.Tensor())) }
 
-// want is what TensorFlow 2.21 returns of the same tables.
+// want are the results of TensorFlow 2.21 for the same tables.
 var want = map[string]any{
 	"kv": []int64{1, -1, -1, -1}, "file": []int64{-1, 1, -1, -1}, "vocab": []int64{0, 2, 3, 2},
 	"counts": []int64{-1, -1, 7, -1}, "dense": []float32{0, 0, 0, 0, 7, 7, 0, 0}, "size": []int64{1},
@@ -156,7 +156,7 @@ func TestSavedModelsHaveTables(t *testing.T) {
 		t.Errorf("the asset is %q, %v", b, err)
 	}
 
-	moved := dir + "-moved" // assets are found beside the graph
+	moved := dir + "-moved" // assets are found relative to the graph's file
 	if err := os.Rename(dir, moved); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// savedTensor is what the function that saves a table returns of a tensor: its "name",
-// "slice_spec" and "tensor".
+// savedTensor is the result for one tensor of the function that saves a table: its
+// "name", "slice_spec" and "tensor".
 type savedTensor = map[string]*ops.Value
 
 // checkpointKey is the key that the function that saves a table takes.

@@ -253,5 +253,5 @@ func (w *writer) example(e Example) {
 	w.raw("}")
 }
 
-// toUTF8 replaces what is no UTF-8.
+// toUTF8 replaces bytes that are no UTF-8.
 func toUTF8(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -48,7 +48,7 @@ func newBuilder(spec Spec) (*builder, *Error) {
 	return &builder{spec: spec, elements: e}, nil
 }
 
-// value reads the value that stands here, as one within so many lists.
+// value reads the next value, which is nested in depth lists.
 func (b *builder) value(s *scanner, depth int) *Error {
 	if s.next() != '[' || b.spec.DType.IsComplex() && isComplexElement(s) {
 		if b.closed && depth != len(b.shape) {
@@ -87,7 +87,7 @@ func (b *builder) value(s *scanner, depth int) *Error {
 	return nil
 }
 
-// tensor returns what was read.
+// tensor returns the tensor that was read.
 func (b *builder) tensor(at int) (*tensor.Tensor, *Error) {
 	want := b.spec.Shape
 	empty := false

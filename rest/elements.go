@@ -12,7 +12,7 @@ import (
 
 // elements collects the elements of one tensor.
 type elements interface {
-	// read appends the element that stands at the scanner.
+	// read appends the next element.
 	read(s *scanner) *Error
 	// tensor returns the elements as a tensor of this shape.
 	tensor(shape []int) (*tensor.Tensor, error)
@@ -52,8 +52,8 @@ func (c *collectStrings) tensor(shape []int) (*tensor.Tensor, error) {
 	return tensor.FromStrings(tensor.String, c.values, shape...)
 }
 
-// elementsOf returns what collects elements of type d, nil for types that JSON
-// can't hold.
+// elementsOf returns the collector of elements of type d, nil for types that
+// JSON can't hold.
 func elementsOf(d tensor.DType) elements {
 	switch d {
 	case tensor.String:
@@ -189,7 +189,7 @@ func readBase64(s *scanner) (out string, err *Error) {
 
 const base64Key = "b64"
 
-// isBase64 reports whether {"b64": "…"} stands here.
+// isBase64 reports whether the next value is {"b64": "…"}.
 func isBase64(s *scanner) bool {
 	c := *s
 	if !c.take('{') || c.next() != '"' {
@@ -257,7 +257,7 @@ func readWhole(s *scanner, d tensor.DType) (n numeral, at int, err *Error) {
 	return n, at, err
 }
 
-// magnitude returns a whole number without its sign; false where it takes more
+// magnitude returns a whole number without its sign; false if it takes more
 // than 64 bits.
 func magnitude(text []byte) (uint64, bool) {
 	if text[0] == '-' {
@@ -347,8 +347,8 @@ func holds(f float64, text []byte) bool {
 	return string(exact) == string(text)
 }
 
-// narrow collects floats of under 32 bits: to rounds a float32, float gives its
-// value back.
+// narrow collects floats of under 32 bits: to rounds a float32, float converts
+// back.
 func narrow[T tensor.Element](d tensor.DType, to func(float32) T, float func(T) float32) elements {
 	return &collect[T]{d, nil, func(s *scanner, d tensor.DType) (v T, err *Error) {
 		s.next()
@@ -403,8 +403,8 @@ func readComplex[F float32 | float64](s *scanner, d tensor.DType, part func(*sca
 	return re, im, err
 }
 
-// isComplexElement reports whether a complex number stands here, and not a list
-// of such.
+// isComplexElement reports whether the next value is a complex number, and not
+// a list of such.
 func isComplexElement(s *scanner) bool {
 	c := *s
 	return !c.take('[') || c.next() != '[' && c.next() != ']'

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error tells which value of a JSON document is wrong, and why.
+// Error is a fault of one value of a JSON document, and its cause.
 type Error struct {
 	// Path leads to the value: "instances[3].x[0][1]". It is empty for the
 	// document itself and for an error of syntax.
@@ -59,7 +59,7 @@ func (e *Error) below(name string) *Error {
 	return e
 }
 
-// plainName reports whether a name can stand in a path without quotes.
+// plainName reports whether a name needs no quotes in a path.
 func plainName(name string) bool {
 	if name == "" {
 		return false
@@ -102,7 +102,7 @@ func asError(err *Error) error {
 
 // RemoteError is the error that a response holds in place of a result.
 type RemoteError struct {
-	// Message is what the server said.
+	// Message is the server's message.
 	Message string
 }
 

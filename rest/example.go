@@ -153,7 +153,7 @@ func example(s *scanner) (Example, *Error) {
 	return e, nil
 }
 
-// read appends the value that stands here.
+// read appends the next value.
 func (f *Feature) read(s *scanner) *Error {
 	c := s.next()
 	at := s.at

@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// FuzzRequest: any bytes are read or refused with an Error, within memory in
-// proportion; what is read is written and read again.
+// FuzzRequest checks that any bytes are read or refused with an Error, within
+// memory in proportion. A request that is read is written and read again.
 func FuzzRequest(f *testing.F) {
 	for _, s := range []string{
 		`{"instances": [{"a": [1], "b": "x", "c": [[1, 2]], "d": 7}]}`, `{"inputs": {"a": [NaN, "Infinity"], "b": {"b64": "AA=="}, "c": [1, 2], "d": -8}}`,

@@ -104,7 +104,8 @@ func lists(shape tensor.Shape) float64 {
 	return n
 }
 
-// fields writes the next part of each tensor: what is below so many dimensions.
+// fields writes the next part of each tensor: the elements below so many
+// dimensions.
 func (w *writer) fields(list []*column, named bool, below int) {
 	if !named {
 		list[0].at = w.nested(list[0].shape[below:], list[0].at, list[0].element)
@@ -138,8 +139,8 @@ func rowsOf(what string, list []*column) (int, error) {
 }
 
 // ReadPredictResponse reads a response to a predict request, by the Specs of the
-// signature's outputs, and tells its form. An error that the response holds is a
-// [*RemoteError]; an error of the JSON is an [*Error].
+// signature's outputs, and returns its form. An error that the response holds is
+// a [*RemoteError]; an error of the JSON is an [*Error].
 func ReadPredictResponse(r io.Reader, outputs []Spec, opts *ReadOptions) (map[string]*tensor.Tensor, Form, error) {
 	b, at, err := readResponse(r, []string{"predictions", "outputs"}, opts)
 	if err != nil {
@@ -183,7 +184,7 @@ func readResponse(r io.Reader, known []string, opts *ReadOptions) (b []byte, at 
 	return b, at, nil
 }
 
-// WriteError writes the response that says why there is no result.
+// WriteError writes the response with the reason why there is no result.
 func WriteError(w io.Writer, err error) error {
 	out := newWriter(w, nil)
 	out.raw("{")

@@ -50,14 +50,14 @@ func (f Form) response() string {
 // Request is the body of a predict, classify or regress request whose values
 // have not been decoded yet.
 type Request struct {
-	// Signature is the name of the signature, empty where the request leaves it
-	// to the server.
+	// Signature is the name of the signature, empty if the request leaves it to the
+	// server.
 	Signature string
 
 	form    Form
 	b       []byte
-	value   int // where the value of the form's field begins
-	context int // where the value of "context" begins, 0 for none
+	value   int // offset of the value of the form's field
+	context int // offset of the value of "context", 0 for none
 }
 
 // ReadOptions are the settings for reading a document; nil means the defaults.
@@ -131,8 +131,8 @@ func ParseRequest(b []byte) (*Request, error) {
 	return r, nil
 }
 
-// fields returns where the values of a document's fields begin, and checks the
-// syntax of all of it.
+// fields returns the offsets of the values of a document's fields, and checks
+// the syntax of all of it.
 func fields(b []byte, known []string, what string) (map[string]int, error) {
 	s := &scanner{b: b}
 	s.word("\ufeff") // a byte order mark
@@ -169,9 +169,9 @@ func fields(b []byte, known []string, what string) (map[string]int, error) {
 func (r *Request) Form() Form { return r.form }
 
 // Tensors decodes the inputs of a predict request. The result has a tensor for
-// every Spec that the request gives a value; required ones without a value are
-// an error, as are values that a Spec's type or shape can't take. An error is an
-// [*Error].
+// every Spec for which the request has a value. Required ones without a value
+// are an error, as are values that a Spec's type or shape can't take. An error
+// is an [*Error].
 func (r *Request) Tensors(inputs []Spec) (map[string]*tensor.Tensor, error) {
 	if r.form == Examples {
 		return nil, fault(r.value, `predict takes "instances" or "inputs", and the request holds "examples"`)

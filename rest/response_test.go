@@ -74,7 +74,7 @@ func TestLiteralsAreParsed(t *testing.T) {
 	}
 }
 
-// example221 is what TensorFlow writes for the features of
+// example221 is TensorFlow's encoding of the features of
 // TestExamplesAreTensorFlowsMessages, by SerializeToString(deterministic=True).
 const example221 = "0a5b0a160a03616765120f1a0d0a0b1fffffffffffffffffff010a110a07636f756e74727912060a040a024e4f0a080a046e6f6e6512000a0d0a0372617712060a040a0200ff0a150a0573636f7265120c120a0a080000c03f000000c0"
 

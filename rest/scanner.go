@@ -196,7 +196,7 @@ func (s *scanner) skipWord(c byte) *Error {
 	return err
 }
 
-// word skips a word, if it stands here.
+// word skips a word, if it is next.
 func (s *scanner) word(w string) bool {
 	if !bytes.HasPrefix(s.b[s.at:], []byte(w)) {
 		return false
@@ -205,7 +205,7 @@ func (s *scanner) word(w string) bool {
 	return true
 }
 
-// skipText goes over a string; what is in it is checked when it is read.
+// skipText skips a string; its contents are checked when it is read.
 func (s *scanner) skipText() *Error {
 	begin := s.at
 	for s.at++; s.at < len(s.b); s.at++ {
@@ -247,8 +247,8 @@ func (s *scanner) text() (string, *Error) {
 	return "", fault(begin, "the JSON ends inside of a string")
 }
 
-// escaped reads the rest of a string that begins at from; the first escape
-// stands here.
+// escaped reads the rest of a string that begins at from; the first escape is
+// next.
 func (s *scanner) escaped(begin, from int) (string, *Error) {
 	t := append([]byte(nil), s.b[from:s.at]...)
 	for s.at < len(s.b) {
@@ -397,7 +397,7 @@ func (s *scanner) digits() bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// value describes the value that stands here, for errors.
+// value describes the next value, for errors.
 func (s *scanner) value() string {
 	switch c := s.next(); {
 	case c == '[':

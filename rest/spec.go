@@ -15,8 +15,8 @@ type Spec struct {
 	Name string
 	// DType is the type of the elements.
 	DType tensor.DType
-	// Shape holds the sizes, negative where a size is unknown. Nil means that the
-	// number of dimensions is unknown too; a scalar's shape is empty, not nil.
+	// Shape holds the sizes, negative for unknown ones. Nil means that the number
+	// of dimensions is unknown too; a scalar's shape is empty, not nil.
 	Shape tensor.Shape
 	// Optional inputs may be missing. Default: a missing input is an error.
 	Optional bool

@@ -41,7 +41,7 @@ func newWriter(w io.Writer, opts *WriteOptions) *writer {
 
 const flushAt = 32 << 10
 
-// flush hands on what was written, if it is much.
+// flush writes the buffer to the output, if it is large.
 func (w *writer) flush(least int) {
 	if len(w.b) < least || w.err != nil {
 		return
@@ -103,8 +103,8 @@ func appendText(b []byte, s string) []byte {
 // bytesSuffix marks the names of tensors whose strings are no text.
 const bytesSuffix = "_bytes"
 
-// appendString writes a string of a tensor: as text, or as {"b64": …} where it
-// is no text or the tensor's name says so.
+// appendString writes a string of a tensor: as text, or as {"b64": …} if it is
+// no text or the tensor's name requires it.
 func appendString(b []byte, s string, isBytes bool) []byte {
 	if !isBytes && utf8.ValidString(s) {
 		return appendText(b, s)
@@ -142,7 +142,7 @@ func appendFloat(b []byte, f float64, bits int, quote bool) []byte {
 // appender writes the element at index i.
 type appender func(b []byte, i int) []byte
 
-// appenderOf returns what writes the elements of a tensor.
+// appenderOf returns the function that writes the elements of a tensor.
 func (w *writer) appenderOf(name string, t *tensor.Tensor) (appender, error) {
 	quote := w.quote
 	switch d := t.DType(); d {

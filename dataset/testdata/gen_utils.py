@@ -1,4 +1,4 @@
-"""Writes the fixtures of what tf_keras.utils has for data: utils.json, utils.npz, files/, bmp/ and png/.
+"""Writes the fixtures of the functions of tf_keras.utils for data: utils.json, utils.npz, files/, bmp/ and png/.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 
