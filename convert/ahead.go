@@ -15,7 +15,7 @@ const (
 	aheadBytes    = 128 << 10 // of one tensor
 )
 
-// ahead reads the tensors that items stand for, mostly one after the other.
+// ahead reads the tensors of items in advance, mostly one after the other.
 type ahead struct {
 	s   *tensorfile.File // nil: that of each item
 	len int
@@ -26,8 +26,7 @@ type ahead struct {
 	scratch tensorfile.Scratch
 }
 
-// read returns the tensor that item number n stands for. It holds until the next
-// call.
+// read returns the tensor of item number n. It is valid until the next call.
 func (a *ahead) read(ctx context.Context, n int) (*tensor.Tensor, error) {
 	if n < a.first || n >= a.first+len(a.ready) {
 		if err := a.fetch(ctx, n); err != nil {

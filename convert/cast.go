@@ -7,13 +7,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// CastError says that a cast would lose more than digits.
+// CastError is the error of a cast that would lose more than digits.
 type CastError struct {
 	Name     string
 	From, To tensor.DType
 	Index    int    // of the first element that is lost, counted flat
-	Value    string // what it is
-	Becomes  string // and what it would be
+	Value    string // the value
+	Becomes  string // the value after the cast
 	Lost     int    // how many are
 }
 
@@ -26,9 +26,9 @@ func (e *CastError) Error() string {
 // castChunk is how many elements are compared at a time.
 const castChunk = 4096
 
-// exactCast casts t and returns a CastError where an element becomes another
-// number. To round to the nearest of a floating type is what a cast is for; to
-// become infinite, to lose NaN, a fraction, high bits or an imaginary part is
+// exactCast casts t and returns a CastError if an element becomes another
+// number. Rounding to the nearest of a floating type is the purpose of a cast;
+// becoming infinite, losing NaN, a fraction, high bits or an imaginary part is
 // not.
 func exactCast(name string, t *tensor.Tensor, d tensor.DType) (*tensor.Tensor, error) {
 	c, err := tensor.Cast(t, d)
@@ -62,7 +62,7 @@ type keeper struct {
 	top float64 // the largest number of a type that has no infinity, else 0
 }
 
-// topOf returns what numbers beyond a type's range become, where that is a
+// topOf returns the result of numbers beyond a type's range, if that is a
 // number.
 func topOf(d tensor.DType) float64 {
 	if !d.IsFloating() {
@@ -79,8 +79,8 @@ func topOf(d tensor.DType) float64 {
 	return v[0]
 }
 
-// element reports whether element i of t, x as a float64, is still itself in c,
-// where it is y.
+// element reports whether element i of t, x as a float64, has the same value in
+// c, as y.
 func (k keeper) element(t, c *tensor.Tensor, i int, x, y float64) bool {
 	from, to := t.DType(), c.DType()
 	switch {

@@ -64,8 +64,8 @@ func TestCastsThatChangeNumbersAreErrors(t *testing.T) {
 	}
 }
 
-// TestDryRunRefusesWhatTheRunWould holds that an edit which only says what it
-// would do says so of a cast that changes values, too.
+// TestDryRunRefusesWhatTheRunWould checks that an edit without a destination
+// also reports a cast that changes values.
 func TestDryRunRefusesWhatTheRunWould(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "ck")
 	w, err := bundle.NewWriter(vfs.OSDir(filepath.Dir(src)), "ck", nil)

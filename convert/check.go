@@ -29,8 +29,8 @@ func targets(dst string) []string {
 	return out
 }
 
-// resolved returns the absolute path of a prefix whose folder is what links
-// lead to: folders that the user names are followed, as everywhere.
+// resolved returns the absolute path of a prefix with its folder's links
+// resolved: folders that the user names are followed, as everywhere.
 func resolved(prefix string) (string, error) {
 	abs, err := filepath.Abs(prefix)
 	if err != nil {

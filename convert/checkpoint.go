@@ -58,8 +58,8 @@ func writeCheckpoint(ctx context.Context, items *list, dst string, o *Options, r
 	return nil
 }
 
-// copyItems writes items in order. What comes from another bundle unchanged is
-// copied as it stands, so that what this package doesn't know is kept.
+// copyItems writes items in order. Unchanged data of another bundle are copied
+// byte for byte, so that fields unknown to this package are kept.
 func copyItems(ctx context.Context, w *bundle.Writer, items *list, step func(item)) error {
 	s := items.s
 	r := s.Bundle()
@@ -93,7 +93,8 @@ func copyItems(ctx context.Context, w *bundle.Writer, items *list, step func(ite
 	return nil
 }
 
-// fromLayout writes a checkpoint as a safetensors file's metadata says it was.
+// fromLayout writes a checkpoint in the layout that a safetensors file's
+// metadata describe.
 func fromLayout(ctx context.Context, w *bundle.Writer, items *list, l *tensorfile.Layout, step func(item)) error {
 	s := items.s
 	var scratch tensorfile.Scratch
@@ -185,7 +186,7 @@ func addSlice(ctx context.Context, w *bundle.Writer, name, spec string, t *tenso
 	return w.AddSlice(ctx, name, t.Shape(), sl, part)
 }
 
-// piece says where a stored piece lies.
+// piece is the place of a stored piece.
 type piece struct {
 	name, slice  string // slice: "" for a whole tensor
 	shard        int

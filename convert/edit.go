@@ -12,14 +12,14 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Rename replaces what matches Match in a name by With, in which $1 stands for
+// Rename replaces the part of a name that Match matches by With, in which $1 is
 // the first group.
 type Rename struct {
 	Match *regexp.Regexp
 	With  string
 }
 
-// Cast gives the tensors whose names match another type.
+// Cast changes the type of the tensors whose names match.
 type Cast struct {
 	Match *regexp.Regexp
 	To    tensor.DType
@@ -33,9 +33,9 @@ type Edits struct {
 	Drop   []*regexp.Regexp
 	Cast   []Cast
 	Rename []Rename
-	// KeepShared keeps tensors that Drop means where the object graph leads to
-	// them by a path that it doesn't mean. Without it, and without
-	// Options.Lossy, such a tensor is a [SharedError].
+	// KeepShared keeps tensors that Drop matches if the object graph leads to them
+	// by a path that it doesn't match. Without it, and without Options.Lossy, such
+	// a tensor is a [SharedError].
 	KeepShared bool
 
 	variables map[string]string // names of a SavedModel's variables, by tensor
@@ -70,7 +70,7 @@ func (e Edits) check() error {
 	return nil
 }
 
-// Change is what [Edit] does with one tensor; what is not changed is not
+// Change is the effect of [Edit] on one tensor; unchanged tensors are not
 // listed.
 type Change struct {
 	Name string `json:"name"`
@@ -82,13 +82,12 @@ type Change struct {
 	Add    bool `json:"add,omitempty"`
 }
 
-// Edit writes what lies at src to dst with changes. The object graph goes with
-// them: its checkpoint keys are the new names, and where all that lies below an
-// edge moves from one path to another, the edge is renamed too, so that objects
-// find their values under the new path. Dropped tensors leave the graph. What
-// is not changed is copied as it stands. A pattern that matches no name is a
-// *[PatternError]. An empty dst only says what would be done, and whether it would be
-// refused.
+// Edit writes the file at src to dst with changes. The object graph changes with
+// them: its checkpoint keys are the new names. If all tensors below an edge move from
+// one path to another, the edge is renamed too, so that objects find their values
+// under the new path. Dropped tensors leave the graph. Unchanged tensors are copied
+// byte for byte. A pattern that matches no name is a *[PatternError]. With an empty
+// dst it only returns the changes that would be made, or the error of a refusal.
 func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Change, *Result, error) {
 	if err := edits.check(); err != nil {
 		return nil, nil, err
@@ -275,8 +274,8 @@ func (e *graphEdit) run() []string {
 			to, known := e.names[a.CheckpointKey]
 			switch {
 			case !known:
-				// Tables and iterators: the key is the stem of their tensors'
-				// names. Where those moved alike, it moves too.
+				// Tables and iterators: the key is the stem of their tensors' names. If those
+				// moved alike, it moves too.
 				to, ok := e.stem(a.CheckpointKey)
 				if ok && to == "" {
 					e.changed = true
@@ -322,9 +321,9 @@ func (e *graphEdit) run() []string {
 	return e.notes
 }
 
-// stem returns where a key goes that tensors' names begin with, as table does
-// table-keys and table-values; "" if all of them are dropped. ok is false where
-// there are none or they part.
+// stem returns the new form of a key that tensors' names begin with, as table
+// does table-keys and table-values; "" if all of them are dropped. ok is false
+// if there are none or they move differently.
 func (e *graphEdit) stem(key string) (to string, ok bool) {
 	if e.owned == nil {
 		e.owned = map[string][]string{}
@@ -352,9 +351,8 @@ func (e *graphEdit) stem(key string) (to string, ok bool) {
 	return to, ok
 }
 
-// renameSaved makes an object that a registered saver wrote go by its new name,
-// where all that lies under its name moved alike: the saver is asked for it by
-// that name.
+// renameSaved renames an object that a registered saver wrote, if all tensors
+// under its name moved alike: the saver is asked for it by that name.
 func (e *graphEdit) renameSaved(node int, n *pb.TrackableObject, wants map[[2]int]string, clash map[[2]int]bool) {
 	if n.RegisteredSaver == nil || n.RegisteredSaver.ObjectName == "" {
 		return
@@ -466,8 +464,8 @@ func (e *graphEdit) clashAll(node int, clash map[[2]int]bool) {
 	}
 }
 
-// renameEdges gives the edges their new names where nothing below speaks against
-// it, and notes what stays: TensorFlow finds values by the edges, not by keys.
+// renameEdges renames the edges unless anything below prevents it, and notes
+// those that stay: TensorFlow finds values by the edges, not by keys.
 func (e *graphEdit) renameEdges(wants map[[2]int]string, clash map[[2]int]bool) {
 	left := 0
 	for key, w := range wants {
@@ -511,8 +509,8 @@ func (e *graphEdit) dropSlots() {
 	}
 }
 
-// mark works out anew which nodes have values at or below them, where the graph
-// says so at all.
+// mark computes anew which nodes have values at or below them, if the graph
+// records that at all.
 func (e *graphEdit) mark() {
 	parents := make([][]int, len(e.g.Nodes))
 	has := make([]bool, len(e.g.Nodes))
@@ -543,7 +541,7 @@ func (e *graphEdit) mark() {
 	}
 }
 
-// escape returns how an edge's name stands in a key.
+// escape returns the form of an edge's name in a key.
 func escape(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, ".", ".."), "/", ".S")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// oneFolder returns a folder in whose tree the sources and the target lie, as
+// oneFolder returns a folder whose tree contains the sources and the target, as
 // package bundle merges them, and their names in it.
 func oneFolder(prefixes []string, fsys fs.FS, to target) (dir vfs.Dir, name string, sources []string, err error) {
 	switch {
@@ -59,10 +59,10 @@ func commonRoot(paths []string) (root string, names []string, err error) {
 	return root, names, nil
 }
 
-// sourcesBelow is the folder of a [besideDir] that nobody writes to.
+// sourcesBelow is the read-only folder of a [besideDir].
 const sourcesBelow = ".cairn-sources/"
 
-// besideDir shows the files of another file system in a folder of its own.
+// besideDir shows the files of another file system in a subfolder.
 type besideDir struct {
 	vfs.Dir
 	sources fs.FS

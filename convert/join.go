@@ -51,10 +51,10 @@ func sideBySide(stores []*tensorfile.File, srcs []string, keep string, res *Resu
 	return list, nil
 }
 
-// joined lists the tensors of all sources under names of their own, and makes
-// one object graph of theirs: its root has the old roots as children of these
-// names, and the counter of saves in place of theirs. Programs have the objects
-// of a checkpoint that is part of another; its counter they don't have.
+// joined lists the tensors of all sources under separate names, and makes one
+// object graph of theirs: its root has the old roots as children of these
+// names, and one counter of saves instead of theirs. Programs have the objects
+// of a checkpoint that is part of another, but not its counter.
 func joined(ctx context.Context, stores []*tensorfile.File, srcs, names []string) ([]item, error) {
 	if len(names) != len(stores) {
 		return nil, fmt.Errorf("%d names for %d sources; each needs one", len(names), len(stores))
@@ -119,8 +119,8 @@ func joined(ctx context.Context, stores []*tensorfile.File, srcs, names []string
 	return append(list, item{source: last, entry: &tensorfile.Entry{Name: tensorfile.GraphKey}, name: tensorfile.GraphKey, dtype: tensor.String, bytes: int64(len(raw)), value: tensor.Scalar(raw)}), nil
 }
 
-// takeCounter takes a root's counter of saves out of the graph, and reports
-// whether it did: it doesn't where something else refers to it.
+// takeCounter removes a root's counter of saves from the graph, and reports
+// whether it did: it doesn't if something else refers to it.
 func takeCounter(g *pb.TrackableObjectGraph) bool {
 	root := g.Nodes[0]
 	at := slices.IndexFunc(root.Children, func(c *pb.ObjectReference) bool {
@@ -170,7 +170,7 @@ func joinedKey(name, key string) string {
 	return name + "/" + strings.Replace(key, slotMark, slotMark+name+"/", 1)
 }
 
-// shift moves a graph's node numbers up and gives its values other keys.
+// shift moves a graph's node numbers up and changes the keys of its values.
 // References that lead out of the graph stay so.
 func shift(g *pb.TrackableObjectGraph, by int32, key func(string) string) {
 	n := int32(len(g.Nodes))

@@ -30,8 +30,8 @@ func kerasFormat(s *tensorfile.File, dst string) (f kerasfile.Format, ok bool) {
 	return from, from != kerasfile.Archive && !weights
 }
 
-// checkExtras returns an error if dst can't hold what a source has besides tensors, or notes it if
-// the caller allows that.
+// checkExtras returns an error if dst can't hold all that a source has besides tensors, or notes
+// it if the caller allows that.
 func checkExtras(s *tensorfile.File, dst string, o *Options, res *Result) error {
 	if s == nil {
 		return nil

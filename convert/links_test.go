@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLinksOfADestination: a folder that the user names is followed also where it
-// is, or lies below, a link; what lies in it is replaced and never written
+// TestLinksOfADestination checks that a folder that the user names is followed
+// also if it is, or is below, a link. Files in it are replaced and never written
 // through.
 func TestLinksOfADestination(t *testing.T) {
 	ctx := context.Background()

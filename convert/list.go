@@ -9,9 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// A list is what is written, in its order. Where nothing changes it is the numbers of
-// a store's entries, and an item is made when its turn comes: a checkpoint can have
-// millions, of which each takes four bytes so.
+// A list has the items to write, in their order. If nothing changes it is the numbers
+// of a store's entries, and an item is made when its turn comes: a checkpoint can
+// have millions, each of which then takes four bytes.
 type list struct {
 	s     *tensorfile.File
 	order []int32 // nil: items

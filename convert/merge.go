@@ -15,19 +15,20 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// MergeOptions say how to merge; nil means the defaults.
+// MergeOptions are the options of [Merge]; nil means the defaults.
 type MergeOptions struct {
 	Options
 	// Join names the sources, one after the other: their object graphs become one
 	// whose root has them as children of these names, and their tensors' names
 	// begin with them. Default nil: names stay as they are.
 	Join []string
-	// Graph is the source, as it was given, whose object graph is kept where
+	// Graph is the source, as in the arguments, whose object graph is kept if
 	// several have one. Default "": more than one is a [GraphsError].
 	Graph string
 }
 
-// GraphsError says that several sources have an object graph, and what to do.
+// GraphsError is the error of several sources with an object graph; it has a
+// hint.
 type GraphsError struct {
 	Sources []string // those that have one
 }
@@ -37,7 +38,7 @@ func (e *GraphsError) Error() string {
 	return strings.Join(e.Sources, ", ") + " each have an object graph; MergeOptions.Join makes one of them, their objects under names of their own; MergeOptions.Graph keeps one alone"
 }
 
-// ClashError says that two sources have a tensor of one name.
+// ClashError is the error of two sources with a tensor of one name.
 type ClashError struct {
 	Sources [2]string
 	Name    string
@@ -50,12 +51,12 @@ func (e *ClashError) Error() string {
 }
 
 // Merge makes one file of several. Checkpoints become the shards of one
-// checkpoint, their bytes as they are, as TensorFlow merges the parts that
-// several workers wrote; slices of one tensor may come from several of them.
-// Object graphs are joined under names or one of them is kept, as the options
-// say. Where another kind is among the sources or asked for, tensors are written
-// one by one, and a name that two sources have is an error. All that is copied
-// is verified. The sources stay.
+// checkpoint, their bytes unchanged, as TensorFlow merges the parts that several
+// workers wrote; slices of one tensor may come from several of them. Object
+// graphs are joined under names or one of them is kept, as the options require.
+// If another kind is among the sources or is the target, tensors are written one
+// by one, and a name that two sources have is an error. All copied data are
+// verified. The sources stay.
 func Merge(ctx context.Context, srcs []string, dst string, o *MergeOptions) (*Result, error) {
 	if o == nil {
 		o = &MergeOptions{}
@@ -160,7 +161,7 @@ func mergeBundles(ctx context.Context, stores []*tensorfile.File, dst string, o 
 			counting.total += e.Bytes
 		}
 	}
-	// The bytes are copied as they are: what is wrong in them is found before.
+	// The bytes are copied unchanged: their faults are found before.
 	for _, s := range stores {
 		if err := s.Bundle().Verify(ctx, nil); err != nil {
 			return nil, err
@@ -186,7 +187,8 @@ func mergeBundles(ctx context.Context, stores []*tensorfile.File, dst string, o 
 	return res, nil
 }
 
-// countingDir tells how much was written through it, for a progress bar.
+// countingDir reports the number of bytes written through it, for a progress
+// bar.
 type countingDir struct {
 	vfs.Dir
 	progress    func(done, total int64)
@@ -232,7 +234,7 @@ func prefixes(stores []*tensorfile.File) []string {
 	return out
 }
 
-// below reports whether path lies in folder root or deeper.
+// below reports whether path is in folder root or deeper.
 func below(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -270,7 +272,7 @@ func mergeTensors(ctx context.Context, list []item, dst string, o *Options, res 
 }
 
 // mergeCheckpoint writes a checkpoint that has a data file for each source.
-// What comes from a checkpoint is copied as it stands.
+// Data of checkpoints are copied byte for byte.
 func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, res *Result, done func(item)) error {
 	to := o.target(dst)
 	if err := to.checkpoint(o.Force); err != nil {

@@ -25,8 +25,8 @@ type ModelEdits struct {
 	Keep []*regexp.Regexp
 	// Drop drops signatures and functions whose name matches.
 	Drop []*regexp.Regexp
-	// Rename gives signatures and functions other names, below the same object. The first
-	// entry that matches a name counts.
+	// Rename renames signatures and functions, below the same object. The first entry
+	// that matches a name counts.
 	Rename []Rename
 	// Cast stores variables whose name matches in another type. Functions see the type
 	// that they had.
@@ -36,8 +36,8 @@ type ModelEdits struct {
 	Freeze []*regexp.Regexp
 	// Tags are tags that the MetaGraph gets besides those that it has.
 	Tags []string
-	// Serving drops all but the signatures and what they use: other functions, objects
-	// and their descriptions.
+	// Serving drops all but the signatures and their dependencies: other functions,
+	// objects and their descriptions.
 	Serving bool
 }
 
@@ -61,10 +61,10 @@ func IsModel(ctx context.Context, src string, o *Options) bool {
 }
 
 // EditModel writes the SavedModel in the directory src to the directory dst with changes.
-// What is not changed is kept, as [Convert] keeps it. Changes of the values follow those
-// of the functions: a dropped function's variables can be cast all the same. An empty dst
-// only returns what would be done. A model of TensorFlow 1 or of several MetaGraphs has
-// no objects to edit, which is an error.
+// Unchanged parts are kept, as [Convert] keeps them. Changes of the values follow those
+// of the functions: a dropped function's variables can still be cast. With an empty dst
+// it only returns the changes that would be made. A model of TensorFlow 1 or of several
+// MetaGraphs has no objects to edit, which is an error.
 func EditModel(ctx context.Context, src, dst string, edits ModelEdits, o *Options) ([]Change, *Result, error) {
 	if o == nil {
 		o = &Options{}
@@ -295,7 +295,7 @@ type replacement struct {
 	capture graph.Capture
 }
 
-// replacements returns what takes the places of variables that are cast or frozen.
+// replacements returns the replacements of variables that are cast or frozen.
 func (e *modelEdit) replacements() (map[*trackable.Variable]*replacement, error) {
 	if len(e.Cast)+len(e.Freeze) == 0 {
 		return nil, nil
@@ -340,7 +340,7 @@ func (e *modelEdit) replacements() (map[*trackable.Variable]*replacement, error)
 	return instead, nil
 }
 
-// replace returns what takes a variable's place; nil if it is stored that way already.
+// replace returns the replacement of a variable; nil if it is stored that way already.
 func replace(v *trackable.Variable, freeze bool, to tensor.DType) (*replacement, error) {
 	t := v.Load()
 	if t == nil {
@@ -428,7 +428,7 @@ func (e *modelEdit) rewriteTraces(instead map[*trackable.Variable]*replacement) 
 	return nil
 }
 
-// strip leaves the signatures and what they capture.
+// strip leaves the signatures and their captures.
 func (e *modelEdit) strip() {
 	var captured []trackable.Edge
 	if s, ok := e.root.Child(signatures).(*savedmodel.TrackableObject); ok {

@@ -29,13 +29,13 @@ func (s *storage) String() string {
 }
 
 // functionRewriter makes functions whose variables are stored in another way. A function
-// and its callees change where handles of such variables lead; all else is shared.
+// and its callees change along the handles of such variables; all else is shared.
 type functionRewriter struct {
-	made map[string]*rewritten // by function and what its arguments become
+	made map[string]*rewritten // by function and the storage of its arguments
 	ids  map[*graph.Function]int
 }
 
-// rewritten is a function with what its results become.
+// rewritten is a function with the storage of its results.
 type rewritten struct {
 	function *graph.Function
 	results  []*storage
@@ -44,7 +44,8 @@ type rewritten struct {
 // shapesAttr is an attribute that TensorFlow adds to nodes: the shapes of their outputs.
 const shapesAttr = "_output_shapes"
 
-// rewrite returns f for arguments that become what args say; nil for no change.
+// rewrite returns f for arguments with the storage args; nil if nothing
+// changes.
 func (w *functionRewriter) rewrite(f *graph.Function, args []*storage) (*rewritten, error) {
 	if !slices.ContainsFunc(args, func(s *storage) bool { return s != nil }) {
 		return &rewritten{f, make([]*storage, len(f.Results))}, nil
@@ -104,7 +105,8 @@ func (w *functionRewriter) rewrite(f *graph.Function, args []*storage) (*rewritt
 	return out, nil
 }
 
-// argumentAttrs returns attributes of a function, or of a call, that tell of its arguments.
+// argumentAttrs returns attributes of a function, or of a call, that describe its
+// arguments.
 func argumentAttrs(as graph.Attrs, args []*storage) graph.Attrs {
 	if shapes := as.Shapes("_input_shapes"); len(shapes) == len(args) {
 		shapes = slices.Clone(shapes)
@@ -129,8 +131,8 @@ func argumentAttrs(as graph.Attrs, args []*storage) graph.Attrs {
 type bodyRewriter struct {
 	w       *functionRewriter
 	f       *graph.Function
-	state   map[graph.Output]*storage     // of handles, or of what stands for them
-	instead map[graph.Output]graph.Output // what others take in place of an output
+	state   map[graph.Output]*storage     // of handles, or of their replacements
+	instead map[graph.Output]graph.Output // the replacements of outputs
 }
 
 var errTaken = errors.New("it takes the handle of a variable, which only reads, assignments and calls may")

@@ -13,7 +13,7 @@ import (
 // PatternError reports patterns of [Edits] that match no tensor's name.
 type PatternError struct {
 	Path     string   // the source
-	What     string   // what patterns match; "" for the names of tensors
+	What     string   // the kind of names that patterns match; "" for the names of tensors
 	Patterns []string // each with the field of Edits that has it: "Drop slot"
 	Nearest  []string // the names most like the first pattern, best first
 }
@@ -35,7 +35,7 @@ func (e *PatternError) Error() string {
 	return s
 }
 
-// notInNames matches what a pattern contains and a name doesn't.
+// notInNames matches the parts of a pattern that no name contains.
 var notInNames = regexp.MustCompile(`\\.|[^A-Za-z0-9_/.]+`)
 
 // checkMatches returns a *[PatternError] if a pattern matches no item's name.

@@ -13,12 +13,12 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Recover finishes the replacement of a checkpoint that a crash has cut off. A
-// checkpoint's files get their names one by one, so a crash can leave an old index
-// beside new data, or no index at all. The new checkpoint is complete by then, with
-// temporary names for some of its files; Recover gives it its names and returns true.
-// If the checkpoint is sound, Recover reads all of it, changes nothing and returns
-// false. A damaged checkpoint without a complete one beside it is an error. No other
+// Recover finishes the replacement of a checkpoint that a crash has interrupted. A
+// checkpoint's files are renamed one by one, so a crash can leave an old index with
+// new data, or no index at all. The new checkpoint is complete by then, with
+// temporary names for some of its files; Recover renames these and returns true. If
+// the checkpoint is sound, Recover reads all of it, changes nothing and returns
+// false. A damaged checkpoint without a complete one next to it is an error. No other
 // program may be writing the checkpoint.
 //
 // The path is the checkpoint's prefix, one of its files, or a directory with a state

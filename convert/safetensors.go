@@ -97,8 +97,8 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 	return f.Commit()
 }
 
-// describeCheckpoint puts into l how to write the checkpoint again, and makes
-// sure that this gives the same bytes.
+// describeCheckpoint stores in l how to write the checkpoint again, and checks
+// that this produces the same bytes.
 func describeCheckpoint(items *list, whole bool, l *tensorfile.Layout, o *Options, res *Result) error {
 	s := items.s
 	r := s.Bundle()
@@ -145,7 +145,7 @@ func describeCheckpoint(items *list, whole bool, l *tensorfile.Layout, o *Option
 	}
 	for k, list := range l.Shards {
 		if len(list) == 0 {
-			l.Shards[k] = nil // as files say of a data file without tensors
+			l.Shards[k] = nil // as files describe a data file without tensors
 		}
 	}
 	if !whole {
@@ -198,7 +198,7 @@ func canonicalHeader(raw []byte) bool {
 	return len(h.Unknown) == 0 && v != nil && v.Producer == 1 && v.MinConsumer == 0 && len(v.BadConsumers) == 0 && len(v.Unknown) == 0 && bytes.Equal(h.Marshal(), raw)
 }
 
-// renamed returns shards with the destination's names, without what is dropped.
+// renamed returns shards with the destination's names, without dropped tensors.
 func renamed(shards [][]tensorfile.Piece, items *list) [][]tensorfile.Piece {
 	var out [][]tensorfile.Piece
 	for _, s := range shards {

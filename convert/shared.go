@@ -16,9 +16,9 @@ import (
 // of the object graph that the pattern doesn't mean.
 type sharedTensors map[string]string
 
-// SharedError says that tensors which a pattern drops by their names are in use
-// elsewhere. TensorFlow names a variable by the shortest way to it, which in
-// Keras 3's checkpoints leads through the optimizer.
+// SharedError is the error of tensors which a pattern drops by their names but
+// which are in use elsewhere. TensorFlow names a variable by the shortest path
+// to it, which in Keras 3's checkpoints leads through the optimizer.
 type SharedError struct {
 	Path   string
 	Shared map[string]string // names, and the paths that aren't dropped

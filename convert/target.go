@@ -19,10 +19,10 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// target is what is written to: a name of Options.Dir, or a path of the
-// operating system.
+// target is the destination: a name of Options.Dir, or a path of the operating
+// system.
 type target struct {
-	name string // as the user gave it
+	name string // as the user wrote it
 	dir  vfs.Dir
 	base string // its name in dir
 	own  bool   // dir is the user's
@@ -35,7 +35,7 @@ func (o *Options) target(dst string) target {
 	return target{dst, vfs.OSDir(filepath.Dir(dst)), filepath.Base(dst), false}
 }
 
-// shown returns what people know a file of dir by.
+// shown returns the name under which people know a file of dir.
 func (t target) shown(name string) string {
 	if t.own {
 		return name
@@ -51,9 +51,9 @@ func (t target) create(force bool) (*tensorfile.Output, error) {
 	return tensorfile.CreateFile(t.name, force)
 }
 
-// protect returns an error where what s was read from would be overwritten.
-// Between a file system of the user's and another one only the checks that
-// nothing is overwritten unasked can tell.
+// protect returns an error if the source of s would be overwritten. Between a
+// file system of the user's and another one, this can't be detected; only the
+// checks that nothing is overwritten without permission apply.
 func (t target) protect(s *tensorfile.File, o *Options) error {
 	switch {
 	case !t.own && o.Source.FS == nil:
@@ -91,8 +91,8 @@ func (t target) checkpoint(force bool) error {
 	return tensorfile.CheckFree(dst+".index", force)
 }
 
-// check opens what was written, so that nothing is reported written that can't
-// be read.
+// check opens the written file, so that no file is reported as written that
+// can't be read.
 func (t target) check(ctx context.Context, o *Options) (s *tensorfile.File, err error) {
 	written, name := *o.source(), t.name
 	if written.FS = nil; t.own {

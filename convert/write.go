@@ -10,10 +10,10 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Options say how to write; nil means the defaults.
+// Options are the options of writing; nil means the defaults.
 type Options struct {
-	// Lossy allows what can't be undone: strings that lose trailing NULs in a
-	// .npz, variants left out, a layout that can't be rebuilt. Default false.
+	// Lossy allows changes that can't be undone: strings that lose trailing NULs in
+	// a .npz, variants left out, a layout that can't be rebuilt. Default false.
 	Lossy bool
 	// Force replaces a destination that exists. Default false.
 	Force bool
@@ -28,7 +28,7 @@ type Options struct {
 	// Source are the settings by which the sources are opened. Default: paths of the
 	// operating system, no limit raised.
 	Source tensorfile.Options
-	// Dir takes what is written. Default: the destination is a path of the
+	// Dir is the destination's folder. Default: the destination is a path of the
 	// operating system.
 	Dir vfs.Dir
 }
@@ -45,7 +45,7 @@ func (o *Options) maxAlignment() int64 {
 	return o.MaxAlignment
 }
 
-// source says how to open a source.
+// source returns the options for opening a source.
 func (o *Options) source() *tensorfile.Options {
 	if o == nil {
 		return &tensorfile.Options{}
@@ -53,20 +53,20 @@ func (o *Options) source() *tensorfile.Options {
 	return &o.Source
 }
 
-// Result says what came of it.
+// Result is the result of writing.
 type Result struct {
 	Files   []string // the files written
 	Tensors int
 	Bytes   int64
-	Notes   []string // what the user should know
+	Notes   []string // notes for the user
 }
 
 // item is one tensor to be written.
 type item struct {
-	entry  *tensorfile.Entry // what it is in the source
-	source *tensorfile.File  // where several are merged
+	entry  *tensorfile.Entry // its entry in the source
+	source *tensorfile.File  // set if several are merged
 	name   string            // its name in the destination
-	bytes  int64             // what it takes in the destination
+	bytes  int64             // its size in the destination
 	value  *tensor.Tensor    // instead of the source's, or nil
 	dtype  tensor.DType      // its type in the destination
 	lossy  bool              // the cast may change values
@@ -79,8 +79,8 @@ func (i *item) from() string { return i.entry.Name }
 // shape returns the shape, which no rewriting changes.
 func (i *item) shape() tensor.Shape { return i.entry.Shape }
 
-// read returns the tensor that an item stands for. It holds until the next call
-// with c. Many are read by [ahead].
+// read returns the tensor of an item. It is valid until the next call with c.
+// Many are read by [ahead].
 func (i item) read(ctx context.Context, s *tensorfile.File, c *tensorfile.Scratch) (*tensor.Tensor, error) {
 	if i.value != nil {
 		return i.value, nil
@@ -92,7 +92,7 @@ func (i item) read(ctx context.Context, s *tensorfile.File, c *tensorfile.Scratc
 	return i.of(t)
 }
 
-// of returns the tensor that an item stands for, of what was read for it.
+// of returns the tensor of an item, made of the tensor that was read for it.
 func (i item) of(t *tensor.Tensor) (*tensor.Tensor, error) {
 	switch {
 	case !i.cast:
@@ -103,21 +103,20 @@ func (i item) of(t *tensor.Tensor) (*tensor.Tensor, error) {
 	return exactCast(i.from(), t, i.dtype)
 }
 
-// Convert writes what lies at src to dst, whose kind its suffix says: .npz,
+// Convert writes the file at src to dst, whose suffix determines its kind: .npz,
 // .safetensors, .h5, .keras, else a checkpoint's prefix.
 //
-// A file of Keras becomes one of the same format with all that it holds. Into any
-// other kind go its weights alone, and only if Lossy is set where more would be left
-// out. Every source becomes an .h5 file with a dataset for each tensor.
+// A file of Keras becomes one of the same format with all its contents. Any other
+// kind gets its weights alone, and only if Lossy is set or nothing else would be
+// left out. Every source becomes an .h5 file with a dataset for each tensor.
 //
-// A SavedModel becomes a SavedModel if [IsModelTarget] says so of dst; see
+// A SavedModel becomes a SavedModel if [IsModelTarget] reports true for dst; see
 // [savedmodel.Rewrite].
 //
-// A checkpoint that became a safetensors file becomes the same checkpoint
-// again, byte for byte; where that could not be promised the conversion is
-// refused unless Lossy. In a .npz bfloat16, float8 and float4 widen to float32,
-// narrow integers to 8 bits, strings become S arrays, and the object graph is
-// left out.
+// A checkpoint that became a safetensors file becomes the same checkpoint again,
+// byte for byte. If that can't be promised, the conversion is refused unless Lossy
+// is set. In a .npz bfloat16, float8 and float4 widen to float32, narrow integers to
+// 8 bits, strings become S arrays, and the object graph is left out.
 func Convert(ctx context.Context, src, dst string, o *Options) (*Result, error) {
 	if IsModelTarget(dst) {
 		m, err := modelAt(ctx, src, o)
@@ -140,8 +139,8 @@ func Convert(ctx context.Context, src, dst string, o *Options) (*Result, error) 
 	return write(ctx, l, dst, true, o)
 }
 
-// write writes the list to dst; whole says that they are all that s holds,
-// unchanged.
+// write writes the list to dst; whole means that it is the complete, unchanged
+// contents of s.
 func write(ctx context.Context, l *list, dst string, whole bool, o *Options) (*Result, error) {
 	if o == nil {
 		o = &Options{}
@@ -219,7 +218,7 @@ func (r *Result) count(name string, bytes int64) {
 	}
 }
 
-// noteGraph says that a .npz lacks the object graph.
+// noteGraph notes that a .npz lacks the object graph.
 func (r *Result) noteGraph() {
 	r.note("left out the object graph, which a .npz can't hold: numpy's strings lose the NULs at their ends")
 }

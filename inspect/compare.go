@@ -15,7 +15,7 @@ import (
 type Comparison struct {
 	// Differences are the differences; nil if there are none.
 	Differences []Difference
-	// A and B name what was compared: checkpoints' prefixes, files, or the
+	// A and B name the compared files: checkpoints' prefixes, files, or the
 	// directories of SavedModels.
 	A, B string
 	// Tensors is the number of tensors of A.
@@ -79,7 +79,7 @@ func Compare(ctx context.Context, a, b string, opts *DiffOptions) (*Comparison, 
 // side is one of two paths that are compared.
 type side struct {
 	file  *tensorfile.File // without tensors if a model has no variables
-	model *model           // nil for what isn't a SavedModel's directory
+	model *model           // nil unless it is a SavedModel's directory
 }
 
 func openSide(ctx context.Context, path string, opts *tensorfile.Options) (*side, error) {

@@ -14,10 +14,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// contents computes digests of functions by what they compute: ops, attributes, edges,
-// and the functions that they call. Names of nodes, devices and colocations are left
-// out, as notes of shapes are, and so are shared names of resources and the process-wide numbers at the ends of
-// functions' names. Two exports of one program have equal digests.
+// contents computes digests of functions from their content: ops, attributes, edges, and the functions that
+// they call. Names of nodes, devices and colocations are left out, as notes of shapes are, and so are shared
+// names of resources and the process-wide numbers at the ends of functions' names. Two exports of one program
+// have equal digests.
 type contents struct {
 	known map[*graph.Function]string
 	depth int
@@ -58,8 +58,8 @@ type contentWriter struct {
 	names  map[string]string // shared names of resources, by the order in which nodes have them
 }
 
-// shared returns what stands for a shared name. TensorFlow makes such names of paths and
-// process-wide numbers; what counts is which resources share one.
+// shared returns the replacement of a shared name. TensorFlow makes such names of paths
+// and process-wide numbers; only which resources share one matters.
 func (w *contentWriter) shared(name string) string {
 	if w.names == nil {
 		w.names = map[string]string{}
@@ -140,14 +140,14 @@ func (w *contentWriter) node(n *graph.Node) {
 	}
 }
 
-// notes are attributes that say where a node is placed, how a session is configured, or
-// what follows from the rest of the graph. They change no result, and a program that writes a
-// model again may leave them out.
+// notes are attributes for the placement of a node or the configuration of a session, or that
+// follow from the rest of the graph. They change no result, and a program that writes a model
+// again may leave them out.
 var notes = map[string]bool{
 	"_class": true, "_output_shapes": true, "_read_only_resource_inputs": true, "_collective_manager_ids": true, "config_proto": true, "debug_name": true,
 }
 
-// isDefault reports whether an attribute has the value that it has where it is left out.
+// isDefault reports whether an attribute has its default value.
 func isDefault(d *graph.OpDef, a graph.Attr) bool {
 	if d == nil {
 		return false
@@ -160,7 +160,8 @@ func isDefault(d *graph.OpDef, a graph.Attr) bool {
 	return ok && v.Equal(a)
 }
 
-// namesWithNumbers are attributes that TensorFlow gives a process-wide number.
+// namesWithNumbers are attributes to which TensorFlow appends a process-wide
+// number.
 var namesWithNumbers = map[string]bool{"_gradient_op_type": true, "forward_function_name": true, "backward_function_name": true}
 
 func (w *contentWriter) value(a graph.Attr) {
@@ -237,8 +238,8 @@ func (w *contentWriter) text(words ...string) {
 	}
 }
 
-// withoutNumbers cuts the digits after "_" or "-" at the end of a name, which count
-// what a process has made.
+// withoutNumbers cuts the digits after "_" or "-" at the end of a name, which are a
+// counter of the process.
 func withoutNumbers(name string) string {
 	for {
 		short := strings.TrimRight(name, "0123456789")

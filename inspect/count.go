@@ -15,9 +15,9 @@ import (
 // Count sums up a list of tensors.
 type Count struct {
 	Tensors int `json:"tensors"`
-	// Parameters is the number of elements of the model's floating-point
-	// variables: neither counters nor what an optimizer or a metric keeps, and no
-	// variable twice.
+	// Parameters is the number of elements of the model's floating-point variables:
+	// neither counters nor the state of an optimizer or a metric, and no variable
+	// twice.
 	Parameters int64 `json:"parameters"`
 	Bytes      int64 `json:"bytes"`
 }
@@ -55,7 +55,7 @@ func Grouped(n int64) string {
 func CountOf(ctx context.Context, s *tensorfile.File, list tensorfile.Entries) Count {
 	og, err := s.Graph(ctx)
 	if err != nil || og != nil && len(checkGraph(og)) > 0 {
-		og = nil // names tell enough
+		og = nil // the names suffice
 	}
 	return countOf(s, og, list)
 }
@@ -77,8 +77,8 @@ func countOf(s *tensorfile.File, og *pb.TrackableObjectGraph, list tensorfile.En
 	return c
 }
 
-// stateOf tells which tensors are an optimizer's: by the object graph, or, where
-// it says nothing, by TensorFlow's ways to name slot variables.
+// stateOf reports which tensors are an optimizer's: by the object graph, or, if
+// it doesn't list them, by TensorFlow's names of slot variables.
 func stateOf(s *tensorfile.File, og *pb.TrackableObjectGraph) func(name string) bool {
 	byName := func(name string) bool {
 		if strings.Contains(name, "/.OPTIMIZER_SLOT/") || strings.HasPrefix(name, "optimizer/") || strings.HasPrefix(name, "optimizer_weights/") { // of Keras's archives and .h5 files
@@ -154,7 +154,7 @@ func cutLast(name string) (dir, base string, found bool) {
 	return name, "", false
 }
 
-// describe says what a tensor is.
+// describe returns a tensor's type and shape in words.
 func describe(e tensorfile.Entry) string {
 	if len(e.Shape) == 0 {
 		return e.DType.String()

@@ -27,7 +27,8 @@ func TestCountsArePrintedForPeople(t *testing.T) {
 	}
 }
 
-// Where no object graph tells, or none that is sound, names tell what is an optimizer's.
+// Without an object graph, or with a faulty one, names show which tensors are an
+// optimizer's.
 func TestParametersAreTheModelsByName(t *testing.T) {
 	three, one := tensor.Vector[float32](1, 2, 3), tensor.Scalar[float32](1)
 	broken := &pb.TrackableObjectGraph{Nodes: []*pb.TrackableObject{{
@@ -52,7 +53,7 @@ func TestParametersAreTheModelsByName(t *testing.T) {
 	}
 }
 
-// An object graph tells whose a variable is, whatever its name.
+// An object graph determines the owner of a variable, whatever its name.
 func TestParametersAreTheModelsByGraph(t *testing.T) {
 	value := func(key string) []*pb.SerializedTensor {
 		return []*pb.SerializedTensor{{Name: "VARIABLE_VALUE", CheckpointKey: key}}
@@ -93,7 +94,7 @@ func TestParametersAreAsKerasCountsThem(t *testing.T) {
 	}
 }
 
-// Between kinds of files what only one of them can hold is no difference.
+// Between kinds of files, data that only one of them can hold is no difference.
 func TestDiffAcrossKindsOfFiles(t *testing.T) {
 	ctx := context.Background()
 	graph := tensor.Scalar(string((&pb.TrackableObjectGraph{Nodes: []*pb.TrackableObject{{}}}).Marshal()))
@@ -147,8 +148,8 @@ func TestDiffAcrossKindsOfFiles(t *testing.T) {
 			t.Errorf("numbers and others: %+v, %v", got, err)
 		}
 	}
-	// Two files of one kind both hold what the kind can, and a checkpoint of either
-	// version holds all.
+	// Two files of one kind both hold all that the kind can, and a checkpoint of
+	// either version holds all.
 	as := func(s *tensorfile.File, name string) *tensorfile.File {
 		path := filepath.Join(t.TempDir(), name)
 		if _, err := convert.Convert(ctx, s.Prefix, path, &convert.Options{}); err != nil {
@@ -181,7 +182,8 @@ func TestDiffSaysHowFarItIs(t *testing.T) {
 	}
 }
 
-// 64-bit integers differ by what they differ, though as floats they may be the same.
+// 64-bit integers differ by their exact difference, though as floats they may be the
+// same.
 func TestDiffOfLargeIntegersIsExact(t *testing.T) {
 	a := write(t, map[string]*tensor.Tensor{"i": tensor.Vector[int64](-1<<63, 5), "u": tensor.Vector[uint64](1<<63, 1<<64-1)})
 	b := write(t, map[string]*tensor.Tensor{"i": tensor.Vector[int64](-1<<63+2, 5), "u": tensor.Vector[uint64](1<<63-1, 1<<64-1)})

@@ -11,14 +11,14 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// DiffOptions say when two stores count as equal; nil means the defaults.
+// DiffOptions are the rules by which two stores are equal; nil means the
+// defaults.
 type DiffOptions struct {
-	// RTol and ATol let values differ: a and b are equal where
-	// |a-b| <= ATol + RTol*|b|, NaNs where both are. With either of them numbers
-	// of different types are compared as numbers. Default 0: equal values of
-	// equal types.
+	// RTol and ATol let values differ: a and b are equal if |a-b| <= ATol +
+	// RTol*|b|, NaNs if both are. With either of them numbers of different types
+	// are compared as numbers. Default 0: equal values of equal types.
 	RTol, ATol float64
-	// Graph compares the object graphs too, where both have one, and all that SavedModels
+	// Graph compares the object graphs too, if both have one, and all that SavedModels
 	// have besides their variables' values. Default false.
 	Graph bool
 	// Progress is called with the bytes compared. Default nil.
@@ -45,8 +45,8 @@ type Difference struct {
 	A    string `json:"a,omitempty"`
 	B    string `json:"b,omitempty"`
 
-	// For values: how many elements differ, of how many, the largest
-	// difference, where the first one stands.
+	// For values: the number of elements that differ, the number of all, the
+	// largest difference, and the position of the first one.
 	Differ int      `json:"differ,omitempty"`
 	Count  int      `json:"count,omitempty"`
 	MaxAbs *float64 `json:"max_abs,omitempty"`
@@ -131,7 +131,7 @@ func Diff(ctx context.Context, a, b *tensorfile.File, o *DiffOptions) ([]Differe
 	return out, nil
 }
 
-// diffEntries tells whether the values of two tensors can be compared, and if
+// diffEntries reports whether the values of two tensors can be compared, and if
 // not, how the tensors differ.
 func diffEntries(x, y tensorfile.Entry, cross bool, o *DiffOptions) (d Difference, comparable bool) {
 	if !x.Shape.Equal(y.Shape) {
@@ -152,7 +152,7 @@ func sameKind(a, b tensor.DType) bool {
 // widens reports whether a .npz would hold both types as the same one.
 func widens(a, b tensor.DType) bool {
 	wa, err := tensor.NPYType(a)
-	wb, _ := tensor.NPYType(b) // Invalid where numpy has none
+	wb, _ := tensor.NPYType(b) // Invalid if numpy has none
 	return err == nil && wa == wb
 }
 
@@ -271,8 +271,8 @@ func diffFloats(d *Difference, x, y []float64, o *DiffOptions, note func(i int))
 	}
 }
 
-// raise keeps the larger of a maximum and v; JSON has no place for what isn't
-// finite.
+// raise keeps the larger of a maximum and v; JSON can't express numbers that
+// aren't finite.
 func raise(most **float64, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return

@@ -45,7 +45,8 @@ type modelDiff struct {
 	more int
 }
 
-// diffModels returns the differences of two SavedModels and what wasn't compared.
+// diffModels returns the differences of two SavedModels and the parts that
+// weren't compared.
 func diffModels(ctx context.Context, a, b *model) (out []Difference, skipped []string, err error) {
 	d := &modelDiff{ctx: ctx}
 	others := slices.Clone(b.MetaGraphs)
@@ -93,7 +94,7 @@ type modelSide struct {
 	graph    *graph.Graph
 	contents contents
 	paths    map[int]string
-	keras    map[*savedmodel.Object]string // what Keras 2 wrote of an object
+	keras    map[*savedmodel.Object]string // the metadata that Keras 2 wrote for an object
 }
 
 func newModelSide(g *savedmodel.MetaGraph) (*modelSide, error) {
@@ -131,7 +132,7 @@ func (d *modelDiff) metaGraphs(g, h *savedmodel.MetaGraph) error {
 	return d.objects(a, b)
 }
 
-// signatures compares the signatures by name: what callers see, and what they compute.
+// signatures compares the signatures by name: their interfaces and their content.
 func (d *modelDiff) signatures(a, b *modelSide) {
 	by := map[string]*savedmodel.SignatureDef{}
 	for _, s := range b.g.Signatures {
@@ -159,7 +160,7 @@ func (d *modelDiff) signatures(a, b *modelSide) {
 	}
 }
 
-// signatureWords describes what a caller sees of a signature.
+// signatureWords describes the interface of a signature.
 func signatureWords(s *savedmodel.SignatureDef) string {
 	words := func(list []savedmodel.TensorInfo) string {
 		var out []string
@@ -179,7 +180,7 @@ func signatureWords(s *savedmodel.SignatureDef) string {
 	return w
 }
 
-// signatureContent returns the digest of what a signature computes, in words.
+// signatureContent returns the digest of a signature's content, in words.
 func (s *modelSide) signatureContent(sig *savedmodel.SignatureDef) string {
 	find := func(list []savedmodel.TensorInfo) (out []graph.Output, err error) {
 		for _, t := range list {
@@ -299,7 +300,7 @@ func (d *modelDiff) object(a, b *modelSide, x, y *savedmodel.Object) {
 	}
 }
 
-// functionWords describes a function: what it accepts and returns, and the digests of
+// functionWords describes a function: its arguments and results, and the digests of
 // its traces.
 func (s *modelSide) functionWords(f *savedmodel.FunctionInfo) string {
 	var out []string
@@ -445,8 +446,8 @@ func (r readerWith) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// notCompared lists what a comparison leaves out: parts of the graph that change no
-// result, and files of the directories.
+// notCompared lists the parts that a comparison leaves out: parts of the graph that
+// change no result, and files of the directories.
 func notCompared(dirs ...fs.FS) ([]string, error) {
 	skipped := []string{"names of nodes and resources", "devices", "versions of TensorFlow"}
 	files := map[string]bool{}

@@ -42,8 +42,8 @@ func TestModelsAreComparedByContent(t *testing.T) {
 	}
 }
 
-// TestARewrittenModelIsNoOther compares models of TensorFlow with what a save of the same
-// objects writes: the main graph has other nodes there, which compute the same.
+// TestARewrittenModelIsNoOther compares models of TensorFlow with a new save of the same
+// objects: the main graph has other nodes there, which compute the same.
 func TestARewrittenModelIsNoOther(t *testing.T) {
 	ctx := t.Context()
 	for _, name := range []string{"assets", "counter", "mlp", "slots", "table", "tables", "text", "unranked", "session", "tf1_control"} {

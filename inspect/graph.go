@@ -21,8 +21,8 @@ var errAbsent = errors.New("absent")
 // View is a store's object graph, ready to be drawn.
 type View struct {
 	*render.Graph
-	// Objects is false where there is no object graph, as in name-based
-	// checkpoints and .npz files: the names, parted at "/", make the tree then.
+	// Objects is false if there is no object graph, as in name-based checkpoints
+	// and .npz files: the names, split at "/", make the tree then.
 	Objects bool
 	// Outside are the tensors that no object of the graph holds.
 	Outside []tensorfile.Entry
@@ -51,7 +51,7 @@ func Graph(ctx context.Context, s *tensorfile.File) (*View, error) {
 }
 
 // outside lists the tensors that no object holds: those of tables, iterators
-// and registered savers lie under their objects' names.
+// and registered savers are stored under their objects' names.
 func outside(s *tensorfile.File, og *pb.TrackableObjectGraph) []tensorfile.Entry {
 	held := map[string]bool{tensorfile.GraphKey: true}
 	var stems []string
@@ -87,9 +87,8 @@ func outside(s *tensorfile.File, og *pb.TrackableObjectGraph) []tensorfile.Entry
 // maxSmall is how many values of small tensors are read to be shown.
 const maxSmall = 1 << 14
 
-// SmallValues returns the scalars of a store in words, by name, so that they can be
-// shown. A value that can't be read is left out: to show what a damaged file holds is worth more
-// than its numbers.
+// SmallValues returns the scalars of a store in words, by name, for display. A value that can't
+// be read is left out: the structure of a damaged file is worth more than its numbers.
 func SmallValues(ctx context.Context, s *tensorfile.File) map[string]string {
 	out := map[string]string{}
 	var names []string
@@ -239,7 +238,7 @@ func objectGraph(s *tensorfile.File, og *pb.TrackableObjectGraph, values map[str
 	for _, id := range tree.Order {
 		seen[id] = true
 		if parent := tree.Parent[id]; parent >= 0 {
-			// The children's edges stand first among the parent's.
+			// The children's edges come first among the parent's.
 			e := &edges[out[parent][tree.Edge[id]]]
 			e.Tree = true
 			if g.Nodes[id].Kind == render.Plain && e.Label == "optimizer" {
@@ -265,7 +264,8 @@ func objectGraph(s *tensorfile.File, og *pb.TrackableObjectGraph, values map[str
 	return g
 }
 
-// slotWords says which slots an optimizer has, and of how many variables.
+// slotWords returns the slots of an optimizer, and the number of their
+// variables, in words.
 func slotWords(n *pb.TrackableObject) string {
 	var names []string
 	variables := map[int32]bool{}
@@ -289,8 +289,7 @@ func join(path, edge string) string {
 	return path + "/" + edge
 }
 
-// checkGraph lists what is wrong with an object graph: references to nodes that
-// aren't there.
+// checkGraph lists the faults of an object graph: references to missing nodes.
 func checkGraph(og *pb.TrackableObjectGraph) []string {
 	var faults []string
 	bad := func(node int, what string, id int32) {

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// What a node holds stands behind its name, and a tensor counts as outside only where
-// no object's key, table or registered saver begins its name.
+// The contents of a node come after its name. A tensor is outside only if no object's
+// key, table or registered saver begins its name.
 func TestGraphSaysWhatObjectsHold(t *testing.T) {
 	ctx := context.Background()
 	attribute := func(name, key string) []*pb.SerializedTensor {

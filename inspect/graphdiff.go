@@ -16,8 +16,8 @@ import (
 const maxObjects = 10_000
 
 // diffGraphs compares the objects by their first paths from the root: edges,
-// attributes, slot variables and savers. It goes through both graphs at once and
-// spells a path out only where they differ, since the paths of a deep graph
+// attributes, slot variables and savers. It walks both graphs at once and
+// composes a path only for a difference, since the paths of a deep graph
 // together are far longer than the graph.
 func diffGraphs(ctx context.Context, a, b *tensorfile.File) ([]Difference, error) {
 	ga, err := a.Graph(ctx)
@@ -49,7 +49,7 @@ func diffGraphs(ctx context.Context, a, b *tensorfile.File) ([]Difference, error
 type graphSide struct {
 	og    *pb.TrackableObjectGraph
 	g     *render.Graph
-	first []int32 // by node: where its edges begin in g.Edges
+	first []int32 // by node: the index of its first edge in g.Edges
 }
 
 func newGraphSide(s *tensorfile.File, og *pb.TrackableObjectGraph) (*graphSide, error) {
@@ -71,7 +71,7 @@ func newGraphSide(s *tensorfile.File, og *pb.TrackableObjectGraph) (*graphSide, 
 	return side, nil
 }
 
-// edges lists a node's edges by the names that a difference gives them.
+// edges lists a node's edges by the names that differences use.
 func (s *graphSide) edges(node int32) (names []string, by map[string]*render.Edge) {
 	list := s.g.Edges[s.first[node]:s.first[node+1]]
 	by = make(map[string]*render.Edge, len(list))
@@ -92,7 +92,7 @@ func (s *graphSide) edges(node int32) (names []string, by map[string]*render.Edg
 	return names, by
 }
 
-// fact says what an edge leads to.
+// fact describes the target of an edge.
 func (s *graphSide) fact(e *render.Edge) string {
 	switch {
 	case e.Tree:
@@ -103,7 +103,7 @@ func (s *graphSide) fact(e *render.Edge) string {
 	return "the object " + s.g.Path(e.To)
 }
 
-// object says what a node is.
+// object describes a node.
 func (s *graphSide) object(node int) string {
 	n := s.og.Nodes[node]
 	var what []string
@@ -179,8 +179,8 @@ func (d *graphDiff) walk() error {
 	return nil
 }
 
-// roots compares the roots themselves; true says that there is nothing left to go
-// through at once, since one of the graphs or both have no objects.
+// roots compares the roots themselves. It reports true if no common walk remains,
+// since one of the graphs or both have no objects.
 func (d *graphDiff) roots() (done bool) {
 	var x, y string
 	a, b := len(d.a.og.Nodes) > 0, len(d.b.og.Nodes) > 0

@@ -31,7 +31,7 @@ func savedBy(saver string) *pb.TrackableObject {
 	return &pb.TrackableObject{RegisteredSaver: &pb.RegisteredSaver{Name: saver}}
 }
 
-// Each pair is compared both ways: what is only in A is only in B then.
+// Each pair is compared both ways: an object only in A is only in B then.
 func TestGraphsDifferByEdgesAndWhatTheyLeadTo(t *testing.T) {
 	type nodes = []*pb.TrackableObject
 	for _, c := range []struct {

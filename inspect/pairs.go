@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Small tensors are read together, so many or so many bytes of them: to open a
-// file for each would take far longer than to read it. Others are compared beside
-// each other, so many bytes of them before it is said how far that is.
+// Limits of a batch. Small tensors are read together, up to this number and size,
+// since opening a file for each would take far longer than reading it. Others are
+// compared in parallel, up to this size between two reports of progress.
 const (
 	maxPairs    = 4096
 	maxBatch    = 8 << 20
@@ -28,7 +28,7 @@ type pairs struct {
 	bytes, streamed int64 // of the small tensors, of the others
 }
 
-// add takes up a pair; true says that it is time to compare what was gathered.
+// add adds a pair. It reports true if the batch is full and has to be compared.
 func (p *pairs) add(x, y tensorfile.Entry) bool {
 	p.x, p.y = append(p.x, x), append(p.y, y)
 	if p.small(len(p.x) - 1) {
@@ -165,8 +165,8 @@ func (p *pairs) stream(ctx context.Context, i int, d *valueDiff, sa, sb *tensorf
 	}
 }
 
-// more returns what is left of a piece, or the next one that isn't empty; nil
-// at the end.
+// more returns the rest of a piece, or the next one that isn't empty; nil at
+// the end.
 func more(t *tensor.Tensor, next func() (*tensor.Tensor, error, bool)) (*tensor.Tensor, error) {
 	for t == nil || t.Len() == 0 {
 		var err error

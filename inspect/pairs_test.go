@@ -21,8 +21,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Large tensors are compared beside each other: what is found comes in the order of
-// their names, and the error is that of the first one at fault.
+// Large tensors are compared in parallel: differences come in the order of the
+// names, and the error is that of the first faulty tensor.
 func TestLargeTensorsAreComparedInOrder(t *testing.T) {
 	const n, elems = 9, 700_000 // 2.7 MiB each, several pieces
 	tensors := func(change func(i int, v []float32)) map[string]*tensor.Tensor {

@@ -9,9 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Stats sums up one tensor. Min, Max, Mean and Std are over the finite elements
-// (complex numbers by their magnitude) and NaN where there are none; Std is the
-// population's, as numpy's. For strings they are over the lengths in bytes.
+// Stats summarizes one tensor. Min, Max, Mean and Std are over the finite
+// elements (complex numbers by their magnitude) and NaN if there are none; Std
+// is the population's, as numpy's. For strings they are over the lengths in
+// bytes.
 type Stats struct {
 	Name  string
 	DType tensor.DType
@@ -29,8 +30,8 @@ type Stats struct {
 // Infinite returns the number of infinities of either sign.
 func (s Stats) Infinite() int { return s.PosInf + s.NegInf }
 
-// MarshalJSON gives the object that `cairn stat --json` prints; what isn't a
-// finite number is null.
+// MarshalJSON returns the object that `cairn stat --json` prints; numbers that
+// aren't finite are null.
 func (s Stats) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Name   string   `json:"name"`
@@ -66,8 +67,8 @@ func StatOf(name string, t *tensor.Tensor) Stats {
 	return s
 }
 
-// StatEntry sums up a tensor of a store, of which it holds some elements at a
-// time where the store allows that.
+// StatEntry summarizes a tensor of a store, of which it holds some elements at
+// a time if the store allows that.
 func StatEntry(ctx context.Context, s *tensorfile.File, e tensorfile.Entry, c *tensorfile.Scratch) (Stats, error) {
 	elements, err := ofEntry(ctx, s, e, c)
 	if err != nil {
@@ -230,7 +231,7 @@ func Hist(name string, t *tensor.Tensor, n int) Histogram {
 	return h
 }
 
-// HistEntry does what [Hist] does, for a tensor of a store, as [StatEntry]
+// HistEntry returns the same as [Hist], for a tensor of a store, as [StatEntry]
 // reads it.
 func HistEntry(ctx context.Context, s *tensorfile.File, e tensorfile.Entry, c *tensorfile.Scratch, n int) (Histogram, error) {
 	elements, err := ofEntry(ctx, s, e, c)

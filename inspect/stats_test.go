@@ -39,7 +39,8 @@ func TestStatsOfManyElements(t *testing.T) {
 	}
 }
 
-// What isn't finite has no place in JSON: a deviation beyond the largest number either.
+// JSON can't express numbers that aren't finite, nor a deviation beyond the largest
+// number.
 func TestStatsInJSON(t *testing.T) {
 	b, err := json.Marshal(StatOf("x", tensor.Vector(math.MaxFloat64, -math.MaxFloat64)))
 	if err != nil {
@@ -54,7 +55,7 @@ func TestStatsInJSON(t *testing.T) {
 	}
 }
 
-// Bins lie side by side from the smallest element to the largest, or around the only one.
+// Bins are adjacent from the smallest element to the largest, or around the only one.
 func TestHistogramsBins(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
@@ -77,7 +78,7 @@ func TestHistogramsBins(t *testing.T) {
 	}
 }
 
-// A tensor that can't be read is an error, however large it is and whoever asks.
+// A tensor that can't be read is an error for every caller, however large it is.
 func TestStatsOfDamagedTensors(t *testing.T) {
 	large := tensor.Must(tensor.Zeros(tensor.Uint8, whole+1))
 	s := write(t, map[string]*tensor.Tensor{"a": tensor.Vector[float32](1, 2), "large": large, "z": tensor.Vector[float32](3, 4)})
@@ -113,7 +114,7 @@ func TestStatsOfDamagedTensors(t *testing.T) {
 	}
 }
 
-// What is wrong with an array of an .npz is said with its cause.
+// A fault of an array of an .npz is reported with its cause.
 func TestFaultsOfArraysHaveACause(t *testing.T) {
 	s := write(t, map[string]*tensor.Tensor{"a": tensor.Vector[float32](1, 2)})
 	path := filepath.Join(t.TempDir(), "x.npz")
@@ -142,7 +143,7 @@ func TestFaultsOfArraysHaveACause(t *testing.T) {
 	}
 }
 
-// What is wrong with the head of a file is said with its cause.
+// A fault of the head of a file is reported with its cause.
 func TestFaultsOfHeadsHaveACause(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.safetensors")
 	for head, cause := range map[string]string{"{\"a\":[}": "character '}'", "{\"a\":{\"dtype\":7}}": "cannot unmarshal"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// What isn't a number is the same as itself only, and infinitely far from all else; a
-// tolerance takes in its bounds.
+// NaN is equal to itself only, and infinitely far from all else; a tolerance includes
+// its bounds.
 func TestDiffOfValues(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	num := func(v float64) *float64 { return &v }

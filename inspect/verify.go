@@ -21,17 +21,17 @@ import (
 // Fault is something wrong with a file.
 type Fault struct {
 	File   string // which file
-	Offset int64  // where in it; -1 where no single place is at fault
+	Offset int64  // offset there; -1 if no single place is at fault
 	Tensor string // the tensor it belongs to, or ""
 	What   string
 
-	// Missing says that the file isn't there; one fault then stands for all the
-	// Tensors that lie in it.
+	// Missing means that the file isn't there; one fault then covers all the
+	// Tensors that it should contain.
 	Missing bool
 	Tensors int
 }
 
-// MarshalJSON gives the object that `cairn verify --json` prints.
+// MarshalJSON returns the object that `cairn verify --json` prints.
 func (f Fault) MarshalJSON() ([]byte, error) {
 	v := struct {
 		File   string `json:"file"`
@@ -48,7 +48,7 @@ func (f Fault) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// String returns "file: byte 12: tensor: what".
+// String returns "file: byte 12: tensor: message".
 func (f Fault) String() string {
 	s := f.File
 	if f.Offset >= 0 {
@@ -73,13 +73,12 @@ type VerifyOptions struct {
 	Note func(note string)
 }
 
-// Verify opens path, reads everything that lies there and lists every fault:
-// wrong checksums and sizes, what can't be decoded, references in the object
-// graph that lead nowhere; in a SavedModel's directory its graphs and assets too, and the
-// hashes of its fingerprint. The
-// error is for what kept it from looking; a file that is not what it should be is no
-// error but a fault. The store is nil where it couldn't be opened, and for a SavedModel
-// without a checkpoint.
+// Verify opens path, reads everything there and lists every fault: wrong checksums and
+// sizes, data that can't be decoded, references in the object graph to missing nodes; in
+// a SavedModel's directory its graphs and assets too, and the hashes of its fingerprint.
+// The error is the reason why it could not check; a file of a wrong form is no error but
+// a fault. The store is nil if it couldn't be opened, and for a SavedModel without a
+// checkpoint.
 func Verify(ctx context.Context, path string, opts *VerifyOptions) (*tensorfile.File, []Fault, error) {
 	if opts == nil {
 		opts = &VerifyOptions{}
@@ -118,7 +117,7 @@ func verifyModelAnd(ctx context.Context, dir fs.FS, path string, opts *VerifyOpt
 	return s, append(faults, more...), err
 }
 
-// verify looks at what was opened, or at why that failed.
+// verify checks an opened store, or the error of opening it.
 func verify(ctx context.Context, path string, s *tensorfile.File, err error, progress Progress) (*tensorfile.File, []Fault, error) {
 	if err != nil {
 		if faults := faultsOf(path, err); len(faults) > 0 {
@@ -183,7 +182,7 @@ func verify(ctx context.Context, path string, s *tensorfile.File, err error, pro
 func oncePerFile(faults []Fault) []Fault {
 	type lost struct {
 		at    int  // its fault
-		graph bool // the object graph lies in it too
+		graph bool // it also contains the object graph
 	}
 	files := map[string]*lost{}
 	out := faults[:0]
@@ -208,7 +207,7 @@ func oncePerFile(faults []Fault) []Fault {
 	return out
 }
 
-// lieInIt says what a missing file holds.
+// lieInIt describes the contents of a missing file.
 func lieInIt(tensors int, graph bool) string {
 	switch {
 	case graph && tensors == 0:
@@ -221,8 +220,8 @@ func lieInIt(tensors int, graph bool) string {
 	return Tensors(tensors) + " lie in it"
 }
 
-// faultsOf finds the faults in an error, joined ones each; an error that is
-// about something else gives none.
+// faultsOf finds the faults in an error, joined ones each; an error about
+// something else has none.
 func faultsOf(file string, err error) []Fault {
 	if err == nil {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// verifyModel lists the faults of a SavedModel beside those of its checkpoint: graphs
-// that can't be decoded, assets that are missing, and the checkpoint where it is
-// missing and there are variables. shown is the folder's name.
+// verifyModel lists the faults of a SavedModel besides those of its checkpoint:
+// graphs that can't be decoded, missing assets, and a missing checkpoint if there are
+// variables. shown is the folder's name.
 func verifyModel(ctx context.Context, dir fs.FS, shown string, o *VerifyOptions) ([]Fault, error) {
 	opts := savedmodel.ReadOptions{MaxMemory: o.Open.MaxMemory}
 	fault := func(file, what string) Fault {
@@ -70,7 +70,7 @@ func verifyModel(ctx context.Context, dir fs.FS, shown string, o *VerifyOptions)
 		faults = append(faults, f)
 	}
 	if len(faults) > 0 && slices.ContainsFunc(faults, func(f Fault) bool { return !f.Missing }) {
-		return faults, nil // the hashes would say no more
+		return faults, nil // the hashes would show no more
 	}
 	more, skipped, err := verifyFingerprint(ctx, dir, m, o.Open.MaxMemory, fault)
 	if err != nil {
@@ -85,7 +85,7 @@ func verifyModel(ctx context.Context, dir fs.FS, shown string, o *VerifyOptions)
 	return append(faults, more...), nil
 }
 
-// variablesOf returns how many variables a MetaGraph says that it has, among its
+// variablesOf returns the number of variables that a MetaGraph lists, among its
 // objects or, in a model of TensorFlow 1, in its collection of them.
 func variablesOf(g *savedmodel.MetaGraph) int {
 	n := len(g.Variables())

@@ -20,7 +20,7 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// refusingFS has a file that nobody may look at.
+// refusingFS has a file that no caller may read.
 type refusingFS struct {
 	fs.FS
 	name string
@@ -131,8 +131,8 @@ func TestAGraphDefIsNoSavedModel(t *testing.T) {
 	}
 }
 
-// A SavedModel is its graphs, its assets and its checkpoint; what lacks is one fault
-// each, wherever the files lie.
+// A SavedModel is its graphs, its assets and its checkpoint; each missing part is
+// one fault, wherever the files are.
 func TestVerifyOfSavedModels(t *testing.T) {
 	without := func(model string, names ...string) fs.FS {
 		m := modelFiles(t, model)
@@ -154,7 +154,7 @@ func TestVerifyOfSavedModels(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		fsys fs.FS
-		want []Fault // of What only the beginning
+		want []Fault // of Fault.What, only the beginning
 		open bool    // there is a checkpoint
 	}{
 		{"sound", modelFiles(t, "assets"), nil, true},
@@ -196,7 +196,7 @@ func TestVerifyOfSavedModels(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].File != filepath.Join(dir, "m", "assets", "words.txt") {
 		t.Errorf("on the disk: %v, %v", got, err)
 	}
-	// What can't be looked at is no fault of the file.
+	// A file that can't be read for other reasons is no fault.
 	if _, _, err := Verify(t.Context(), "m", in(with("counter", graph, "\x08\x02"))); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a newer schema: %v", err)
 	}
@@ -207,7 +207,8 @@ func TestVerifyOfSavedModels(t *testing.T) {
 	}
 }
 
-// A SavedModel's checkpoint holds what any other does, its object graph too.
+// A SavedModel's checkpoint has the same contents as any other, its object
+// graph too.
 func TestDiffOfSavedModelAndCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, modelFiles(t, "counter")); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// A fault says what is wrong and why, once, whether there is a cause or not.
+// A fault has a message and a cause, once, whether there is a cause or not.
 func TestFaultsOfErrors(t *testing.T) {
 	gone := &bundle.CorruptError{File: "f", Offset: 7, Name: "x", What: "it can't be read", Err: fs.ErrNotExist}
 	bare := &bundle.CorruptError{File: "f", Offset: 7, Name: "x", What: "it is short"}
@@ -96,8 +96,8 @@ func TestVerifyOfWhatCantBeRead(t *testing.T) {
 	}
 }
 
-// What the metadata of a safetensors file says of a tensor, and its array doesn't bear
-// out, is that tensor's fault.
+// If the metadata of a safetensors file contradict a tensor's array, that is the
+// tensor's fault.
 func TestVerifyOfContradictingMetadata(t *testing.T) {
 	s := write(t, map[string]*tensor.Tensor{"a": tensor.Vector(complex(1, 2)), "b": tensor.Vector[float32](3, 4)})
 	path := filepath.Join(t.TempDir(), "x.safetensors")

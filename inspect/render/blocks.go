@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Limits that keep a picture readable; what is beyond them is counted in words.
+// Limits that keep a picture readable; further objects are counted in words.
 const (
 	maxBlocks   = 150 // in the picture
 	maxSiblings = 60  // below one block
@@ -29,7 +29,7 @@ type block struct {
 	kids  []*block
 	depth int
 
-	x, y, w, h float64 // where it is drawn
+	x, y, w, h float64 // its place in the picture
 	span       float64 // the height of all that is below it, itself included
 }
 
@@ -56,7 +56,7 @@ type folder struct {
 }
 
 // fold makes blocks of the graph: an object's variables are rows in it, siblings
-// of one form are drawn once, and what is too much is counted.
+// of one form are drawn once, and objects beyond the limits are counted.
 func (g *Graph) fold() (root *block, folded int) {
 	f := &folder{g: g}
 	f.sort()
@@ -89,12 +89,12 @@ func (g *Graph) fold() (root *block, folded int) {
 	return root, f.folded
 }
 
-// sort parts the edges by what they are in the picture.
+// sort divides the edges by their role in the picture.
 func (f *folder) sort() {
 	n := len(f.g.Nodes)
 	f.kids, f.links, f.slots = make([][]Edge, n), make([][]Edge, n), make([][]string, n)
 	type pair struct{ from, to int }
-	twin := map[pair]int{} // where in the parent's kids the first name stands
+	twin := map[pair]int{} // the index of the first name in the parent's kids
 	for _, e := range f.g.Edges {
 		if e.Tree && !e.Slot {
 			twin[pair{e.From, e.To}] = len(f.kids[e.From])
@@ -109,7 +109,7 @@ func (f *folder) sort() {
 			}
 		case e.Tree:
 		case found && e.From != e.To:
-			// A second name for the same object stands beside the first.
+			// A second name for the same object is added to the first.
 			if k := &f.kids[e.From][at]; len(k.Label) < 80 {
 				k.Label += ", " + e.Label
 			}
@@ -119,9 +119,9 @@ func (f *folder) sort() {
 	}
 }
 
-// measure counts what is below each object and gives subtrees of one look one
-// form, children before parents and without recursion: a hostile graph may be a
-// chain of any length.
+// measure counts the objects below each one and assigns one form to subtrees of
+// one look, children before parents and without recursion: a hostile graph may
+// be a chain of any length.
 func (f *folder) measure() {
 	n := len(f.g.Nodes)
 	f.form, f.below, f.values = make([]uint64, n), make([]int, n), make([]int, n)
@@ -174,7 +174,7 @@ func (f *folder) blocksBelow(b *block) []Edge {
 	return out
 }
 
-// fill gives a block its rows.
+// fill makes the rows of a block.
 func (f *folder) fill(b *block) {
 	words := func(format string, args ...any) row { return row{node: -1, info: fmt.Sprintf(format, args...)} }
 	if info := f.g.Nodes[b.node]; b.node > 0 && info.Info != "" {
@@ -223,7 +223,7 @@ func (f *folder) fill(b *block) {
 	}
 }
 
-// nodeWords returns what an object is, in words.
+// nodeWords describes an object.
 func nodeWords(n Node) string {
 	if n.Value != "" {
 		return n.Info + " = " + n.Value
@@ -231,7 +231,8 @@ func nodeWords(n Node) string {
 	return n.Info
 }
 
-// summarise says in a block what the picture has no space for.
+// summarise adds a text to a block about the parts that the picture has no
+// space for.
 func (f *folder) summarise(b *block, kids []Edge) {
 	objects, values := 0, 0
 	for _, k := range kids {
@@ -243,7 +244,7 @@ func (f *folder) summarise(b *block, kids []Edge) {
 }
 
 // pick chooses which of a block's children are drawn, and counts the objects
-// that are not: an edge to -1 stands for them.
+// that are not: an edge to -1 represents them.
 func (f *folder) pick(b *block, kids []Edge) (out []Edge, left int) {
 	for i := 0; i < len(kids); {
 		last := i
@@ -322,7 +323,7 @@ func widthOf(s string, size float64) float64 {
 	return em * size
 }
 
-// layOut gives every block its size and its place.
+// layOut sets the size and the place of every block.
 func (root *block) layOut() (width, height float64) {
 	var right [maxColumns]float64
 	deepest := 0
@@ -355,7 +356,7 @@ func (b *block) measure() {
 	b.span = max(b.h, sum)
 }
 
-// maxRise is how far below the top of what it holds a block may stand, so that a
+// maxRise is how far a block may be below the top of its contents, so that a
 // tall picture doesn't begin with blank paper.
 const maxRise = 160
 

@@ -40,7 +40,7 @@ func network(layers int, alike bool) *Graph {
 	return g
 }
 
-// box is where a text of the picture stands.
+// box is the place of a text of the picture.
 type box struct {
 	x, y, w, h float64
 	s          string

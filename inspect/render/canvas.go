@@ -13,7 +13,7 @@ import (
 type Canvas interface {
 	// Rect draws a rectangle with round corners. An empty fill or border is left out.
 	Rect(x, y, w, h, radius float64, fill, border string)
-	// Circle draws a filled circle. Its title is shown where a medium can, such as by a
+	// Circle draws a filled circle. Its title is shown if a medium can, such as by a
 	// browser below the pointer.
 	Circle(x, y, r float64, fill, title string)
 	// Path draws a line.
@@ -47,11 +47,11 @@ type TextStyle struct {
 type Path struct{ Pieces []Piece }
 
 // Piece is a part of a [Path]. A curve has the control points (X1, Y1) and (X2, Y2). The
-// first piece only says where the path begins.
+// first piece is only the start of the path.
 type Piece struct {
 	Curve          bool
 	X1, Y1, X2, Y2 float64
-	X, Y           float64 // where the piece ends
+	X, Y           float64 // the end of the piece
 }
 
 // MoveTo returns a path that begins at (x, y).

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// NodeKind says what a node of an object graph is; pictures colour by it.
+// NodeKind is the kind of a node of an object graph; pictures colour by it.
 type NodeKind int
 
 // The kinds of nodes. Colours are those of TensorFlow's checkpoint guide.
@@ -32,9 +32,9 @@ type Node struct {
 // memory.
 const MaxPath = 512
 
-// Path returns the first way from the root to a node, edges joined by "/"; ""
-// for the root and for what the root doesn't reach. [Graph.Link] must have been
-// called.
+// Path returns the first path from the root to a node, edges joined by "/"; ""
+// for the root and for nodes that the root doesn't reach. [Graph.Link] must
+// have been called.
 func (g *Graph) Path(i int) string {
 	var labels []string
 	for n := 0; i > 0 && i < len(g.parent) && g.parent[i] >= 0; i = int(g.parent[i]) {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Network is a picture of what a model computes: boxes, and tensors that flow between
+// Network is a picture of a model's computation: boxes, and tensors that flow between
 // them. It is drawn from top to bottom.
 type Network struct {
 	Title  string
@@ -32,7 +32,8 @@ type Box struct {
 	Info string // in small letters below the name: the class, or the ops
 }
 
-// Arrow is a tensor that one box gives another. Its label is the element type and shape.
+// Arrow is a tensor that flows from one box to another. Its label is the element type
+// and shape.
 type Arrow struct {
 	From, To int
 	Label    string

@@ -22,7 +22,7 @@ type layout struct {
 	width, height float64
 }
 
-// slotted is a box, or the place in a row where an arrow passes between boxes.
+// slotted is a box, or a point in a row for an arrow that passes between boxes.
 type slotted struct {
 	box    int // -1 for an arrow that passes
 	w      float64
@@ -61,7 +61,7 @@ func (n *Network) layOut() *layout {
 		if b.Info != "" {
 			p.h += infoHeight
 		}
-		// A label stands to the right of the middle, below the box.
+		// A label is placed to the right of the middle, below the box.
 		at[i] = add(ranks[i], i, max(p.w, 2*(widthOf(label[i], arrowSize)+10)))
 	}
 	chain := make([][]int, len(n.Arrows)) // the items that an arrow passes
@@ -176,7 +176,7 @@ func (n *Network) labels() []string {
 }
 
 // ranks returns each box's row, and which arrows point upwards because they close a
-// cycle. A box without arrows into it stands just above the first that needs it.
+// cycle. A box without arrows into it is placed just above the first that needs it.
 func (n *Network) ranks() (ranks []int, back []bool) {
 	out := make([][]int, len(n.Boxes)) // arrows
 	for i, a := range n.Arrows {
@@ -275,7 +275,7 @@ func align(items []slotted, row []int, above, sort bool) {
 	if sort {
 		slices.SortStableFunc(row, func(a, b int) int { return cmp.Compare(items[a].weight, items[b].weight) })
 	}
-	// Place from the left, then give back what that pushed too far.
+	// Place from the left, then undo the part that was pushed too far.
 	shift := 0.0
 	for k, i := range row {
 		x := items[i].weight

@@ -123,7 +123,8 @@ func TestDOTHoldsNoControlCharacters(t *testing.T) {
 	}
 }
 
-// TestWhatALineHasNoRoomForGoesOnBelow: where the lines below have more room.
+// TestWhatALineHasNoRoomForGoesOnBelow checks texts that don't fit in a line:
+// the lines below have more room.
 func TestWhatALineHasNoRoomForGoesOnBelow(t *testing.T) {
 	g := &Graph{Nodes: []Node{{Title: "r"}, {Kind: Variable, Info: "float32 [2]"}, {}, {Info: "function (inputs, training=false), 2 traces"}}, Edges: []Edge{
 		{From: 0, To: 1, Label: "layer_with_weights_and_bias", Tree: true}, {From: 0, To: 2, Label: "below", Tree: true},

@@ -41,11 +41,11 @@ const maxSlotLinks = 12
 func (g *Graph) SVG(w io.Writer) error { return g.Draw(SVGSurface(w)) }
 
 // Draw draws the graph from left to right: each object a dot with its name, in
-// red the optimizer, all others black; its variables are rows in it with blue
-// dots, and slot variables orange ones beside these. Their edges are dashed,
-// since they are saved only where variable and optimizer both are. What makes a
-// picture too large is folded: objects of one form are drawn once, and what has
-// no space is counted.
+// red the optimizer, all others black. Its variables are rows in it with blue
+// dots, and slot variables orange ones next to these. Their edges are dashed,
+// since they are saved only if variable and optimizer both are. A large picture
+// is folded: objects of one form are drawn once, and objects without space are
+// counted.
 func (g *Graph) Draw(s Surface) error {
 	if len(g.Nodes) == 0 {
 		c, err := s(1, 1)
@@ -62,11 +62,11 @@ func (g *Graph) Draw(s Surface) error {
 		return err
 	}
 	c.Text(marginX, marginTop+14, g.Nodes[0].Title, TextStyle{Size: 14, Color: inkColor})
-	// Edges first, so that blocks lie above them.
+	// Edges first, so that blocks are drawn over them.
 	if folded == 0 {
 		g.slotLinks(c, root)
 	}
-	columns := map[int]float64{} // where a column's blocks end
+	columns := map[int]float64{} // the end of a column's blocks
 	root.each(func(k *block) { columns[k.depth] = max(columns[k.depth], k.x+k.w) })
 	root.each(func(p *block) {
 		for _, k := range p.kids {
@@ -161,7 +161,7 @@ const maxCurves = 8
 
 var edgeStroke = Stroke{Color: edgeColor, Width: 1.2}
 
-// edge leads from a block to one below it: straight to where its column ends,
+// edge leads from a block to one below it: straight to the end of its column,
 // so that it crosses no other block, then in a curve.
 func edge(c Canvas, from, to *block, turn float64) {
 	y1, y2 := from.y+headHeight/2, to.y+headHeight/2
@@ -174,7 +174,7 @@ func edge(c Canvas, from, to *block, turn float64) {
 }
 
 // slotLinks draws pale dashed edges from each optimizer to the blocks that hold
-// its slot variables, where these are few.
+// its slot variables, if these are few.
 func (g *Graph) slotLinks(c Canvas, root *block) {
 	home := map[int]*block{} // of each variable that is drawn
 	owner := map[int]*block{}

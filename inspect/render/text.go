@@ -29,16 +29,16 @@ type TextOptions struct {
 	// ASCII draws the branches with letters that every terminal has.
 	// Default false.
 	ASCII bool
-	// Slots gives every slot variable a line of its own, instead of a word on its
+	// Slots prints every slot variable on a separate line, instead of a word on its
 	// variable's. Default false.
 	Slots bool
 	// Fold shows siblings that look alike, with all below them, once, if the graph has more
-	// than 40 nodes: a line says how many follow. Default false.
+	// than 40 nodes: a line has the number of those that follow. Default false.
 	Fold bool
-	// MaxDepth is how deep the tree goes; what is deeper is counted. Default 64;
-	// less than 0 shows the root alone.
+	// MaxDepth is the depth of the tree; deeper nodes are counted. Default 64; less
+	// than 0 shows the root alone.
 	MaxDepth int
-	// Width is the number of columns to keep to where possible. Default 80.
+	// Width is the number of columns to use if possible. Default 80.
 	Width int
 	// Break breaks names that are too long for a line, as terminals want it.
 	// Default false: names stay whole, for programs.
@@ -122,8 +122,8 @@ func (t *textTree) alike(edges []Edge) int {
 }
 
 // Printable makes s fit to be printed on a line of a terminal, whatever bytes a file
-// gave it: control characters and what is no UTF-8 are escaped, so that a name
-// can neither break the line nor command the terminal.
+// contains: control characters and bytes that are no UTF-8 are escaped, so that a
+// name can neither break the line nor command the terminal.
 func Printable(s string) string {
 	ok := func(r rune) bool { return r != utf8.RuneError && unicode.IsPrint(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !ok(r) }) < 0 {
@@ -152,8 +152,8 @@ func (t *textTree) paint(s, code string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// line prints a node: its branch, its name and, from column on, what it is; where that
-// is too long for the line, on lines below, which begin with below.
+// line prints a node: its branch, its name and, from column on, its description. If
+// that is too long for the line, it continues on lines below, which begin with below.
 func (t *textTree) line(branch, below, name string, n Node, slots string, column int) {
 	name = Printable(name)
 	lines := t.broken(name, Width(branch))
@@ -200,7 +200,7 @@ func (t *textTree) broken(name string, column int) []string {
 // in the tree.
 const minBroken = 16
 
-// slots names the slot variables of a variable, where they have no lines.
+// slots names the slot variables of a variable, if they have no lines.
 func (t *textTree) slots(id int) string {
 	if t.o.Slots || t.g.Nodes[id].Kind == Optimizer {
 		return ""
@@ -216,8 +216,8 @@ func (t *textTree) slots(id int) string {
 
 func (t *textTree) children(id int, indent string, depth int) {
 	edges := slices.DeleteFunc(slices.Clone(t.out[id]), func(e Edge) bool {
-		// A slot is shown below its variable; the optimizer only says that it
-		// has some.
+		// A slot is shown below its variable; the optimizer only shows that it has
+		// some.
 		return e.Slot && (!t.o.Slots || !e.Tree && t.g.Nodes[id].Kind == Optimizer)
 	})
 	if len(edges) == 0 {
@@ -291,7 +291,7 @@ func (t *textTree) children(id int, indent string, depth int) {
 // joinTwins puts the names of siblings that are one object on one line: Keras has a
 // layer as layer-1 and as layer_with_weights-0.
 func joinTwins(edges []Edge) []Edge {
-	at := map[int]int{} // where in out an object stands
+	at := map[int]int{} // the index of an object in out
 	out := make([]Edge, 0, len(edges))
 	for _, e := range edges {
 		if e.Tree && !e.Slot {
@@ -321,7 +321,7 @@ func joinTwins(edges []Edge) []Edge {
 // minEmpty is how many objects that hold nothing are shown as one line.
 const minEmpty = 3
 
-// foldEmpty takes out the objects that have neither values nor children, where
+// foldEmpty takes out the objects that have neither values nor children, if
 // they are many: Keras hangs a dozen of them on every layer.
 func (t *textTree) foldEmpty(edges []Edge) (rest []Edge, empty []string) {
 	isEmpty := func(e Edge) bool {

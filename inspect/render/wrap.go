@@ -36,7 +36,7 @@ func Wrap(s string, width int) []string {
 }
 
 // Break returns a name in lines of at most width columns, two fewer after the first:
-// broken behind a slash or comma in a line's second half, or wherever the line ends.
+// broken after a slash or comma in a line's second half, or at the end of the line.
 func Break(s string, width int) []string {
 	var lines []string
 	for Width(s) > width {
