@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -99,6 +100,12 @@ func TestAttentionHasTheBitsOfItsOps(t *testing.T) {
 				}
 			}
 			near(t, test.name, want, run(t, plan(t, f), nil, args...), 1e-5)
+			for _, v := range specials {
+				args[0] = sprinkled(n.r, v, 2, 9, 3, 4)
+				want := run(t, plain, nil, args...)
+				sameNumbers(t, fmt.Sprintf("%s with %v", test.name, v), run(t, p, nil, args...), want)
+				alike(t, fmt.Sprintf("%s with %v", test.name, v), want, run(t, plan(t, f), nil, args...), 1e-5)
+			}
 		})
 	}
 }

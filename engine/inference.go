@@ -5,7 +5,8 @@ import "slices"
 // InferencePasses returns the passes for functions that are called with weights
 // that rarely change, as loaded models are: the default ones, and such as
 // compute sums and products in another order, so that results differ by
-// rounding.
+// rounding. Weights that are infinite may give NaN instead of an infinity, because
+// a factor meets zeros among other weights then.
 func InferencePasses() []Pass {
 	passes := WithoutPass(DefaultPasses(), "convolutions") // "epilogues" comes behind others that need them apart
 	// Reshapes of one value are shared.

@@ -237,6 +237,19 @@ func comparePasses(t *testing.T, tests []passCase) {
 			for round := range 3 {
 				near(t, fmt.Sprintf("call %d", round), run(t, p, nil, args...), run(t, plain, nil, args...), 1e-5)
 			}
+			for _, special := range specials {
+				args[0] = sprinkled(n.r, special, test.dims...)
+				alike(t, fmt.Sprintf("with %v", special), run(t, p, nil, args...), run(t, plain, nil, args...), 1e-5)
+			}
+			args[0] = floatsOf(n.r, test.dims...)
+			for i, v := range n.vars {
+				for _, special := range []float32{specials[0], specials[3], specials[4]} { // infinite weights: see InferencePasses
+					dims := []int(v.Load().Shape())
+					with := slices.Clone(args)
+					with[1+i] = engine.HandleOf(trackable.NewVariable(sprinkled(n.r, special, dims...).Tensor))
+					alike(t, fmt.Sprintf("variable %d with %v", i, special), run(t, p, nil, with...), run(t, plain, nil, with...), 1e-5)
+				}
+			}
 		})
 	}
 }
@@ -293,6 +306,10 @@ func TestDefaultPassesKeepTheBitsOfConvolutions(t *testing.T) {
 				args = append(args, engine.HandleOf(v))
 			}
 			near(t, "the call", run(t, p, nil, args...), run(t, plain, nil, args...), 0)
+			for _, v := range specials {
+				args[0] = sprinkled(n.r, v, 2, 9, 7, c)
+				exactly(t, fmt.Sprintf("with %v", v), run(t, p, nil, args...), run(t, plain, nil, args...))
+			}
 		})
 	}
 }
@@ -312,6 +329,45 @@ func near(t *testing.T, what string, got, want []engine.Value, tolerance float64
 		for k := range w {
 			if d := math.Abs(float64(g[k]) - float64(w[k])); !(d <= tolerance*scale) {
 				t.Fatalf("%s: result %d differs at %d: %v, want %v", what, i, k, g[k], w[k])
+			}
+		}
+	}
+}
+
+// specials are numbers that passes must treat as the ops do.
+var specials = []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 0x1p-149, 1e30, -1e30}
+
+// sprinkled returns random numbers, some of them replaced by v.
+func sprinkled(r *rand.Rand, v float32, dims ...int) engine.Value {
+	x := floatsOf(r, dims...)
+	values := tensor.Values[float32](x.Tensor)
+	for i := range values {
+		if i == 0 || r.IntN(11) == 0 {
+			values[i] = v
+		}
+	}
+	return x
+}
+
+// alike holds numbers to others by the size of the largest finite one, and requires NaN and
+// Inf at the same places.
+func alike(t *testing.T, what string, got, want []engine.Value, tolerance float64) {
+	t.Helper()
+	for i := range want {
+		g, w := tensor.Values[float32](got[i].Tensor), tensor.Values[float32](want[i].Tensor)
+		scale := 1.0
+		for _, x := range w {
+			if x := math.Abs(float64(x)); !math.IsInf(x, 0) && x > scale {
+				scale = x
+			}
+		}
+		for k := range w {
+			a, b := float64(g[k]), float64(w[k])
+			if math.IsNaN(b) && math.IsNaN(a) || a == b {
+				continue
+			}
+			if d := math.Abs(a - b); !(d <= tolerance*scale) {
+				t.Fatalf("%s: result %d differs at %d: %v, want %v", what, i, k, a, b)
 			}
 		}
 	}

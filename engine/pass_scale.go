@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 
 	"github.com/cairnml/cairn/graph"
@@ -51,8 +52,12 @@ func foldScales(u *Unit) error {
 	return r.finish()
 }
 
-// isNumber reports whether o is one number that is the same in all calls.
+// isNumber reports whether o is one number that is the same in all calls. Infinities and NaN
+// are none, nor is a number whose reciprocal is infinite: with zeros among weights these give NaN.
 func (r *rewriter) isNumber(o graph.Output) bool {
+	if v, ok := numberOf(o); ok && (v-v != 0 || math.Abs(v) < 0x1p-126) {
+		return false
+	}
 	n, ok := o.Fact().Shape.NumElements()
 	return ok && n == 1 && o.Fact().Shape.Rank() == 0 && r.invariant(o) && o.Fact().DType == tensor.Float32 && !o.Fact().Ref
 }

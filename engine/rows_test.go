@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
@@ -103,6 +104,10 @@ func TestRowsKeepTheBits(t *testing.T) {
 					same(t, "together", run(t, together, o, args...), want)
 					same(t, "packing each time", run(t, bare, o, args...), want)
 				}
+			}
+			for _, v := range specials {
+				args[0] = sprinkled(n.r, v, 2, test.rows/2, d)
+				sameNumbers(t, fmt.Sprintf("with %v", v), run(t, together, nil, args...), run(t, apart, nil, args...))
 			}
 			if got := count[engine.RowsOp]; got != test.fused {
 				t.Errorf("%d ops go over rows together, want %d: %v", got, test.fused, count)
