@@ -25,10 +25,10 @@ const (
 	exitFailed = 2 // usage, I/O, unsupported
 )
 
-// errFound ends a verb that has said what it found.
+// errFound ends a verb that has reported its findings.
 var errFound = errors.New("found")
 
-// app is what the verbs share: where they write and how.
+// app is the state that the verbs share: their output streams and options.
 type app struct {
 	in       io.Reader
 	out, err io.Writer
@@ -43,7 +43,7 @@ type app struct {
 	open     tensorfile.Options // how sources are opened
 }
 
-// source says how to open what a verb reads.
+// source returns the options for opening the files that a verb reads.
 func (a *app) source() *tensorfile.Options { return &a.open }
 
 func newApp(in *os.File, out, errOut *os.File) *app {
@@ -68,11 +68,11 @@ func newApp(in *os.File, out, errOut *os.File) *app {
 	return a
 }
 
-// run runs one command line and gives the exit code.
+// run runs one command line and returns the exit code.
 func run(ctx context.Context, a *app, args []string) int {
 	if os.Getenv("GOGC") == "" {
-		// What the limits promise of memory is held against what files make; half as
-		// much garbage stands beside it for a few hundredths of the time.
+		// The limits bound the memory that files make the command use. Garbage adds half
+		// as much at this setting, which costs a few hundredths of the time.
 		defer debug.SetGCPercent(debug.SetGCPercent(50))
 	}
 	buf := bufio.NewWriterSize(a.out, 1<<16)
@@ -117,8 +117,8 @@ func plainLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// trimPrefixes takes away the package names that library errors begin with:
-// they say nothing to somebody at a shell.
+// trimPrefixes removes the package names that library errors begin with: they
+// mean nothing to the user of a shell.
 func trimPrefixes(s string) string {
 	for _, p := range []string{"savedmodel: ", "bundle: ", "checkpoint: ", "tensor: ", "safetensors: ", "npz: ", "npy: ", "hdf5: ", "kerasfile: "} {
 		s = strings.TrimPrefix(strings.ReplaceAll(s, ": "+p, ": "), p)
@@ -126,7 +126,7 @@ func trimPrefixes(s string) string {
 	return s
 }
 
-// usageError says that the command line was wrong.
+// usageError is the error of a wrong command line.
 type usageError struct{ what string }
 
 func (e *usageError) Error() string { return e.what }
@@ -195,17 +195,17 @@ func compactJSON(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// flush sends what was printed so far, for verbs that tell a story.
+// flush writes the buffered output, for verbs that print in steps.
 func (a *app) flush() {
 	if b, ok := a.out.(*bufio.Writer); ok {
 		b.Flush()
 	}
 }
 
-// note says something on stderr.
+// note prints a message on stderr.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
-		a.flush() // what was printed before shall be read before
+		a.flush() // earlier output has to be read first
 		fmt.Fprintf(a.err, format+"\n", args...)
 	}
 }

@@ -106,11 +106,8 @@ func writeRaw(w io.Writer, t *tensor.Tensor) error {
 	return nil
 }
 
-// catJSON prints an object for one tensor, an array of them otherwise. Values
-// are nested arrays; NaN and the infinities are strings, bytes that are no UTF-8
-// are {"b64":…}, complex numbers pairs.
-// catList is what names mean, or all tensors. The object graph, bytes for
-// programs, is only printed where it is named or JSON is asked for.
+// catList returns the tensors that names select, or all. The object graph, bytes
+// for programs, is only printed if it is named or with --json.
 func catList(ctx context.Context, a *app, s *tensorfile.File, names []string) ([]tensorfile.Selected, error) {
 	if len(names) > 0 {
 		return s.Select(ctx, names)
@@ -124,8 +121,10 @@ func catList(ctx context.Context, a *app, s *tensorfile.File, names []string) ([
 	return list, nil
 }
 
-// catJSON prints an array with an object for each tensor, one after the other,
-// so that no more than one is in memory.
+// catJSON prints an object for one tensor, an array of them otherwise, one after
+// the other, so that no more than one is in memory. Values are nested arrays; NaN
+// and the infinities are strings, bytes that are no UTF-8 are {"b64":…}, complex
+// numbers pairs.
 func catJSON(ctx context.Context, a *app, s *tensorfile.File, list []tensorfile.Selected) error {
 	return a.printJSONList(len(list), func(i int) (any, error) {
 		t, err := s.ReadIndex(ctx, list[i].Entry, list[i].Index)
@@ -153,7 +152,7 @@ func appendValues(b []byte, t *tensor.Tensor) []byte {
 	if n == 0 {
 		return append(b, "[]"...)
 	}
-	// Brackets open and close where a count reaches a dimension's end.
+	// Brackets open and close if a count reaches a dimension's end.
 	run := make([]int, t.Rank()) // elements below one item of each dimension's list
 	at := 1
 	for i := t.Rank() - 1; i >= 0; i-- {

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// completePath offers what a PATH can be: checkpoint prefixes, directories,
-// .npz, .safetensors, .h5 and .keras files.
+// completePath completes a PATH: checkpoint prefixes, directories, .npz,
+// .safetensors, .h5 and .keras files.
 func completePath(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	dir, base := filepath.Split(typed)
 	read := dir

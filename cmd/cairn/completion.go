@@ -42,8 +42,8 @@ powershell.`,
 	}
 }
 
-// bashWords is a shell function that parts the line into words where the bash-completion
-// package, whose function it stands for, isn't installed.
+// bashWords is a shell function that splits the line into words if the bash-completion
+// package, whose function it replaces, isn't installed.
 //
 //go:embed completion_words.bash
 var bashWords []byte

@@ -21,7 +21,7 @@ func writeFlags(c *cobra.Command, o *convert.Options) {
 	c.Flags().Var((*size)(&o.MaxAlignment), "max-alignment", "follow a file that aligns tensors to so many `BYTES`")
 }
 
-// report says what was written.
+// report prints the written files.
 func (a *app) report(res *convert.Result, changes []convert.Change) error {
 	for _, n := range res.Notes {
 		a.note("note: %s", n)

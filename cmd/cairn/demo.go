@@ -59,8 +59,7 @@ type digits struct {
 	saved bool
 }
 
-// say prints a line of the story; with --json nothing but the result is
-// printed.
+// say prints a line of the report; with --json only the result is printed.
 func (d *digits) say(format string, args ...any) {
 	if !d.a.json {
 		fmt.Fprintf(d.a.out, format+"\n", args...)
@@ -188,14 +187,14 @@ func pretrainedJSON(p *demo.Pretrained) any {
 	}{float64(p.Right) / float64(p.Images), p.Difference, p.Load.Seconds() * 1e3, p.Call.Seconds() * 1e3}
 }
 
-// sayPretrained tells of the model that TensorFlow trained.
+// sayPretrained describes the model that TensorFlow trained.
 func (d *digits) sayPretrained(p *demo.Pretrained) {
 	d.say("\nA SavedModel that TensorFlow %s trained and wrote: loaded in %.3g ms, %d\ndigits read in %.3g ms, %.1f%% of them right. The largest difference from\nTensorFlow's own answers is %.1g.",
 		p.Writer, p.Load.Seconds()*1e3, p.Images, p.Call.Seconds()*1e3, 100*float64(p.Right)/float64(p.Images), p.Difference)
 }
 
-// part trains up to the middle, or to the end, beginning with what the
-// directory holds. It reports whether it stopped before the end.
+// part trains up to the middle, or to the end, beginning with the contents of
+// the directory. It reports whether it stopped before the end.
 func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) {
 	r, err := demo.New(d.dir, demoOptions())
 	if err != nil {
@@ -309,8 +308,8 @@ func choose(all []demo.Guess) []demo.Guess {
 	return out
 }
 
-// drawDigits draws images of 8 by 8 side by side, two columns a pixel, with what
-// the net takes them for below.
+// drawDigits draws images of 8 by 8 in a row, two columns a pixel, with the
+// net's guesses below.
 func drawDigits(a *app, guesses []demo.Guess) {
 	shades := []string{"  ", "░░", "▒▒", "▓▓", "██"}
 	for y := range 8 {

@@ -145,7 +145,7 @@ func printDiff(a *app, found *inspect.Comparison) {
 	fmt.Fprintln(a.out, strings.Join(sum, ", "))
 }
 
-// diffWords name what isn't a tensor.
+// diffWords are the names of differences other than tensors.
 var diffWords = map[string]string{
 	inspect.Objects: "object", inspect.Signatures: "signature", inspect.Functions: "function", inspect.Assets: "asset", inspect.MetaGraphs: "MetaGraph",
 }

@@ -203,11 +203,11 @@ func pattern(flag, s string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// parseEdits returns the edits of the flags. none says that there may be none.
+// parseEdits returns the edits of the flags. none allows that there are none.
 func parseEdits(renames, drops, casts []string, none bool) (convert.Edits, error) {
 	var e convert.Edits
 	pair := func(flag, s, words string) (*regexp.Regexp, string, error) {
-		// The last =, since a pattern may hold one and what follows hardly does.
+		// The last =, since a pattern may contain one and the replacement hardly does.
 		i := strings.LastIndexByte(s, '=')
 		if i <= 0 {
 			return nil, "", usagef("--%s %q: it is written %s", flag, s, words)

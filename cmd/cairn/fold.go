@@ -48,8 +48,8 @@ func splitNumbers(name string) numberedName {
 }
 
 // foldEntries groups the entries of a list by type, shape and name without its numbers. Groups
-// whose numbers are all combinations of some values become one line. Other groups
-// are split by their last number, until they do. A line stands at its first entry's place.
+// whose numbers are all combinations of some values become one line. Other groups are split by
+// their last number, until they do. A line takes the place of its first entry.
 func foldEntries(list tensorfile.Entries) []foldedLine {
 	type member struct {
 		at    int
@@ -166,7 +166,8 @@ func follows(a, b string) bool {
 	return err == nil && fmt.Sprintf("%0*d", len(a), n+1) == b
 }
 
-// printFolded prints a list for people, with what looks alike on one line.
+// printFolded prints a list for people, with one line for entries that look
+// alike.
 func printFolded(a *app, list tensorfile.Entries, variables map[string]string) {
 	t := &table{head: []string{"NAME", "DTYPE", "SHAPE", "TENSORS", "BYTES"}, right: []bool{false, false, false, true, true}}
 	t.withVariables(variables)

@@ -14,13 +14,13 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestVerbs runs the command lines in testdata/*.txt in a copy of the fixtures
-// and compares what they print. `go test ./cmd/cairn -rewrite` writes the files
-// anew. The SavedModels that the tests of package savedmodel load lie in models.
+// TestVerbs runs the command lines in testdata/*.txt in a copy of the fixtures and compares their
+// output. `go test ./cmd/cairn -rewrite` writes the files anew. The SavedModels of package
+// savedmodel's tests are in the folder models.
 //
-// Each case is "run", command lines, "----", output. Besides cairn's verbs a
-// line may be: cmp A B; files DIR; flip FILE OFFSET; cut FILE BYTES; rm FILE; mv FILE NAME; write
-// FILE TEXT; sh-like ">" sends stdout to a file.
+// Each case is "run", command lines, "----", output. Besides cairn's verbs a line may be: cmp A
+// B; files DIR; flip FILE OFFSET; cut FILE BYTES; rm FILE; mv FILE NAME; write FILE TEXT; sh-like
+// ">" sends stdout to a file.
 func TestVerbs(t *testing.T) {
 	fixtures, err := filepath.Abs("testdata/tf2.21")
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// cpuTime returns what the process has taken of the processors, which other programs
-// change little.
+// cpuTime returns the processor time of the process, which other programs change
+// little.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -93,7 +93,7 @@ func TestTimeGrowsWithTheEntries(t *testing.T) {
 			}
 			var few, many time.Duration
 			ok := false
-			for range 4 { // a processor that is shared tells lies at times, but not each time
+			for range 4 { // times on a shared processor are wrong now and then, but not each time
 				few, many = took("few"), took("many")
 				if ok = many < most*max(few, 20*time.Millisecond); ok {
 					break

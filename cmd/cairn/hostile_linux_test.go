@@ -17,10 +17,10 @@ import (
 	"github.com/cairnml/cairn/internal/testkit/hostilemodels"
 )
 
-// TestHostileModelsEndInOrder shows, scans and runs models that nobody writes by accident,
-// in a process of 6 GiB of address space that is interrupted after a while. The command
-// answers or says what is wrong; it doesn't crash, and ends soon after the interrupt.
-// With CAIRN_HOSTILE=all the models are as large as files can be.
+// TestHostileModelsEndInOrder shows, scans and runs models that are written with intent to
+// harm, in a process of 6 GiB of address space that is interrupted after a while. The
+// command answers or reports an error; it doesn't crash, and ends soon after the
+// interrupt. With CAIRN_HOSTILE=all the models are as large as files can be.
 func TestHostileModelsEndInOrder(t *testing.T) {
 	if detector.Racing {
 		t.Skip("the race detector needs all address space")
@@ -108,7 +108,7 @@ var hostileGrace = func() time.Duration {
 	return 5 * time.Second
 }()
 
-// tail keeps the first and the last of what is written to it.
+// tail keeps the first and the last of the bytes written to it.
 type tail struct{ first, last bytes.Buffer }
 
 func (t *tail) Write(b []byte) (int, error) {

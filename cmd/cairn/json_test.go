@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// jsonShape is what docs/json.md says of a verb.
+// jsonShape is the description of a verb in docs/json.md.
 type jsonShape struct {
 	array  bool
 	fields map[string]string // type by dotted name
@@ -51,7 +51,7 @@ func readShapes(t *testing.T) map[string]*jsonShape {
 	return shapes
 }
 
-// check compares a value with what is documented below a dotted name.
+// check compares a value with the documentation below a dotted name.
 func (s *jsonShape) check(t *testing.T, args []string, prefix string, v map[string]any) {
 	t.Helper()
 	for key, x := range v {

@@ -18,7 +18,7 @@ var sizeUnits = map[string]float64{
 
 var sizeForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)$`)
 
-// Set reads what the user gave.
+// Set reads the user's text.
 func (s *size) Set(text string) error {
 	m := sizeForm.FindStringSubmatch(text)
 	if m == nil {
@@ -36,7 +36,7 @@ func (s *size) Set(text string) error {
 	return nil
 }
 
-// String returns the size in bytes; "" where the flag isn't given.
+// String returns the size in bytes; "" if the flag isn't set.
 func (s *size) String() string {
 	if *s == 0 {
 		return ""
@@ -44,7 +44,8 @@ func (s *size) String() string {
 	return strconv.FormatInt(int64(*s), 10)
 }
 
-// Type stands for the value in help where the flag's description names none.
+// Type returns the word for the value in help if the flag's description has
+// none.
 func (s *size) Type() string { return "size" }
 
 // optionName matches a library's option in a message: "Options.Force".

@@ -25,8 +25,8 @@ func TestSizesAreReadAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-// TestMaxMemoryLetsALargeGraphBeShown: what is refused names the flag, and the
-// flag lets it be.
+// TestMaxMemoryLetsALargeGraphBeShown checks that a refusal names the flag, and
+// that the flag allows the graph.
 func TestMaxMemoryLetsALargeGraphBeShown(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "c")
 	w, err := bundle.NewWriter(vfs.OSDir(filepath.Dir(prefix)), "c", &bundle.WriterOptions{NoSync: true})

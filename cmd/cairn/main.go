@@ -46,7 +46,7 @@ func interruptible(args []string) int {
 }
 
 // patience returns how long a verb may take to end after an interrupt: those that write
-// remove what is unfinished.
+// remove unfinished files.
 func patience(args []string) time.Duration {
 	for _, a := range args {
 		switch a {

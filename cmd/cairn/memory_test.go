@@ -16,8 +16,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// peakOf returns how much the heap grows at most while f runs, garbage included,
-// as far as looking often tells.
+// peakOf returns the largest growth of the heap while f runs, garbage included,
+// as far as frequent samples show.
 func peakOf(f func()) int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -42,9 +42,9 @@ func peakOf(f func()) int64 {
 	return peak
 }
 
-// TestManyEntriesTakeMemoryByTheirBytes: what a verb takes for an index of many small
-// tensors stays within what the limits allow, without a quarter of the part that every file
-// may take.
+// TestManyEntriesTakeMemoryByTheirBytes checks that a verb's memory for an index of many
+// small tensors stays within the limits, without a quarter of the part that every file may
+// take.
 func TestManyEntriesTakeMemoryByTheirBytes(t *testing.T) {
 	n := 300_000
 	if testing.Short() {
@@ -55,7 +55,7 @@ func TestManyEntriesTakeMemoryByTheirBytes(t *testing.T) {
 	src, at := filepath.Join(dir, "many"), func(name string) string { return filepath.Join(dir, name) }
 	for _, c := range []struct {
 		args  []string
-		files []string // what the bound goes by: what is read, and where all of it changes what is written
+		files []string // the files by whose size memory is bounded: those that are read, and, if all of it changes, those that are written
 	}{
 		{[]string{"ls", src}, []string{"many"}},
 		{[]string{"stat", src}, []string{"many"}},

@@ -16,8 +16,9 @@ import (
 
 const wantModel = "give a SavedModel's directory or a frozen graph"
 
-// checkModel returns an error if the path is a file that a verb for models can't take,
-// which says what the file is. suffixes are those of files of Keras that the verb takes.
+// checkModel returns an error if the path is a file that a verb for models can't take.
+// The error has the kind of the file. suffixes are those of files of Keras that the verb
+// takes.
 func (a *app) checkModel(ctx context.Context, verb, path string, suffixes ...string) error {
 	if path == "" {
 		return fmt.Errorf("%s: the path is empty; %s", verb, wantModel)
@@ -47,8 +48,8 @@ func (a *app) checkModel(ctx context.Context, verb, path string, suffixes ...str
 	return nil // scan looks for a model under any name
 }
 
-// noModel returns the error of a verb that takes SavedModels for a path without one. It
-// says what the path is instead.
+// noModel returns the error of a verb that takes SavedModels for a path without one.
+// The error has the kind of the path.
 func (a *app) noModel(ctx context.Context, verb, path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -28,7 +28,7 @@ type pager struct {
 	direct bool // the output goes to the terminal as it comes
 	pipe   io.WriteCloser
 	proc   *exec.Cmd
-	late   bytes.Buffer // what was written to stderr beside the pager
+	late   bytes.Buffer // output to stderr while the pager runs
 }
 
 // pagerCommand returns the user's pager: CAIRN_PAGER, PAGER, or less. It is "" if the user
@@ -48,7 +48,7 @@ func pagerCommand() string {
 	return "less"
 }
 
-// choose says whether the verb's output is paged.
+// choose sets whether the verb's output is paged.
 func (p *pager) choose(verb string, off bool) {
 	if p != nil && (off || p.command == "" || !slices.Contains(pagedVerbs, verb)) {
 		p.direct = true
@@ -90,7 +90,7 @@ func (p *pager) start() {
 	p.pipe, p.proc = in, c
 }
 
-// stderr returns a writer that doesn't write into the pager's screen: it holds what comes
+// stderr returns a writer that doesn't write into the pager's screen: it holds its input
 // while the pager runs.
 func (p *pager) stderr(w io.Writer) io.Writer { return &besidePager{p, w} }
 
@@ -107,7 +107,7 @@ func (b *besidePager) Write(text []byte) (int, error) {
 	return b.w.Write(text)
 }
 
-// close writes what is held, and waits for the pager. w is stderr.
+// close writes the held output, and waits for the pager. w is stderr.
 func (p *pager) close(w io.Writer) error {
 	if p == nil {
 		return nil

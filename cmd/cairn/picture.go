@@ -15,7 +15,7 @@ func checkPicture(s *tensorfile.File, path string, force bool) error {
 	return tensorfile.CheckFree(path, force)
 }
 
-// writePicture writes what draw draws of s to a file, whole or not at all.
+// writePicture writes draw's picture of s to a file, whole or not at all.
 func (a *app) writePicture(s *tensorfile.File, path string, force bool, draw func(w io.Writer) error) error {
 	if err := checkPicture(s, path, force); err != nil {
 		return err

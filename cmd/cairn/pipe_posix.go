@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// errPipe is what writing to a reader that has gone, such as head, gives.
+// errPipe is the error of writing to a reader that has gone, such as head.
 var errPipe error = syscall.EPIPE

@@ -2,7 +2,7 @@
 
 package main
 
-// noBar stands where there is no terminal to draw on.
+// noBar is the bar without a terminal to draw on.
 type noBar struct{}
 
 func (noBar) set(int64) {}

@@ -111,7 +111,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usagef("no command is called %q%s", name, didYouMean(nearest.Names(name, names, 1)))
 }
 
-// synonyms are words that people try, with the commands that do what they mean.
+// synonyms are words that people try, with the commands that they mean.
 var synonyms = map[string]string{
 	"inspect": "show", "info": "show", "describe": "show", "tree": "show", "summary": "show", "graph": "show",
 	"list": "ls", "dir": "ls", "names": "ls", "print": "cat", "dump": "cat", "get": "cat", "read": "cat", "values": "cat",
@@ -123,8 +123,8 @@ var synonyms = map[string]string{
 
 var flagName = regexp.MustCompile(`^unknown (?:shorthand )?flag: (?:'.' in )?(-+)([^ ]*)`)
 
-// unknownFlag makes a usage error of what is wrong with a flag, with the flag
-// that may have been meant.
+// unknownFlag makes a usage error of a flag's error, with the flag that may
+// have been meant.
 func unknownFlag(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -156,7 +156,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	return usagef("%s has no flag %s%s%s", cmd.Name(), m[1], name, hint)
 }
 
-// valueWords says what the values of flags of a type are.
+// valueWords describe the values of flags of a type.
 var valueWords = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "uint": "a whole number of at least 0", "float64": "a number", "bool": "true or false",
 	"duration": "a duration such as 10s or 1m30s",
@@ -177,7 +177,7 @@ func didYouMean(names []string) string {
 	return fmt.Sprintf("; did you mean %s?", names[0])
 }
 
-// Examples stand first in help: that is what most readers look for.
+// Examples come first in help, since most readers look for them.
 const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
 
 {{end}}{{if .HasExample}}Examples:

@@ -24,7 +24,7 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// runFlags are what the user asked of run.
+// runFlags are the flags of run.
 type runFlags struct {
 	signature, inputs, outputs string
 	literals                   []string
@@ -98,7 +98,7 @@ or --grant-write gives it a directory. Names below it may be absolute.`,
 	return c
 }
 
-// files returns what the grants let the model do.
+// files returns the file access that the grants allow the model.
 func (f *runFlags) files() (*engine.Files, error) {
 	for _, g := range []struct{ flag, dir string }{{"--grant-read", f.grantRead}, {"--grant-write", f.grantWrite}} {
 		if g.dir == "" {
@@ -117,7 +117,7 @@ func (f *runFlags) files() (*engine.Files, error) {
 	return engine.GrantDirs(f.grantRead, f.grantWrite)
 }
 
-// denied words an error about a file that was not granted for somebody at a
+// denied words an error about a file that was not granted for the user of a
 // shell.
 func denied(err error) error {
 	var d *engine.DeniedError
@@ -282,15 +282,15 @@ func (m *measured) Op(e engine.OpEvent) {
 	}
 }
 
-// runResult is what is known of the calls.
+// runResult contains the measurements of the calls.
 type runResult struct {
 	first   time.Duration
 	latency *profile.Latencies
 	rows    []profile.Row
 }
 
-// measure calls the signature again: once to warm up, as often as --repeat says
-// with the clock on, and once for the profile.
+// measure calls the signature again: once to warm up, --repeat times with the
+// clock on, and once for the profile.
 func (r *runResult) measure(ctx context.Context, f *runFlags, o *modelrun.LoadOptions, s *modelrun.Signature, in map[string]*tensor.Tensor) error {
 	if f.repeat > 0 || f.profile != "" {
 		if _, err := s.Call(ctx, in); err != nil {
@@ -333,8 +333,8 @@ func (f *runFlags) writeTrace(a *app, p *profile.Profile) error {
 	return nil
 }
 
-// tell prints the latencies and the table by op to stderr: the outputs have
-// stdout.
+// tell prints the latencies and the table by op to stderr: stdout has the
+// outputs.
 func (r *runResult) tell(a *app) {
 	if r.latency != nil {
 		fmt.Fprintln(a.err, *r.latency)
@@ -349,7 +349,7 @@ func (r *runResult) tell(a *app) {
 	t.print(&app{out: a.err, width: a.width})
 }
 
-// write gives the outputs to the file or to stdout.
+// write writes the outputs to the file or to stdout.
 func (f *runFlags) write(a *app, answer *feed.Answer, r *runResult) error {
 	if !a.json {
 		r.tell(a)

@@ -61,8 +61,8 @@ func (f *runFlags) load(ctx context.Context, a *app, path string, o *modelrun.Lo
 	return m, nil
 }
 
-// callee returns what is called: the signature that the user or the request asks for, or
-// the part of the graph between --feed and --fetch.
+// callee returns the callee: the signature that the user or the request names, or the
+// part of the graph between --feed and --fetch.
 func (f *runFlags) callee(m *modelrun.Model, src *feed.Source, path string) (*modelrun.Signature, *savedmodel.SignatureDef, error) {
 	if f.fetches == nil {
 		if m.MetaGraph().SavedModel().IsGraphDef() {
@@ -97,7 +97,7 @@ func (f *runFlags) callee(m *modelrun.Model, src *feed.Source, path string) (*mo
 	return s, &savedmodel.SignatureDef{Inputs: s.Inputs(), Outputs: s.Outputs()}, nil
 }
 
-// noFetch returns an error that names what a graph can compute.
+// noFetch returns an error that names the results that a graph can compute.
 func noFetch(m *modelrun.Model, path string) error {
 	_, fetches, err := m.MetaGraph().Endpoints()
 	if err != nil {

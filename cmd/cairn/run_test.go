@@ -93,7 +93,8 @@ func TestRunTakesLiterals(t *testing.T) {
 	}
 }
 
-// TestRunReadsWhatTheFileHolds: its name says nothing, and it may be a pipe.
+// TestRunReadsWhatTheFileHolds checks that the contents of a file determine its
+// kind: its name doesn't, and it may be a pipe.
 func TestRunReadsWhatTheFileHolds(t *testing.T) {
 	x := tensor.Must(tensor.New([]float32{1, 2, 3}, 1, 3))
 	var npy, npz bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/savedmodel/scan"
 )
 
-// scanFlags are what the user asked of scan.
+// scanFlags are the flags of scan.
 type scanFlags struct {
 	sarif, all bool
 	failOn     string

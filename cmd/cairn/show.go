@@ -17,7 +17,7 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// showFlags are what the user asked of show.
+// showFlags are the flags of show.
 type showFlags struct {
 	dot, svg     string // the file to draw to, "-" for stdout, "" if not asked for
 	ascii, slots bool
@@ -29,8 +29,8 @@ type showFlags struct {
 	force        bool
 	output       string
 	depth        int
-	objects      bool   // draw a model's objects, not what it computes
-	format, file string // what was made of the above: "svg", "png", "dot", "json", "tree"
+	objects      bool   // draw a model's objects, not its computation
+	format, file string // the result of the above: "svg", "png", "dot", "json", "tree"
 }
 
 func newShow(a *app) *cobra.Command {
@@ -129,8 +129,8 @@ the table of layers: output shapes, parameters, connections.`,
 // maxDepth bounds a tree, whose lines grow with its depth.
 const maxDepth = 1000
 
-// resolve finds out what is to be written where, and gives the PATH. A FILE may
-// follow --svg as it follows -o, before PATH or after it.
+// resolve determines the output and its destination, and returns the PATH. A
+// FILE may follow --svg as it follows -o, before PATH or after it.
 func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 	if f.objects && f.dot == "" && f.svg == "" && suffix(f.output) == "" {
 		return "", usagef("--objects is for pictures: --svg, --dot or -o FILE.png")
@@ -199,7 +199,7 @@ func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 
 func suffix(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
-// surface returns what a picture is drawn on.
+// surface returns the surface on which a picture is drawn.
 func (f *showFlags) surface(w io.Writer) render.Surface {
 	if f.format == "png" {
 		return raster.Surface(w)
@@ -207,7 +207,7 @@ func (f *showFlags) surface(w io.Writer) render.Surface {
 	return render.SVGSurface(w)
 }
 
-// drawNetwork draws what the one MetaGraph of a model computes.
+// drawNetwork draws the computation of a model's one MetaGraph.
 func (f *showFlags) drawNetwork(w io.Writer, title string, d *describe.Description) error {
 	if len(d.MetaGraphs) > 1 {
 		return usagef("there are %d MetaGraphs: --tags chooses one, '' the one that is loaded without tags", len(d.MetaGraphs))
@@ -283,7 +283,7 @@ type jsonNode struct {
 	Slots    []jsonEdge      `json:"slots,omitempty"`
 }
 
-// jsonGraph is what --json prints of a graph.
+// jsonGraph is the output of --json for a graph.
 type jsonGraph struct {
 	Path    string `json:"path"`
 	Kind    string `json:"kind"`

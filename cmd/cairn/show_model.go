@@ -19,8 +19,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// modelDir returns the directory of the SavedModel that the user's path stands for, and
-// reports it if it is another one than the path; false if it stands for none.
+// modelDir returns the directory of the SavedModel that the user's path refers to, and
+// reports it if it is another one than the path; false if there is none.
 func (a *app) modelDir(path string) (dir string, ok bool) {
 	if dir, ok = tensorfile.FindModel(nil, path); ok && dir != path && filepath.Dir(dir) == filepath.Clean(path) {
 		a.note("%s: the latest version, %s", render.Printable(path), render.Printable(dir))
@@ -174,15 +174,16 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 	case a.withoutValues(ctx, err) != nil:
 		return nil, err
 	}
-	// Pictures leave out what the text does: functions, and Keras's second lists.
+	// Pictures leave out the same edges as the text: functions, and Keras's second
+	// lists.
 	if g := about.MetaGraphs[0].Objects(!f.picture() || f.all); len(g.Edges) > 0 || v.Graph == nil {
 		v.Graph, v.Objects = g, true
 	}
 	return &shownModel{path, about, v}, nil
 }
 
-// withoutValues says that a model's checkpoint is damaged and shown without; other
-// errors it returns.
+// withoutValues notes that a model's checkpoint is damaged and shown without;
+// other errors it returns.
 func (a *app) withoutValues(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported) {
 		return err

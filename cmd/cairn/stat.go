@@ -147,7 +147,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 }
 
 // histogramNote returns the line below a histogram's title: type, shape, the least and
-// the largest value, and what isn't finite.
+// the largest value, and the number of values that aren't finite.
 func histogramNote(s inspect.Stats) string {
 	note := fmt.Sprintf("%v %v", s.DType, s.Shape)
 	if !math.IsNaN(s.Min) {
@@ -162,7 +162,8 @@ func histogramNote(s inspect.Stats) string {
 	return note
 }
 
-// histogramWords says how many histograms a picture holds, and how many not.
+// histogramWords returns a text with the number of histograms in a picture, and
+// of those left out.
 func histogramWords(drawn, undrawn int) string {
 	s := "1 histogram"
 	if drawn > 1 {
@@ -181,7 +182,7 @@ func printStats(a *app, all []inspect.Stats, variables map[string]string) {
 		nan = nan || s.NaN > 0
 		inf = inf || s.Infinite() > 0
 	}
-	// Columns that would say nothing stay away.
+	// Columns without information are left out.
 	if nan {
 		t.head, t.right = append(t.head, "NAN"), append(t.right, true)
 	}

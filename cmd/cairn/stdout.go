@@ -2,7 +2,7 @@ package main
 
 import "errors"
 
-// closedWriter stands for a standard output that was closed when the program started.
+// closedWriter is the standard output if it was closed when the program started.
 type closedWriter struct{}
 
 func (closedWriter) Write([]byte) (int, error) {

@@ -10,13 +10,13 @@ import (
 )
 
 // table prints rows in columns. On a terminal that is too narrow for a name, or for
-// another text, that gets a line of its own, or several, and what follows stays in place;
-// elsewhere every row is one line, for programs.
+// another text, that text gets one or several separate lines, and the columns after it
+// stay in place. Elsewhere every row is one line, for programs.
 type table struct {
 	head  []string
 	right []bool // columns aligned to the right
 	rows  [][]string
-	each  iter.Seq[[]string] // where not nil, makes the rows anew instead of holding them
+	each  iter.Seq[[]string] // if not nil, makes the rows anew instead of holding them
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
@@ -43,7 +43,7 @@ func (t *table) print(a *app) {
 	}
 	write := func(r []string, paint string) {
 		var b strings.Builder
-		from, used := 0, 0 // where the column begins; how much of the line is written
+		from, used := 0, 0 // offset of the column; length of the written part of the line
 		for i, c := range r {
 			wide := render.Width(c)
 			pad := strings.Repeat(" ", max(0, widths[i]-wide))

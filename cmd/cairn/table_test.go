@@ -32,8 +32,8 @@ func TestTablesWrapOnTerminalsOnly(t *testing.T) {
 	}
 }
 
-// A shape may be wider than what names leave: it has a line of its own, and what comes
-// behind it stays in its column.
+// A shape may be wider than the space that names leave: it has a separate line, and
+// the texts after it stay in their columns.
 func TestAWideShapeHasALineOfItsOwn(t *testing.T) {
 	shape := "[" + strings.Repeat("1,", 31) + "128]"
 	print := func(width int, tty bool) string {
@@ -51,7 +51,7 @@ func TestAWideShapeHasALineOfItsOwn(t *testing.T) {
 	if got := print(80, true); got != want {
 		t.Errorf("on 80 columns:\n%swant:\n%s", got, want)
 	}
-	// Where it is wider than the terminal, it has several.
+	// If it is wider than the terminal, it has several.
 	if got := print(40, true); !strings.Contains(got, "\n"+shape[:39]+"\n  "+shape[39:]+"\n") {
 		t.Errorf("on 40 columns:\n%s", got)
 	}

@@ -40,7 +40,7 @@ all. Exits with 1 if there is any.`,
 				Recoverable bool `json:"recoverable,omitempty"`
 			}
 			var all []result
-			var failed []error // what can't be checked hides no fault of the others
+			var failed []error // an input that can't be checked hides no fault of the others
 			bad := false
 			for _, given := range args {
 				path := given
@@ -118,7 +118,8 @@ all. Exits with 1 if there is any.`,
 	return c
 }
 
-// modelParts is what is looked at in a SavedModel besides its checkpoint.
+// modelParts are the parts of a SavedModel that are checked besides its
+// checkpoint.
 const modelParts = "a SavedModel's graphs, functions and assets"
 
 // maxFaults is how many faults of a checkpoint are printed unless all are asked

@@ -13,21 +13,21 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Answer is what a signature gave, and the form in which the caller asked.
+// Answer is the result of a signature, and the form in which the caller asked.
 type Answer struct {
 	Outputs map[string]*tensor.Tensor
 	// Form is the form of the answer.
 	Form rest.Form
-	// Named tells that a single output is written with its name.
+	// Named means that a single output is written with its name.
 	Named bool
-	// Signature describes the signature; classify and regress answer examples in
-	// forms of their own.
+	// Signature describes the signature; classify and regress have special forms of
+	// answers to examples.
 	Signature *savedmodel.SignatureDef
 	// Examples is the number of examples of a request of that form.
 	Examples int
 }
 
-// The methods of signatures whose answers have forms of their own.
+// The methods of signatures whose answers have special forms.
 const (
 	classifyMethod = "tensorflow/serving/classify"
 	regressMethod  = "tensorflow/serving/regress"

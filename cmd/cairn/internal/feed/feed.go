@@ -1,4 +1,4 @@
-// Package feed reads the inputs of a signature from what a user has: requests of
+// Package feed reads the inputs of a signature from a user's files: requests of
 // TensorFlow Serving's REST API, .npz and .npy, pictures, .csv, literals. It writes
 // the outputs as JSON, .npz and pictures.
 package feed
@@ -22,11 +22,11 @@ import (
 
 // Options are the settings for reading inputs; nil means the defaults.
 type Options struct {
-	// Low and High are what the values 0 and 255 of a picture become in a floating
-	// input. Default, if both are 0: 0 and 255.
+	// Low and High are the numbers that the values 0 and 255 of a picture become in
+	// a floating input. Default, if both are 0: 0 and 255.
 	Low, High float64
-	// Note takes words about what was done to the data, such as a picture's new
-	// size. Default: these go nowhere.
+	// Note receives messages about changes to the data, such as a picture's new
+	// size. Default: they are dropped.
 	Note func(format string, args ...any)
 }
 
@@ -62,9 +62,9 @@ const (
 	jpegMagic = "\xff\xd8\xff"
 )
 
-// Open opens a file, or stdin if the path is "-". What the file holds tells its
-// kind, not its name, but for .csv: an .npz, an .npy, a picture (PNG or JPEG), or a
-// request as JSON.
+// Open opens a file, or stdin if the path is "-". The contents of the file
+// determine its kind, not its name, except for .csv: an .npz, an .npy, a picture
+// (PNG or JPEG), or a request as JSON.
 func Open(path string, stdin io.Reader) (*Source, error) {
 	s, err := open(path, stdin)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -107,7 +107,7 @@ func open(path string, stdin io.Reader) (*Source, error) {
 	return s, nil
 }
 
-// recognize tells the kinds apart by their first bytes.
+// recognize determines the kind from the first bytes.
 func (s *Source) recognize(isCSV bool) error {
 	head := make([]byte, 8)
 	n, err := s.r.ReadAt(head, 0)
@@ -263,8 +263,8 @@ func readNPZ(ctx context.Context, r io.ReaderAt, size int64, inputs []savedmodel
 	return in, nil
 }
 
-// narrow returns the array in an input's type if numpy lacks that type: bfloat16
-// and float8 stand in its files as float32.
+// narrow returns the array in an input's type if numpy lacks that type: its
+// files store bfloat16 and float8 as float32.
 func narrow(t *tensor.Tensor, d tensor.DType) (*tensor.Tensor, error) {
 	if t.DType() == tensor.Float32 && widened(d) {
 		return tensor.Cast(t, d)

@@ -1,4 +1,4 @@
-// Package plot draws histograms as SVG and PNG pictures. It stands apart from
+// Package plot draws histograms as SVG and PNG pictures. It is separate from
 // package render so that programs which draw none link no font.
 package plot
 
@@ -41,7 +41,7 @@ var (
 
 type color [3]uint8
 
-// anchor says which point of a text its place is.
+// anchor is the point of a text that its place refers to.
 type anchor int
 
 const (
@@ -50,7 +50,7 @@ const (
 	atEnd
 )
 
-// canvas is what a panel is drawn on. A text's y is its baseline.
+// canvas is the surface on which a panel is drawn. A text's y is its baseline.
 type canvas interface {
 	rect(x, y, w, h float64, c color)
 	text(x, y, size float64, a anchor, c color, s string)
@@ -67,8 +67,8 @@ func CheckName(name string) error {
 	return fmt.Errorf("%q: a picture's name ends in .svg or .png", name)
 }
 
-// Histograms draws panels in a grid to w, as the suffix of name says: .svg or
-// .png.
+// Histograms draws panels in a grid to w, in the format of name's suffix: .svg
+// or .png.
 func Histograms(w io.Writer, name string, hists []Histogram) error {
 	if len(hists) == 0 {
 		return errors.New("no histogram to draw")
@@ -131,7 +131,7 @@ func (h Histogram) draw(c canvas, x, y float64) {
 			tall := max(float64(n)/top*(foot-head), 0.5) // one among millions can still be seen
 			c.rect(left+float64(i)*w, foot-tall, w, tall, blue)
 		}
-		reach := -math.MaxFloat64 // where the last label ends
+		reach := -math.MaxFloat64 // the end of the last label
 		for _, t := range ticks(lo, hi, false) {
 			at := left + (t.value-lo)/(hi-lo)*(right-left)
 			c.rect(at-0.25, foot, 0.5, tickLength, pale)
@@ -148,8 +148,8 @@ func (h Histogram) draw(c canvas, x, y float64) {
 	c.rect(left, foot-0.25, right-left, 0.5, pale)
 }
 
-// span returns the range of values that the bins cover; ok is false where there
-// is none to draw.
+// span returns the range of values that the bins cover; ok is false if there is
+// none to draw.
 func (h Histogram) span() (lo, hi float64, ok bool) {
 	hi = h.Low + h.BinWidth*float64(len(h.Counts))
 	return h.Low, hi, hi > h.Low && !math.IsInf(hi-h.Low, 0)
@@ -160,7 +160,8 @@ func textWidth(s string, size float64) float64 {
 	return float64(utf8.RuneCountInString(s)) * size * 0.58
 }
 
-// shorten keeps the end of a long name, which tells more than its beginning.
+// shorten keeps the end of a long name, which is more distinctive than its
+// beginning.
 func shorten(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

@@ -43,7 +43,7 @@ func roundStep(raw float64) float64 {
 	return 10 * unit
 }
 
-// tickLabel prints the k-th step with as many digits as the step needs beside
+// tickLabel prints the k-th step with as many digits as the step needs next to
 // numbers as large as most.
 func tickLabel(k, step, most float64, whole bool) string {
 	v := k * step

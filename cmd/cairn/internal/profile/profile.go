@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// maxEvents bounds the trace; the table counts what comes after too.
+// maxEvents bounds the trace; the table also counts later events.
 const maxEvents = 200_000
 
 // Profile is an [engine.Tracer] that notes every op. The zero Profile is ready for
@@ -34,7 +34,7 @@ type event struct {
 	begin, took             time.Duration
 }
 
-// Row is what the table says of an op.
+// Row is the table's row of an op.
 type Row struct {
 	Op    string  `json:"op"`
 	Count int     `json:"count"`
@@ -140,8 +140,8 @@ type Latencies struct {
 	Max   float64 `json:"max"`
 }
 
-// Sum returns what calls took, in all and by percentiles: the smallest time that
-// so many of a hundred calls don't exceed.
+// Sum returns the times of calls, in all and by percentiles: the smallest time
+// that so many of a hundred calls don't exceed.
 func Sum(first time.Duration, took []time.Duration) Latencies {
 	ms := func(d time.Duration) float64 { return d.Seconds() * 1e3 }
 	l := Latencies{Calls: len(took), First: ms(first)}

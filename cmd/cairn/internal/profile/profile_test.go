@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// TestTimeOfCalledFunctionsCountsOnce: an op that calls functions keeps what is
-// its own.
+// TestTimeOfCalledFunctionsCountsOnce checks that an op that calls functions
+// counts only the time outside of them.
 func TestTimeOfCalledFunctionsCountsOnce(t *testing.T) {
 	var p Profile
 	at := time.Now()
