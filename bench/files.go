@@ -14,9 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// fileVerbs adds what the command does with a checkpoint that was saved: verify
-// it, compare it with a copy, convert it. The copy is made by the round that
-// counts for nothing.
+// fileVerbs adds the command's work on a saved checkpoint: verify it, compare
+// it with a copy, convert it. The warm-up round makes the copy.
 func fileVerbs(folder string, verbs map[string]verb) {
 	prefix, twin := filepath.Join(folder, "ck"), filepath.Join(folder, "twin")
 	verbs["verify"] = func(ctx context.Context) error {

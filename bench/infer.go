@@ -22,13 +22,14 @@ import (
 // at batches of 1 and of 8.
 type app struct {
 	name, words string
-	calls       [2]int  // none: it is only asked what loading it takes in memory
+	calls       [2]int  // none: only the memory for loading it is measured
 	twoCallers  bool    // is also called by two at once
 	products    float64 // multiply-adds of an example's products of matrices; 0: not known
 }
 
-// transformerProducts are those of 128 tokens in 4 blocks: of queries, keys, values and what
-// becomes of them, of the network behind, and of scores and what they weigh.
+// transformerProducts are those of 128 tokens in 4 blocks: of queries, keys, values and the
+// output projection, of the feed-forward network, and of scores and the values that they
+// weigh.
 const transformerProducts = 128 * 4 * (4*256*256 + 2*256*1024 + 2*128*256)
 
 var apps = []app{
@@ -103,7 +104,7 @@ func (b *bench) infer(ctx context.Context) error {
 	return nil
 }
 
-// loads asks what loading the model takes in memory; what isn't Linux doesn't tell.
+// loads measures the memory for loading the model; only Linux reports it.
 func (b *bench) loads(p *process, a app) {
 	if times, err := p.ask("loading"); err == nil {
 		b.loading = append(b.loading, fmt.Sprintf("%.2f of %s", times, a.words))
@@ -111,7 +112,7 @@ func (b *bench) loads(p *process, a app) {
 }
 
 // write has the model written, unless the folder of an earlier run has it, and returns
-// where it is.
+// its folder.
 func (b *bench) write(ctx context.Context, a app) (dir string, err error) {
 	dir = filepath.Join(b.dir, "apps", a.name)
 	if _, err := os.Stat(filepath.Join(dir, "case.npz")); err == nil {
@@ -170,8 +171,8 @@ func loadingPeak(ctx context.Context, dir string) (float64, error) {
 }
 
 // inferVerbs returns those of a peer that runs the model in a folder: it loads it, and calls
-// its signature as many times as it was given for each batch. The other function says how
-// many KiB a call takes from the garbage collector besides its outputs.
+// its signature calls times for each batch. The other function returns the KiB that a call
+// allocates besides its outputs.
 func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb, func() (float64, error), error) {
 	m, err := load(ctx, dir)
 	if err != nil {

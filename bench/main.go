@@ -135,7 +135,7 @@ const (
 	safetensors = "safetensors (no fsync, no checksums)"
 	raw         = "raw I/O (write + fsync, read)"
 	onnxruntime = "onnxruntime 1.31"
-	// peak makes as many multiply-adds as a work's products have, where these are known.
+	// peak makes as many multiply-adds as a work's products have, if these are known.
 	peak = "products alone, at the machine's peak"
 )
 
@@ -178,7 +178,7 @@ func (b *bench) mostAndOne(ctx context.Context) error {
 	return nil
 }
 
-// row returns the row of that name, nil where it wasn't measured.
+// row returns the row of that name, nil if it wasn't measured.
 func (b *bench) row(words string) *row {
 	i := slices.IndexFunc(b.rows, func(r row) bool { return r.work == words })
 	if i < 0 {
@@ -220,8 +220,8 @@ func (b *bench) startAll(ctx context.Context, kind string) (map[string]*process,
 	return peers, err
 }
 
-// files measures what is done with files, and the memory that ours took to save and to
-// restore them. The first work with a kind of file saves it.
+// files measures work on files, and the memory that ours took to save and to restore
+// them. The first work with a kind of file saves it.
 func (b *bench) files(ctx context.Context, list []fileStep) error {
 	var works []step
 	for _, f := range list {
@@ -254,8 +254,8 @@ func (b *bench) files(ctx context.Context, list []fileStep) error {
 			return err
 		}
 	}
-	// Apart from the times: they begin with memory that was given back, which would have to
-	// be got again by what is timed.
+	// Separately from the times: memory measurements begin by returning memory to the
+	// system, which a timed work would have to allocate again.
 	for _, w := range works {
 		if !b.wanted(w) || w.verb != "save" && w.verb != "restore" {
 			continue
@@ -275,7 +275,7 @@ func (b *bench) files(ctx context.Context, list []fileStep) error {
 // wanted reports whether a row is to be measured.
 func (b *bench) wanted(w step) bool { return b.match.MatchString(w.words) }
 
-// steps measures what runs, against TensorFlow.
+// steps measures programs that run, against TensorFlow.
 func (b *bench) steps(ctx context.Context) error {
 	if !slices.ContainsFunc(steps, b.wanted) {
 		return nil
@@ -310,8 +310,8 @@ func (b *bench) steps(ctx context.Context) error {
 	return err
 }
 
-// startPeak adds the contender that makes nothing but multiply-adds to peers, where there is
-// a loop for this machine.
+// startPeak adds the contender that makes nothing but multiply-adds to peers, if there is a
+// loop for this machine.
 func (b *bench) startPeak(ctx context.Context, peers map[string]*process) error {
 	if loop, _ := multiplyAdds(); loop == nil {
 		return nil
@@ -503,7 +503,7 @@ func seconds(t float64) string {
 	return fmt.Sprintf("%.3g µs", t*1e6)
 }
 
-// insert replaces what stands between the bench markers of a file.
+// insert replaces the text between the bench markers of a file.
 func insert(file, table string) error {
 	const begin, end = "<!-- bench:begin -->\n", "<!-- bench:end -->"
 	text, err := os.ReadFile(file)
@@ -523,11 +523,11 @@ type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
-	folder string // where it writes its files, "" for none
+	folder string // the folder of its files, "" for none
 }
 
-// settle syncs what the peer has written, so that the disk isn't busy with it while the
-// next one is measured: not all of them sync.
+// settle syncs the files that the peer has written, so that the disk isn't busy with
+// them while the next one is measured: not all of them sync.
 func (p *process) settle() error {
 	if p.folder == "" {
 		return nil
@@ -536,7 +536,7 @@ func (p *process) settle() error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		f, err := os.OpenFile(path, os.O_RDWR, 0) // some systems sync only what is open for writing
+		f, err := os.OpenFile(path, os.O_RDWR, 0) // some systems sync only files that are open for writing
 		if err != nil {
 			return err
 		}

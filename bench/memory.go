@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// residentNow returns what the process takes in memory, after what can be given
-// back has been.
+// residentNow returns the resident memory of the process, after unused memory
+// has been returned.
 func residentNow() (int64, error) {
 	debug.FreeOSMemory()
 	return status("VmRSS:")
@@ -18,8 +18,8 @@ func residentNow() (int64, error) {
 // residentPeak returns the most that the process has taken since forgetPeak, or ever.
 func residentPeak() (int64, error) { return status("VmHWM:") }
 
-// forgetPeak begins the peak anew at what the process takes after what can be given back
-// has been: memory that earlier work used is no part of what comes.
+// forgetPeak resets the peak to the resident memory after unused memory has been
+// returned: memory of earlier work doesn't count.
 func forgetPeak() error {
 	debug.FreeOSMemory()
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

@@ -28,8 +28,8 @@ func TestAPeakBeginsWithoutWhatWasUsedBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What is in use is asked for behind the work: the race detector keeps the shadow of
-	// memory that the system has back.
+	// The memory in use is measured after the work: the race detector keeps the shadow
+	// of memory that was returned to the system.
 	now, err := residentNow()
 	if err != nil {
 		t.Fatal(err)

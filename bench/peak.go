@@ -10,9 +10,9 @@ import (
 
 //go:generate sh -c "cd _asm && go run ."
 
-// peakVerb returns the work of as many multiply-adds as the line says, in registers, on
+// peakVerb returns the work of as many multiply-adds as the line has, in registers, on
 // all cores: no product of matrices with as many takes less time on this machine. It is
-// nil where the line says no number or there is no loop for the machine.
+// nil if the line has no number or there is no loop for the machine.
 func peakVerb(line string) verb {
 	const rounds = 1 << 12 // some microseconds
 	loop, each := multiplyAdds()

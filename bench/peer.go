@@ -150,8 +150,8 @@ func tensors(kind string) []*tensor.Tensor {
 	return all
 }
 
-// looked is about how many variables are looked at after a restore, of which every
-// contender makes sure that it read values: to look at very many takes time of its own.
+// looked is about how many variables are checked after a restore; every contender
+// checks that it read their values. Checking very many would take time.
 const looked = 100
 
 // model has its variables in a list, as the TensorFlow peer's module.

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// step is a row about something that runs: what one request does count times.
-// peer/tf_steps.py has the same verbs and counts.
+// step is a row about a program that runs: the work of one request, count
+// times. peer/tf_steps.py has the same verbs and counts.
 type step struct {
 	words string
 	verb  string
@@ -28,10 +28,10 @@ type step struct {
 	// withBefore has the row measured in the same rounds as the one before, with
 	// which it is compared.
 	withBefore bool
-	// peers do the work where they are the row's own. Default: those of all rows.
+	// peers do the work if they are the row's own. Default: those of all rows.
 	peers map[string]*process
-	// products is how many multiply-adds the products of matrices take of what is done once;
-	// 0 where that isn't known.
+	// products is the number of multiply-adds of matrix products in one piece of work; 0 if
+	// that isn't known.
 	products float64
 }
 
@@ -53,7 +53,7 @@ var steps = []step{
 	{words: "round of a loop over two scalars, traced", verb: "loop", count: 10000, make: func() verb { return loopVerb(10000) }},
 }
 
-// repeat calls f n times with the same input and looks at what it returns last.
+// repeat calls f n times with the same input and reads the last result.
 func repeat[In any](f *function.Func[In, *ops.Value], in In, n int) verb {
 	return func(ctx context.Context) error {
 		var last *ops.Value
@@ -157,7 +157,7 @@ func onOneCore(n int) verb {
 // callersVerb has as many goroutines call one function n times each.
 func callersVerb(callers, n int) verb { return atOnce(slices.Repeat([]verb{onOneCore(n)}, callers)) }
 
-// atOnce does works beside each other.
+// atOnce does works in parallel.
 func atOnce(works []verb) verb {
 	return func(ctx context.Context) error {
 		errs := make(chan error, len(works))
@@ -172,9 +172,9 @@ func atOnce(works []verb) verb {
 	}
 }
 
-// twoCores returns how much more two goroutines do than one that share nothing, each
-// with a function of its own: what two callers of one function can reach at most on
-// this machine.
+// twoCores returns how much more two goroutines do than one if they share nothing,
+// each with a separate function: the limit for two callers of one function on this
+// machine.
 func twoCores(ctx context.Context) (float64, error) {
 	a, b := onOneCore(200), onOneCore(200)
 	both := atOnce([]verb{a, b})

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// bundleSpec is what peer/bundles.py wrote with SaveV2.
+// bundleSpec describes a bundle that peer/bundles.py wrote with SaveV2.
 type bundleSpec struct {
 	Case  string     `json:"case"`
 	Files []fileSpec `json:"files"`
@@ -41,7 +41,7 @@ func (t storedTensor) place() (name string, full tensor.Shape, s *bundle.Slice, 
 	return string(key), full, &slice, err
 }
 
-// result returns the name of what the spec's tensors are read from.
+// result returns the name of the bundle from which the spec's tensors are read.
 func (s bundleSpec) result(i int) string {
 	if s.Merge {
 		return "merged"

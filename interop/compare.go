@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// sameCheckpoint compares the files of two checkpoints byte for byte. Where they
+// sameCheckpoint compares the files of two checkpoints byte for byte. If they
 // differ, the error shows the difference of the oracle's dumps.
 func (r *run) sameCheckpoint(ours, theirs string) error {
 	a, err := filesOf(ours)

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// compare holds our gradients against what TensorFlow left.
+// compare compares our gradients with TensorFlow's files.
 func (g *differentiation) compare(ctx context.Context) (string, error) {
 	var result struct {
 		Error string
@@ -65,7 +65,7 @@ func brief(text string) string {
 	return text[:min(400, len(text))]
 }
 
-// tally counts what came of the calls of an op.
+// tally counts the results of the calls of an op.
 type tally struct {
 	calls, gradients int
 	excepted         map[string]int
@@ -94,7 +94,7 @@ func (t *tally) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// settle compares one call, or says why it can't be compared.
+// settle compares one call, or returns the reason why it can't be compared.
 func (d *derivative) settle(ctx context.Context, path string, theirs error, t *tally) error {
 	e := gradientExceptions[d.of]
 	if !e.covers(d) {
@@ -166,9 +166,9 @@ var tolerances = map[tensor.DType]float64{
 	tensor.Float16: 4e-3, tensor.BFloat16: 3e-2,
 }
 
-// differ says where our gradient isn't TensorFlow's, as far as the least precise of
-// the types that the program handles can tell, and how many of the elements that
-// but excepts it leaves out because they differ.
+// differ describes the difference between our gradient and TensorFlow's, as far as
+// the least precise of the program's types can show it. left is the number of
+// elements that differ but are exempt by but.
 func (d *derivative) differ(got, want *tensor.Tensor, but func(i int) bool) (diff string, left int) {
 	if !got.Shape().Equal(want.Shape()) {
 		return fmt.Sprintf("the shape is %v, TensorFlow's %v", got.Shape(), want.Shape()), 0

@@ -8,16 +8,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// gradientException says why gradients of an op aren't held against TensorFlow's.
+// gradientException is the reason why gradients of an op aren't compared with
+// TensorFlow's.
 type gradientException struct {
-	// onlyHere is why TensorFlow takes no gradient where we do; its error contains
-	// one of says.
+	// onlyHere is the reason why TensorFlow has no gradient but we do; its error
+	// contains one of says.
 	onlyHere string
 	says     []string
-	// onlyThere is why we take none where TensorFlow does.
+	// onlyThere is the reason why we have no gradient but TensorFlow does.
 	onlyThere string
-	// differs is why the gradients aren't equal with regard to the arguments for
-	// which where is true, nil meaning all.
+	// differs is the reason why the gradients aren't equal with regard to the
+	// arguments that the field where selects, nil meaning all.
 	differs string
 	where   func(d *derivative, place int) bool
 	// element limits differs to some elements of the gradient; nil means all.

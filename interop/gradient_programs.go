@@ -178,7 +178,7 @@ func rounds(s *ops.Scope, x *ops.Value, n int32, f func(s *ops.Scope, x *ops.Val
 		func(s *ops.Scope, v []*ops.Value) []*ops.Value { return []*ops.Value{ops.Add(s, v[0], 1), f(s, v[1])} })[1]
 }
 
-// gradientPrograms returns the models, each as it stands, called as a function
+// gradientPrograms returns the models, each unchanged, called as a function
 // inside another, and its gradient, whose gradient is the second.
 func gradientPrograms() []*program {
 	in := []*tensor.Tensor{ramp(0.3, 5, 4), tensor.Vector[int32](0, 2, 1, 1, 0)}

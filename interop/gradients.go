@@ -21,14 +21,14 @@ import (
 )
 
 // derivative is a program that TensorFlow differentiates as it was traced here, and
-// what our own trace of its gradient gives.
+// the results of our own trace of its gradient.
 type derivative struct {
 	*program
 	of      string // the op or the model
 	forward *graph.Function
 	calls   judgeCalls                // the one call
 	arrays  map[string]*tensor.Tensor // of the call, as they are before it
-	dys     []*tensor.Tensor          // what flows into each output, nil where that has no gradient
+	dys     []*tensor.Tensor          // the gradient of each output, nil for outputs without one
 	by      []int                     // the places of the arguments it is differentiated by
 	got     []*tensor.Tensor          // by by: our gradients
 	sliced  []bool                    // by by: ours is an IndexedSlices
@@ -40,7 +40,7 @@ func hasGradient(d tensor.DType) bool { return d.IsFloating() || d.IsComplex() }
 // differentiate computes our gradient of the program by a trace. It returns nil for
 // one that has nothing to differentiate. The names of arrays begin with prefix.
 func (p *program) differentiate(ctx context.Context, prefix string) (*derivative, error) {
-	// A run of its own, for it may change variables.
+	// A separate run, for it may change variables.
 	out, err := p.function()(function.Eagerly).Call(ctx, p.values())
 	if err != nil {
 		return nil, fmt.Errorf("eagerly: %w", err)
@@ -91,8 +91,8 @@ func (p *program) differentiate(ctx context.Context, prefix string) (*derivative
 	return d, nil
 }
 
-// call notes what TensorFlow is to do. Variables are copied now, for our own run may
-// change them.
+// call records the calls that TensorFlow has to make. Variables are copied now, for
+// our own run may change them.
 func (d *derivative) call(prefix string, captures []graph.Capture) error {
 	args, err := d.calls.arguments(prefix, d.in, captures, d.arrays)
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *derivative) call(prefix string, captures []graph.Capture) error {
 	return nil
 }
 
-// gradientIn is what the trace of a gradient is given.
+// gradientIn is the argument of a gradient's trace.
 type gradientIn struct{ X, DY []*ops.Value }
 
 // compute traces the program and its gradient as one function and runs that.
@@ -233,7 +233,7 @@ type differentiation struct {
 	cases []*derivative
 }
 
-// write writes what TensorFlow needs.
+// write writes the files that TensorFlow needs.
 func (g *differentiation) write(ctx context.Context) error {
 	var roots []*graph.Function
 	for _, d := range g.cases {

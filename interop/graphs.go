@@ -151,7 +151,7 @@ func (g *objectGraph) open() (err error) {
 	return err
 }
 
-// reached says which nodes a walk from the root reaches.
+// reached returns the nodes that a walk from the root reaches.
 func (g *objectGraph) reached() map[int]bool {
 	seen := map[int]bool{}
 	var visit func(i int)
@@ -173,7 +173,7 @@ func (g *objectGraph) reached() map[int]bool {
 	return seen
 }
 
-// compare says which values aren't the spec's.
+// compare returns an error that names the values that differ from the spec's.
 func (g *objectGraph) compare() error {
 	var errs []error
 	seen := g.reached()
@@ -256,9 +256,9 @@ func graphCases(ctx context.Context, r *run) {
 		if err != nil {
 			return err
 		}
-		// The graph grows edge by edge in an order of its own: the second half of
-		// every node's edges, which lists and maps of one order don't allow, comes
-		// after all first halves, the last node first.
+		// The graph grows edge by edge in an unusual order: the second half of every
+		// node's edges, which lists and maps of one order don't allow, comes after all
+		// first halves, the last node first.
 		for i := len(spec.Nodes) - 1; i >= 0; i-- {
 			if err := g.connect(i, 0, len(spec.Nodes[i].Edges)/2); err != nil {
 				return err

@@ -87,9 +87,9 @@ var guideOptimizers = []struct {
 }
 
 // guideCases starts from TensorFlow's untrained weights, trains as TensorFlow
-// did, and asks for TensorFlow's files; then it goes on from TensorFlow's
+// did, and expects TensorFlow's files. Then it continues from TensorFlow's
 // checkpoint as TensorFlow's second program did. The values are the same to the
-// last bit where the processor has fused multiply-adds, which both sides use.
+// last bit if the processor has fused multiply-adds, which both sides use.
 func guideCases(ctx context.Context, r *run) {
 	for _, o := range guideOptimizers {
 		theirs, ours := r.tf("guide", o.name), filepath.Dir(r.ours("guide", o.name, "x"))

@@ -28,13 +28,13 @@ const (
 	mostMemory   = 64 << 20 // that a refusal may take
 )
 
-// verdict is what ours makes of a spoiled checkpoint; peer/hostile.py compares
-// it with what TensorFlow makes of it.
+// verdict is our reading of a spoiled checkpoint; peer/hostile.py compares it
+// with TensorFlow's.
 type verdict struct {
 	Folder string `json:"folder"`
 	How    string `json:"how"`
-	Error  string `json:"error"`  // of reading all of it; "" where it reads
-	Digest string `json:"digest"` // of all values, where it reads
+	Error  string `json:"error"`  // of reading all of it; "" if it is readable
+	Digest string `json:"digest"` // of all values, if it is readable
 }
 
 // hostileCases lets the command loose on spoiled checkpoints: it has to end by
@@ -106,7 +106,7 @@ func hostileCases(ctx context.Context, r *run) {
 	}
 }
 
-// command runs a verb and says how much memory it took and how it ended.
+// command runs a verb and returns its memory and its exit code.
 func (r *run) command(ctx context.Context, verb, prefix string) (rss int64, code int, err error) {
 	cmd := exec.CommandContext(ctx, r.cairn, verb, prefix)
 	var out bytes.Buffer
@@ -245,8 +245,8 @@ func damage(rng *rand.Rand, files map[string][]byte) {
 	files[name] = b
 }
 
-// lie changes bytes of an index entry, or of the object graph, and makes the
-// checksums fit.
+// lie changes bytes of an index entry, or of the object graph, and recomputes
+// the checksums.
 func lie(rng *rand.Rand, files map[string][]byte) (how string, err error) {
 	index := files["index"]
 	t, err := table.Open(bytes.NewReader(index), int64(len(index)), 1<<30)

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// What interop/peer/run_functions.py and differentiate.py read.
+// The format that interop/peer/run_functions.py and differentiate.py read.
 type (
 	judgeCall struct {
 		Function string              `json:"function"`
@@ -31,7 +31,8 @@ type (
 		Shape []int    `json:"shape"`
 		Value []string `json:"value"`
 	}
-	// judgeGradient is what a SavedModel's objects tell of a gradient in the library.
+	// judgeGradient contains the description, by a SavedModel's objects, of a
+	// gradient in the library.
 	judgeGradient struct {
 		Function string         `json:"function"`
 		Inputs   int            `json:"inputs"` // of the node
@@ -67,7 +68,7 @@ func (j *judgeCalls) write(dir string, lib *graph.Library, arrays map[string]*te
 		writeNPZ(filepath.Join(dir, "in.npz"), arrays))
 }
 
-// gradients notes what a library's custom gradients capture and return.
+// gradients records the captures and results of a library's custom gradients.
 func (j *judgeCalls) gradients(lib *graph.Library) {
 	holder := map[*graph.Node]*graph.Function{}
 	for _, f := range lib.Functions() {
@@ -94,8 +95,8 @@ func readNPZ(path string) (*tensor.NPZ, error) {
 	return tensor.OpenNPZ(bytes.NewReader(raw), int64(len(raw)), nil)
 }
 
-// arguments adds what a function is given to the arrays and variables, under names that
-// begin with prefix, and returns where each argument is found.
+// arguments adds a function's arguments to the arrays and variables, under names that
+// begin with prefix, and returns the name of each argument.
 func (j *judgeCalls) arguments(prefix string, in []*tensor.Tensor, captures []graph.Capture, arrays map[string]*tensor.Tensor) ([]map[string]string, error) {
 	var args []map[string]string
 	for i, x := range in {
@@ -121,9 +122,9 @@ func (j *judgeCalls) arguments(prefix string, in []*tensor.Tensor, captures []gr
 	return args, nil
 }
 
-// withInputShapes notes what is known of the arguments' shapes where TensorFlow
-// looks for it: its own shape rules refuse some ops whose inputs have no known
-// number of dimensions.
+// withInputShapes stores the known parts of the arguments' shapes in the
+// attribute that TensorFlow reads: its own shape rules refuse some ops whose
+// inputs have no known number of dimensions.
 func withInputShapes(f *graph.Function) {
 	shapes := make([]graph.PartialShape, len(f.Args))
 	for i, a := range f.Args {

@@ -16,7 +16,7 @@ import (
 )
 
 // kerasFileCases has h5py and Keras write files, writes each again, and has h5py and Keras compare
-// what they read in both.
+// the contents of both.
 func kerasFileCases(ctx context.Context, r *run) {
 	theirs, ours := r.tf("keras_files"), r.ours("keras_files")
 	peer := func(verb string) (string, error) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Kills a Go process in a loop of managed saves; TensorFlow looks at what is left.
+"""Kills a Go process in a loop of managed saves; TensorFlow checks the files that remain.
 
 The Go side is TestKilledInALoopOfSaves in package checkpoint: a process that
 trains and saves is killed (SIGKILL) at random moments, and after each kill the
 checkpoint that it named as saved has to be there. Here it runs in batches over
 one folder. After each batch TensorFlow finds the latest checkpoint, reads every
-tensor, and restores it into objects of its own; every weight has to be the
+tensor, and restores it into its own objects; every weight has to be the
 step's number.
 
 Before that, TensorFlow's CheckpointManager and ours take turns in one folder.
@@ -28,7 +28,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def look(folder):
-    """Reads and restores the latest checkpoint; gives its path and step."""
+    """Reads and restores the latest checkpoint; returns its path and step."""
     latest = tf.train.latest_checkpoint(folder)
     if latest is None:
         raise SystemExit("TensorFlow finds no latest checkpoint in %s" % folder)
@@ -49,7 +49,7 @@ def look(folder):
 
 
 def turns(binary, folder, rounds=4):
-    """Managers of both sides take turns in one folder: each goes on from the other's state."""
+    """Managers of both sides take turns in one folder: each continues from the other's state."""
     step = tf.Variable(0, dtype=tf.int64)
     weight = tf.Variable(tf.zeros([100000]))
     checkpoint = tf.train.Checkpoint(step=step, weight=weight)

@@ -1,11 +1,11 @@
-// Command interop holds this module to real TensorFlow: it builds what peer/write.py had TensorFlow build, compares the
-// files byte for byte, and reads what TensorFlow wrote. peer/check.py then reads what it leaves under go/.
+// Command interop compares this module with real TensorFlow: it builds the objects that peer/write.py had TensorFlow
+// build, compares the files byte for byte, and reads TensorFlow's files. peer/check.py then reads its files under go/.
 //
-// It is run by the script run beside it:
+// The script run in this folder runs it:
 //
 //	interop/run [CASE…]
 //
-// A line is printed for each case; the exit code is 1 where one fails.
+// A line is printed for each case; the exit code is 1 if one fails.
 package main
 
 import (
@@ -28,8 +28,8 @@ import (
 type suite struct {
 	name string
 	run  func(ctx context.Context, r *run)
-	// judged says that most of its time goes to TensorFlow's process, which works on one
-	// core: such suites run beside each other.
+	// judged means that TensorFlow's process, which works on one core, takes most of its
+	// time: such suites run in parallel.
 	judged bool
 }
 
@@ -119,7 +119,7 @@ func (r *run) main(only string) error {
 	return nil
 }
 
-// beside runs suites beside each other, as many as there are cores. The lines of each are
+// beside runs suites in parallel, as many as there are cores. The lines of each are
 // printed when it ends.
 func (r *run) beside(suites []suite) {
 	var mu sync.Mutex
@@ -142,7 +142,7 @@ func (r *run) beside(suites []suite) {
 	wg.Wait()
 }
 
-// result prints the line of a case: what is wrong, nothing if it holds.
+// result prints the line of a case: its faults, none if it holds.
 func (r *run) result(name string, wrong []string, detail string) {
 	word := "ok  "
 	if len(wrong) > 0 {
@@ -162,7 +162,7 @@ func (r *run) result(name string, wrong []string, detail string) {
 	}
 }
 
-// check runs f as a case of its own.
+// check runs f as a separate case.
 func (r *run) check(name string, f func() error) {
 	r.result(name, wrongs(guarded(f)), "")
 }

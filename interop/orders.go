@@ -41,7 +41,7 @@ type orderOptimizer struct {
 	trackable.Slots
 }
 
-// variable returns the place of a variable, nil where there is none of that name.
+// variable returns the place of a variable, nil if there is none of that name.
 func (o *orderObject) variable(field string) *trackable.Variable {
 	switch field {
 	case "a":
@@ -52,7 +52,7 @@ func (o *orderObject) variable(field string) *trackable.Variable {
 	return o.made[field]
 }
 
-// set gives a field an object, or a variable.
+// set sets a field to an object, or to a variable.
 func (o *orderObject) set(field string, v *trackable.Variable, x *orderObject) {
 	switch field {
 	case "a":
@@ -78,7 +78,7 @@ type orderProgram struct {
 // pair returns the tensor [x, x+1].
 func pair(x, y float32) *tensor.Tensor { return tensor.Must(tensor.New([]float32{x, y}, 2)) }
 
-// step does what a step says; what an assertion says is no error.
+// step executes a step; the message of an assertion is no error.
 func (p *orderProgram) step(ctx context.Context, s *orderStep) (said, err error) {
 	on, other := p.objects[s.On], p.objects[s.Other]
 	value := pair(s.Value, s.Value+1)

@@ -13,10 +13,10 @@ import (
 // randomPrograms is how many programs of each kind TensorFlow judges.
 const randomPrograms = 200
 
-// programCases has TensorFlow run and differentiate programs that nobody wrote: our
-// traces, with first and second derivatives inside; the same by TensorFlow's own
-// differentiation of the traces; and programs whose results show in which order what
-// changes variables, tables, generators and lists happens.
+// programCases has TensorFlow run and differentiate random programs: our traces,
+// with first and second derivatives inside; the same by TensorFlow's own
+// differentiation of the traces; and programs whose results show the order of
+// changes to variables, tables, generators and lists.
 func programCases(ctx context.Context, r *run) {
 	if r.python == "" {
 		return
@@ -43,8 +43,8 @@ func programCases(ctx context.Context, r *run) {
 		if e.Has("custom") || e.StateInBranchOfLoop() {
 			continue
 		}
-		// TensorFlow gives zeros for a variable that a loop inside of a loop of a loaded
-		// function reads, so there are values in place of variables.
+		// TensorFlow returns zeros for a variable that a loop inside of a loop of a
+		// loaded function reads, so there are values in place of variables.
 		differentiated = append(differentiated, &program{name: name("value"), vars: state, in: all, gradientTolerance: 1e-9, wholeAtBorders: true,
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return []*ops.Value{programs.NewWorldOf(in[2:], vars[0]).Eval(s, e, in[:2])}

@@ -140,7 +140,7 @@ func recurrentLayer(ctx context.Context, folder string) error {
 }
 
 // nearTensor returns an error unless two float32 tensors are within tol of the larger
-// element, and of a tenth of the largest where elements are small.
+// element, and of a tenth of the largest if elements are small.
 func nearTensor(got, want *tensor.Tensor, tol float64) error {
 	if want == nil || got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
 		return fmt.Errorf("got %v, tf_keras has %v", got, want)

@@ -136,7 +136,7 @@ func saveAgain(ctx context.Context, path, to string) error {
 	return saving.SaveModel(ctx, m.Model, out, &saving.SaveModelOptions{Optimizer: m.Optimizer, Training: m.Training})
 }
 
-// sameOutputs reads a model and compares what it computes with the arrays beside it.
+// sameOutputs reads a model and compares its outputs with the arrays next to it.
 func sameOutputs(ctx context.Context, path string) error {
 	m, err := saving.LoadModel(ctx, path, nil)
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *run) rewrite(ctx context.Context, prefix string) error {
 	return r.sameCheckpoint(filepath.Join(folder, name), prefix)
 }
 
-// legacyCases reads what TensorFlow writes in other kinds.
+// legacyCases reads checkpoints of older kinds that TensorFlow writes.
 func legacyCases(ctx context.Context, r *run) {
 	list, err := os.ReadDir(r.tf("legacy"))
 	if err != nil {

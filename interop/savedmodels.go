@@ -28,7 +28,7 @@ import (
 
 // savedModelCases writes SavedModels for peer/savedmodels.py: models that are built here
 // into go/savedmodels, and the test data's models, restored and saved again, into
-// go/resaved. Beside each stands a .npz file with calls and what they return.
+// go/resaved. Each has a .npz file with calls and their results next to it.
 func savedModelCases(ctx context.Context, r *run) {
 	for _, b := range []struct {
 		name  string
@@ -118,7 +118,7 @@ func rewriteModels(ctx context.Context, r *run, from, into, prefix string) {
 // frozen makes a model's weights constants and leaves its signatures.
 var frozen = convert.ModelEdits{Serving: true, Freeze: []*regexp.Regexp{regexp.MustCompile(".")}}
 
-// signatureCall is a call of a signature with what it returns.
+// signatureCall is a call of a signature with its results.
 type signatureCall struct {
 	signature string
 	in, out   map[string]*tensor.Tensor
@@ -148,7 +148,8 @@ var otherLoaders = []string{
 }
 
 // madeCalls calls the signatures of a model with made inputs. It returns no calls for a
-// model without objects, and leaves out what fails or returns other values the next time.
+// model without objects, and leaves out calls that fail or return other values the next
+// time.
 func madeCalls(ctx context.Context, dir string) ([]signatureCall, error) {
 	m, err := savedmodel.Read(ctx, os.DirFS(dir), nil)
 	if err != nil {

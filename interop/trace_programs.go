@@ -237,7 +237,7 @@ type judgedOptimizer struct {
 }
 
 // optimizerPrograms train the MLP by each optimizer of package keras, with a
-// schedule where one is named.
+// schedule if one is named.
 func optimizerPrograms(x, labels *tensor.Tensor) []*program {
 	var out []*program
 	for _, o := range optimizersToJudge() {

@@ -30,28 +30,28 @@ type program struct {
 	name string
 	// vars are made anew for each run.
 	vars func() []*trackable.Variable
-	// with makes what the run works with besides vars, such as an optimizer, anew
-	// for each run; nil where there is nothing.
+	// with makes the objects that the run uses besides vars, such as an optimizer,
+	// anew for each run; nil if there are none.
 	with func() any
 	// in are the inputs of each call.
 	in []*tensor.Tensor
 	// calls is how often it is called, one call after the other; 0 means once.
 	calls int
 	run   func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
-	// runWith is run with what with has made.
+	// runWith is run with the result of with.
 	runWith func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
-	// attrs are those of the op, where the program is one call.
+	// attrs are those of the op, if the program is one call.
 	attrs graph.Attrs
 	// flows are the outputs into which gradients flow; nil means all.
 	flows []int
 	// tolerance is how far an element may be from TensorFlow's, relative to the
 	// largest element; 0 means the same bits.
 	tolerance float64
-	// gradientTolerance is the same for gradients, where the element type's is too little:
-	// those of long programs add up what each op rounds.
+	// gradientTolerance is the same for gradients, if the element type's is too small:
+	// gradients of long programs add up the roundings of their ops.
 	gradientTolerance float64
-	// wholeAtBorders lets a gradient be whole that TensorFlow gives as slices: it hands
-	// slices into the gradients of branches, where ours become whole.
+	// wholeAtBorders lets a gradient be whole that TensorFlow returns as slices: it
+	// passes slices into the gradients of branches, while ours become whole.
 	wholeAtBorders bool
 	// traced has the plan's run compared in place of the eager one: eager ops have no
 	// nodes that count their draws.
@@ -73,7 +73,7 @@ func (p *program) instance() (vars []*trackable.Variable, run func(s *ops.Scope,
 	return vars, func(s *ops.Scope, in []*ops.Value) []*ops.Value { return p.runWith(s, with, vars, in) }
 }
 
-// function returns a function that runs the program with state of its own.
+// function returns a function that runs the program with separate state.
 func (p *program) function() func(mode function.Mode) *function.Func[programIn, []*ops.Value] {
 	_, run := p.instance()
 	return func(mode function.Mode) *function.Func[programIn, []*ops.Value] {
@@ -89,14 +89,14 @@ func (p *program) values() programIn {
 	return in
 }
 
-// judged is a program whose files lie in a folder.
+// judged is a program with files in a folder.
 type judged struct {
 	*program
 	dir   string
 	trace *graph.Concrete
 }
 
-// write traces the program and writes what TensorFlow needs to run it.
+// write traces the program and writes the files with which TensorFlow runs it.
 func (p *program) write(dir string) (*judged, error) {
 	c, err := p.function()(function.Traced).Trace(p.values())
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *program) write(dir string) (*judged, error) {
 	return &judged{p, dir, c}, calls.write(dir, lib, arrays)
 }
 
-// compare runs the program eagerly and compares with what TensorFlow left.
+// compare runs the program eagerly and compares with TensorFlow's files.
 func (j *judged) compare(ctx context.Context) error {
 	var result struct {
 		OK    bool
@@ -132,7 +132,7 @@ func (j *judged) compare(ctx context.Context) error {
 	if !result.OK {
 		return fmt.Errorf("TensorFlow: %s", result.Error)
 	}
-	// A trace of the twin tells which of its variables are the captures.
+	// A trace of the twin shows which of its variables are the captures.
 	twin := j.function()
 	c, err := twin(function.Traced).Trace(j.values())
 	if err != nil {
@@ -281,8 +281,8 @@ func opPrograms() []*program {
 	return out
 }
 
-// untraced returns why TensorFlow can't be asked to run a graph with an op, "" where
-// it can.
+// untraced returns the reason why TensorFlow can't run a graph with an op, "" if it
+// can.
 func untraced(op string) string {
 	for _, family := range []string{"QuantizedConv2D", "QuantizedDepthwiseConv2D", "QuantizedMatMulWithBias", "QuantizedConcatV2"} {
 		if strings.HasPrefix(op, family) {
@@ -336,7 +336,7 @@ func opProgram(op string, cases []opfixture.Fixture, precision engine.Precision)
 			undefined[len(outputScale)+k] = true
 		}
 		if strings.HasPrefix(op, "SparseSegment") && strings.Contains(op, "Grad") && in[1].Len() == 0 {
-			undefined[len(outputScale)] = true // TensorFlow leaves what was in memory where there are no indices
+			undefined[len(outputScale)] = true // TensorFlow leaves uninitialized memory if there are no indices
 		}
 		for range f.Out {
 			outputScale = append(outputScale, scale)

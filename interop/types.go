@@ -16,8 +16,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// registration is what one of TensorFlow's kernels takes: types by the attribute
-// that names them.
+// registration contains the types that one of TensorFlow's kernels takes, by the
+// attribute that names them.
 type registration map[string][]string
 
 // typeCases holds the element types that the kernels declare to those of
@@ -77,8 +77,8 @@ func (r *run) kernelTypes(ctx context.Context) (map[string][]registration, error
 	return all, nil
 }
 
-// refused lists what registrations take and a kernel doesn't declare, as
-// "T = float32".
+// refused lists the types that registrations take and a kernel doesn't declare,
+// as "T = float32".
 func refused(k *engine.Kernel, theirs []registration) []string {
 	var out []string
 	for _, reg := range theirs {
@@ -107,7 +107,7 @@ func refused(k *engine.Kernel, theirs []registration) []string {
 }
 
 // typeExceptions are types that TensorFlow's kernels are registered for, and ours
-// leave out, with the reason. An op ending in "*" stands for all that begin so.
+// leave out, with the reason. An op ending in "*" is a prefix of several.
 var typeExceptions = []struct{ ops, types, why string }{
 	{"_FusedConv2D _FusedDepthwiseConv2dNative _FusedMatMul", "T = float16, T = bfloat16, T = float64, T = int8, T = qint8", "it stands in no model: passes make it, of the types that its parts have fast kernels for"},
 	{"ClipByValue", "T = complex64, T = complex128", "complex numbers have no order"},
@@ -116,7 +116,8 @@ var typeExceptions = []struct{ ops, types, why string }{
 	{"Requantize", "out_type = qint8", "it is a kernel for what oneDNN's convolutions give"},
 }
 
-// excuse returns why a kernel leaves a type out; "" where it should take it.
+// excuse returns the reason why a kernel leaves a type out; "" if it should
+// take it.
 func excuse(op, t string) string {
 	for _, e := range typeExceptions {
 		for _, pattern := range strings.Fields(e.ops) {

@@ -19,7 +19,7 @@ type tensorSpec struct {
 	Data  json.RawMessage `json:"data"` // hex; of strings a list
 }
 
-// tensor builds it; zero gives one like it that holds nothing yet.
+// tensor builds it; with zero it returns a similar one without values.
 func (t tensorSpec) tensor(zero bool) (*tensor.Tensor, error) {
 	d, err := tensor.ParseDType(t.DType)
 	if err != nil {
@@ -53,7 +53,7 @@ func (t tensorSpec) tensor(zero bool) (*tensor.Tensor, error) {
 	return tensor.FromBytes(d, append(make([]byte, 0, len(b)+8), b...), t.Shape...)
 }
 
-// differs says how got isn't as described.
+// differs returns the difference between got and the description.
 func (t tensorSpec) differs(got *tensor.Tensor) error {
 	want, err := t.tensor(false)
 	if err != nil {
@@ -90,9 +90,9 @@ func unmarshalPair(b []byte, x, y any) error {
 	return json.Unmarshal(pair[1], y)
 }
 
-// difference says where our numbers are farther from TensorFlow's than tolerance times
-// the largest of these, and how many elements that but excepts it leaves out because
-// they are; but may be nil.
+// difference describes the numbers of ours that are farther from TensorFlow's than
+// tolerance times the largest of these. left is the number of such elements that are
+// exempt by but, which may be nil.
 func difference(got, want *tensor.Tensor, tolerance float64, but func(i int) bool) (diff string, left int) {
 	g, w := opfixture.Numbers(got), opfixture.Numbers(want)
 	largest := 0.0

@@ -1,4 +1,4 @@
-"""What the Python peers share: the tensors, and the loop that answers the bench."""
+"""The parts that the Python peers share: the tensors, and the loop that answers the bench."""
 import os
 import sys
 import threading
@@ -27,7 +27,7 @@ def some(values):
 
 
 def batches(folder):
-    """The name of a model's input, and what it gets for batches of 1 and 8."""
+    """The name of a model's input, and its values for batches of 1 and 8."""
     with np.load(os.path.join(folder, "case.npz")) as case:
         (key,) = [k for k in case.files if k.startswith("in:")]
         x = case[key]

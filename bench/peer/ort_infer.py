@@ -37,7 +37,7 @@ if not os.path.exists(path):
         output_names=[y.name for y in frozen.outputs], opset=17)
     standard(made.graph)
     onnx.save(made, path)
-    # A process without TensorFlow in it is what is measured.
+    # A process without TensorFlow is measured.
     os.execv(sys.executable, [sys.executable, *sys.argv])
 
 

@@ -10,7 +10,7 @@ folder = sys.argv[1]
 
 
 def again(path):
-    """Returns what saves a model again, which the first call loads."""
+    """Returns a function that saves a model again, which the first call loads."""
     loaded = []
 
     def save():

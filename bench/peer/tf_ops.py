@@ -1,8 +1,8 @@
 """TensorFlow runs ops one by one, on one thread: tf_ops.py DIR
 
-It first writes the ops as signatures of a SavedModel, their inputs and what TensorFlow
-answers, as TensorProtos. A request is a signature and how often it is called; the answer is
-the CPU time that this takes, of all threads."""
+It first writes the ops as signatures of a SavedModel, their inputs and TensorFlow's
+results, as TensorProtos. A request is a signature and the number of its calls; the answer is
+the CPU time of these calls, of all threads."""
 import os
 import sys
 import time

@@ -98,7 +98,7 @@ def constants(*lists):
 BEGIN, END, STRIDE, AXIS, SHAPE = constants([1], [3], [1], 0, [2, 2])
 
 
-# Of unknown rank: where TensorFlow knows that all shapes are equal, it makes the
+# Of unknown rank: if TensorFlow knows that all shapes are equal, it makes the
 # additions one multiplication by 201.
 @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
 def chain(x):

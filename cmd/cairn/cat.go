@@ -121,10 +121,10 @@ func catList(ctx context.Context, a *app, s *tensorfile.File, names []string) ([
 	return list, nil
 }
 
-// catJSON prints an object for one tensor, an array of them otherwise, one after
-// the other, so that no more than one is in memory. Values are nested arrays; NaN
-// and the infinities are strings, bytes that are no UTF-8 are {"b64":…}, complex
-// numbers pairs.
+// catJSON prints an array with an object for each tensor, one after the other, so
+// that no more than one is in memory. Values are nested arrays; NaN and the
+// infinities are strings, bytes that are no UTF-8 are {"b64":…}, complex numbers
+// pairs.
 func catJSON(ctx context.Context, a *app, s *tensorfile.File, list []tensorfile.Selected) error {
 	return a.printJSONList(len(list), func(i int) (any, error) {
 		t, err := s.ReadIndex(ctx, list[i].Entry, list[i].Index)

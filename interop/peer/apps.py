@@ -67,7 +67,7 @@ def build(name, rng):
     if name == "recurrent":
         return recurrent(), rng.integers(0, 5000, (2, 100)).astype(np.int32)
     make, size = APPLICATIONS[name]
-    # Logits tell more than what softmax makes of them.
+    # Logits show more than their softmax.
     model = make(weights=None, input_shape=(size, size, 3), classifier_activation=None)
     for v in model.weights:  # batch norms that do something
         if "moving_mean" in v.name:

@@ -132,7 +132,7 @@ def write(spec, folder):
 
 
 def mismatches(spec, folder):
-    """What RestoreV2 gives for a spec's tensors that isn't what the spec says."""
+    """The values that RestoreV2 returns for a spec's tensors and that differ from the spec."""
     wrong = []
     for f in spec["files"]:
         prefix = folder + ("/merged" if spec["merge"] else "/" + f["prefix"])

@@ -1,4 +1,4 @@
-"""Reads with TensorFlow what ours wrote: python check.py FOLDER. A line a case; exit code 1 where one fails."""
+"""Reads Cairn's files with TensorFlow: python check.py FOLDER. A line a case; exit code 1 if one fails."""
 import json
 import logging
 import os
@@ -24,7 +24,7 @@ def case(name, wrong, detail=""):
 
 
 def tried(f, *args):
-    """What f finds wrong, an exception included."""
+    """The faults that f finds, an exception included."""
     try:
         return f(*args)
     except Exception as e:
@@ -46,7 +46,7 @@ def joined(first, second, prefix):
 
 
 def big_endian(spec, folder):
-    """What TensorFlow reads otherwise, and the types whose bytes it says it can't swap."""
+    """The values that TensorFlow reads otherwise, and the types whose bytes it reports that it can't swap."""
     wrong, refused = [], []
     tensors = spec["files"][0]["tensors"]
     for dtype in sorted({t["dtype"] for t in tensors}):

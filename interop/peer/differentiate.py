@@ -1,26 +1,26 @@
-"""Differentiates functions of a GraphDef in TensorFlow: the judge of gradients made elsewhere.
+"""Differentiates functions of a GraphDef in TensorFlow, as a reference for gradients made elsewhere.
 
     python differentiate.py FOLDER...
 
-A folder holds what run_functions.py describes; each call has two fields more:
+A folder has the files that run_functions.py describes; each call has two more fields:
 
-  dys   one a result: the array of inputs that flows into it, or null
+  dys   one a result: the array of inputs that is its gradient, or null
   by    the places of the arguments with regard to which it is differentiated
 
 The library is loaded as that of a SavedModel is, so that the gradient is that of
 a loaded function. outputs has, for each place of by, the gradient as
-"gradient/<place>", zeros where there is none, and as "kind/<place>" what it was:
+"gradient/<place>", zeros if there is none, and as "kind/<place>" its kind:
 "none", "dense" or "slices".
 
-"gradients" of calls.json has what the objects of a SavedModel would tell of the
-library's registered gradients:
+"gradients" of calls.json has the description of the library's registered
+gradients, as the objects of a SavedModel have it:
 
   {"function", "inputs": how many gradients it takes, "gives": the places of its
    results, "captures": [{"function", "tensor"}]}
 
 Writes result.json: {"calls": [{"ok": true}, {"ok": false, "error": "..."}, ...]},
-one a call, and prints a line a folder; the exit code is 1 where nothing came of
-one.
+one a call, and prints a line a folder; the exit code is 1 if a folder has no
+result.
 """
 
 import json

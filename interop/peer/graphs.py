@@ -23,7 +23,7 @@ KEYS = ["a/b", ".", "..", ".S", "x.S", "/", "//", ".ATTRIBUTES", "d/.ATTRIBUTES/
 
 
 def encode(dtype, values):
-    """Values as they stand in a spec: hex of the little-endian bytes; for strings a list of hex texts."""
+    """Values as a spec has them: hex of the little-endian bytes; for strings a list of hex texts."""
     if dtype == "string":
         return [v.hex() for v in values]
     return struct.pack("<%d%s" % (len(values), FORMATS[dtype]), *values).hex()

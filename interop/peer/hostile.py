@@ -1,6 +1,6 @@
-"""Reads spoiled checkpoints with TensorFlow and compares with what ours made of them: python hostile.py FOLDER.
+"""Reads spoiled checkpoints with TensorFlow and compares with Cairn's verdicts: python hostile.py FOLDER.
 
-TensorFlow may crash on them: a child does the reading, and its parent starts another one behind the file that ended it.
+TensorFlow may crash on them: a child does the reading, and its parent starts another one after the file that ended it.
 """
 import hashlib
 import json

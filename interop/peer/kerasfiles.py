@@ -1,7 +1,7 @@
-"""Writes HDF5 files with h5py and models with Keras 2 and 3, and compares them with what Go wrote of them.
+"""Writes HDF5 files with h5py and models with Keras 2 and 3, and compares them with Go's copies of them.
 
     kerasfiles.py write THEIRS OURS
-    kerasfiles.py check THEIRS OURS     a line for each case: its name, and after a tab what is wrong
+    kerasfiles.py check THEIRS OURS     a line for each case: its name, and after a tab its fault
 """
 import os
 import random
@@ -149,7 +149,7 @@ def check_model(k, name, theirs, ours):
     if not np.array_equal(a, b):
         return f"the outputs differ by {np.abs(a - b).max()}"
     if k.__name__ == "keras" and ours.endswith(".h5") and not ours.endswith(".weights.h5"):
-        # Keras 3 can't train what it loads from its own .h5; the optimizer's state is there all the same.
+        # Keras 3 can't train a model that it loads from its own .h5; the optimizer's state is there all the same.
         a, b = ([np.array(v) for v in m.optimizer.variables] for m in models)
         return "" if len(a) == len(b) and all(np.array_equal(x, y) for x, y in zip(a, b)) else "the optimizers differ"
     a, b = (m.fit(*data(), shuffle=False, epochs=3, verbose=0).history["loss"] for m in models)

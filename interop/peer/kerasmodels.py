@@ -2,7 +2,7 @@
 
     kerasmodels.py SAVED WRITTEN
 
-WRITTEN has what architectures.py wrote of each model: the outputs that the opened ones must compute.
+WRITTEN has the outputs of each model that architectures.py wrote; the opened ones must compute the same.
 """
 import json
 import os

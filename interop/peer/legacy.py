@@ -1,4 +1,4 @@
-"""Checkpoints of other kinds that TensorFlow writes and ours only have to read: each with what is in it."""
+"""Checkpoints of other kinds that TensorFlow writes and Cairn only has to read: each with its contents."""
 import json
 import os
 

@@ -1,4 +1,4 @@
-"""Objects of TensorFlow and tf_keras whose checkpoints ours have to equal, and what is read back from ours."""
+"""Objects of TensorFlow and tf_keras whose checkpoints ours have to equal, and the values that are read back from ours."""
 import os
 import shutil
 
@@ -61,7 +61,7 @@ def write_guide(folder, optimizer):
     train(ckpt, 20)
     manager.save()
     # Built before the restore: slots that a restore makes while a layer is built are named after the layer's scope instead
-    # of the optimizer's, so that TensorFlow's names would tell how often the program was started.
+    # of the optimizer's, so that TensorFlow's names would depend on how often the program was started.
     again = built(guide(optimizer))
     manager = tf.train.CheckpointManager(again, folder, max_to_keep=3)
     again.restore(manager.latest_checkpoint)

@@ -15,7 +15,7 @@ def value(t, zero=False):
 
 
 def differs(t, got):
-    """Says how a variable or tensor differs from a spec, or is None."""
+    """Returns how a variable or tensor differs from a spec, or None."""
     got = tf.convert_to_tensor(got)
     want = value(t)
     if got.dtype != want.dtype or got.shape != want.shape:
@@ -95,7 +95,7 @@ def reached(spec):
 
 
 def compare(spec, nodes):
-    """What of a restored graph isn't as the spec says."""
+    """The parts of a restored graph that differ from the spec."""
     wrong, seen = [], reached(spec)
     for i in sorted(seen):
         n = spec["nodes"][i]

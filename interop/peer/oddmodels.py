@@ -21,7 +21,7 @@ MODELS = {}
 
 
 def model(f):
-    """Registers a builder. It returns a root, or a root and what save() takes besides."""
+    """Registers a builder. It returns a root, or a root and further arguments of save()."""
     MODELS[f.__name__] = f
     return f
 

@@ -3,7 +3,7 @@
     python oracle.py PREFIX          the dump
     python oracle.py PREFIX OTHER    the difference of two dumps
 
-It reads the index by itself, so that what it says rests on neither side's
+It reads the index by itself, so that its dump depends on neither side's
 reader, and takes TensorFlow's generated messages for the protos.
 """
 import difflib

@@ -1,20 +1,20 @@
 """Programs that save, restore, assign and train in random orders, as plain data that both sides run.
 
-A program is a list of steps, dicts with "do" and what it takes:
+A program is a list of steps, dicts with "do" and its arguments:
 
   object   on                      makes an object without fields
-  variable on field value          gives field "a" or "b" a new variable of [value, value+1]
+  variable on field value          sets field "a" or "b" to a new variable of [value, value+1]
   make     on field value          makes variable "g" or "h" if there is none
-  field    on field other          gives field "x" or "y" an object
+  field    on field other          sets field "x" or "y" to an object
   append   on field other          to the tracked list "l", or the plain slice "s"
   put      on field key other      into the tracked map "m", or the plain map "d"
   attach   on field other          a child "e" or "f"
   write    on field value how      assigns, "directly" or in a "step"
   train    on                      adds [1, 2] to all variables below
   drop     on field                takes the field's object away
-  share    on field other key      gives field "a" or "b" the variable that another object has as key
+  share    on field other key      sets field "a" or "b" to the variable that another object has as key
   optimizer on                     attaches an optimizer without slots as "o" if there is none
-  slot     on field value          gives the optimizer's slot "m" of the object's variable a value; it may be new
+  slot     on field value          sets the optimizer's slot "m" of the object's variable to a value; it may be new
   open     on how                  a new Checkpoint of the object ("root"), of an edge to it ("edge") or of a path of two ("path")
   save     ck file
   restore  ck file how             "strict", "partial", "missing" or "both"
@@ -23,8 +23,8 @@ A program is a list of steps, dicts with "do" and what it takes:
   assert   how                     that the last restore is "consumed", or that "existing" objects matched
   end                              saves every object below one root
 
-Ours must give the same values as TensorFlow in every file, and the same answers to assertions, up to the step that it
-refuses, if any: check says how many it does.
+Ours must have the same values as TensorFlow in every file, and the same answers to assertions, up to the step that it
+refuses, if any: check prints how many it does.
 """
 import glob
 import json
@@ -179,7 +179,7 @@ def below(root, tf):
 
 
 class Program:
-    """A program in TensorFlow. What it drops stays alive: its assertions look at that too, which Python's collector would decide."""
+    """A program in TensorFlow. Dropped objects stay alive: its assertions check them too, or Python's collector would decide."""
 
     def __init__(self, folder):
         self.folder, self.objects, self.checkpoints, self.status, self.kept = folder, {}, [], None, []
@@ -289,7 +289,7 @@ class Program:
 
 
 def write(steps, folder):
-    """Runs a program, and notes what its assertions said: null where they held."""
+    """Runs a program, and records the messages of its assertions: null for those that held."""
     program = Program(folder)
     said = [program.step(s) for s in steps]
     with open(os.path.join(folder, "said.json"), "w") as f:
@@ -320,7 +320,7 @@ def values(prefix):
 
 
 def managed(folder):
-    """What managers left: their checkpoints in order, the latest, and the values."""
+    """The managers' files: their checkpoints in order, the latest, and the values."""
     import tensorflow as tf
     found = {}
     for state in sorted(glob.glob(os.path.join(glob.escape(folder), "m*-*"))):
@@ -340,7 +340,7 @@ def only_counter(said):
 
 
 def check(programs, theirs, ours):
-    """What differs, and how many programs ours ran to their ends."""
+    """The differences, and how many programs ours ran to their ends."""
     wrong, whole = [], 0
     with open(os.path.join(ours, "said.json")) as f:
         all_said = json.load(f)

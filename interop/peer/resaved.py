@@ -155,7 +155,7 @@ def same(a, b):
 
 
 def outcome(f):
-    """Returns what a call returns, or the name of its exception."""
+    """Returns the results of a call, or the name of its exception."""
     try:
         return f()
     except Exception as e:  # noqa: BLE001
@@ -219,7 +219,7 @@ def fetches(sig):
 
 
 def described(path):
-    """Returns what the signatures say of their inputs and outputs besides names in the graph."""
+    """Returns the signatures' descriptions of their inputs and outputs, except for names in the graph."""
     def info(t):
         which = t.WhichOneof("encoding")
         rest = [info(c) for c in t.composite_tensor.components] + [t.composite_tensor.type_spec.SerializeToString(deterministic=True)] if which == "composite_tensor" else []

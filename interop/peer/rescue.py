@@ -1,11 +1,11 @@
 """The Python side of the suite "rescue": models moved between Keras 2 (tf_keras) and Keras 3.
 
-    rescue.py two FOLDER      writes models with tf_keras, and what they compute
-    rescue.py three FOLDER    Keras 3 opens the rescued ones, and writes models of its own
-    rescue.py back FOLDER     tf_keras opens the SavedModels made of these, and what Cairn saved again
+    rescue.py two FOLDER      writes models with tf_keras, and their outputs
+    rescue.py three FOLDER    Keras 3 opens the rescued ones, and writes its own models
+    rescue.py back FOLDER     tf_keras opens the SavedModels made of these, and those that Cairn saved again
 
 Each model is a name.keras, .h5 or directory, with name.npz: in0…, out0…, and for trained models x, y and losses, those of
-five more steps. Lines are "name<TAB>what is wrong", which is empty where nothing is.
+five more steps. Lines are "name<TAB>fault"; the fault is empty if there is none.
 """
 import importlib
 import os
@@ -219,7 +219,7 @@ def inputs_of(data):
 
 
 def check(path, data, fits=True):
-    """Compares what a model computes, and the losses of five more steps, with what was noted."""
+    """Compares a model's outputs, and the losses of five more steps, with the recorded ones."""
     try:
         m = keras.models.load_model(path)
         if verb != "three" and os.path.isdir(path) and not isinstance(m, keras.Model):

@@ -12,7 +12,7 @@ A call is
 
   function   the name of a function of the library
   inputs     an .npz whose arrays are the arguments, "0", "1", ...; optional
-  args       optional; one a place of the function's signature, where not all are
+  args       optional; one a place of the function's signature, if not all are
              tensors of inputs:
                {"input": "key"}         that array of inputs
                {"variable": "name"}     the resource of a variable
@@ -23,13 +23,13 @@ and "variables" of calls.json lists the variables, which live through all calls:
 
   {"name", "dtype", "shape": [..., null for unknown] or null, "value": [npz, key] or null}
 
-Strings stand in npz as hexadecimal digits, for arrays of type S lose NULs at
-their ends; bfloat16 and the 8-bit floats stand there as float32. An argument is cast to what the signature says.
-Graph rewrites and oneDNN are off, so that results are those of the graph as it
-stands.
+Strings are stored in npz as hexadecimal digits, for arrays of type S lose NULs at
+their ends; bfloat16 and the 8-bit floats are stored as float32. An argument is cast to the signature's type.
+Graph rewrites and oneDNN are off, so that results are those of the unchanged
+graph.
 
 Writes result.json: {"ok": true}, or {"ok": false, "call": i, "error": "..."}.
-Prints a line a folder; the exit code is 1 where one failed.
+Prints a line a folder; the exit code is 1 if one failed.
 """
 
 import json

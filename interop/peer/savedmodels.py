@@ -1,11 +1,11 @@
-"""Runs SavedModels that Go wrote in everything of TensorFlow's that loads one.
+"""Runs SavedModels that Go wrote in every part of TensorFlow that loads one.
 
     savedmodels.py DIR [ORIGINALS]
 
-DIR holds a folder NAME for each model, and beside it NAME.npz with its calls: arrays "CALL|SIGNATURE|in|INPUT" and
-"CALL|SIGNATURE|out|OUTPUT", where CALL is a number. The calls are made in the order of their numbers, all on one loaded model.
-One line a case; the exit code is 1 if one fails. What TensorFlow can't do with the model of the same name in ORIGINALS either,
-which it wrote itself, is no failure.
+DIR holds a folder NAME for each model, and NAME.npz with its calls: arrays "CALL|SIGNATURE|in|INPUT" and
+"CALL|SIGNATURE|out|OUTPUT"; CALL is a number. The calls are made in the order of their numbers, all on one loaded model.
+One line a case; the exit code is 1 if one fails. ORIGINALS has models of the same names that TensorFlow wrote. A failure
+of TensorFlow with such a model too is no failure of the case.
 
 The loaders: tf.saved_model.load (V2), the loader of TensorFlow 1 with the save and restore ops (V1), the C API's
 TF_LoadSessionFromSavedModel (servers call the same code), keras.layers.TFSMLayer, and saved_model_cli. V2 saves the model
@@ -38,7 +38,7 @@ NOTHING = "nothing to check"
 
 
 class Wrong(Exception):
-    """A difference from what the model should do."""
+    """A difference from the expected behaviour of the model."""
 
 
 class Call:
@@ -136,7 +136,7 @@ def check_again(case):
 
 
 def pairs(reader, key):
-    """The pairs of a table. TensorFlow saves them in an order of its own, and of a dense table the unused places too, whose key
+    """The pairs of a table. TensorFlow saves them in its own order, and of a dense table the unused places too, whose key
     is the table's empty one: b"" in the models here."""
     keys = reader.get_tensor(key).ravel()
     values = reader.get_tensor(key[: -len("keys")] + "values").reshape(len(keys), -1)
@@ -144,7 +144,7 @@ def pairs(reader, key):
 
 
 def check_v1(case):
-    """Calls; then the restore op brings the first state back, and what the save op wrote is what was saved."""
+    """Calls; then the restore op brings the first state back, and the save op's file equals the saved one."""
     with tf.compat.v1.Session(graph=tf.Graph()) as session, tempfile.TemporaryDirectory() as d:
         graph = tf.compat.v1.saved_model.load(session, case.tags, case.dir)
 
@@ -290,7 +290,7 @@ def check_layer(case):
 
 
 def command(*arguments):
-    """Runs saved_model_cli, and returns what it prints."""
+    """Runs saved_model_cli, and returns its output."""
     flags = saved_model_cli.flags.FLAGS
     for flag in flags.get_key_flags_for_module(saved_model_cli):
         flag.unparse()
@@ -315,7 +315,7 @@ def check_command(case):
         if not c.outputs or any(v.dtype == object or not v.flags.c_contiguous for v in c.inputs.values()):
             continue  # it takes strings from expressions only
         with tempfile.TemporaryDirectory() as d:
-            # The names of inputs may hold what its syntax is made of, so each has a file that is named by a number.
+            # The names of inputs may contain characters of its syntax, so each has a file that is named by a number.
             words = []
             for i, (k, v) in enumerate(c.inputs.items()):
                 np.save("%s/in%d.npy" % (d, i), v)
@@ -370,7 +370,7 @@ class Case:
 
 
 def faults(check, case):
-    """What is wrong, "" if nothing is."""
+    """The fault, "" if there is none."""
     try:
         return check(case) or ""
     except Wrong as e:

@@ -123,8 +123,8 @@ type training struct {
 	ckpt        *checkpoint.Checkpoint `cairn:"-"`
 }
 
-// A leg that goes on doesn't know whether the checkpoint is of Keras 3; one that
-// begins is.
+// newTraining returns the objects of a run. One that continues doesn't know whether
+// the checkpoint is of Keras 3; one that begins does.
 func newTraining(name string, begins bool) (*training, error) {
 	part := strings.Split(name, "-")
 	keras3 := begins && part[0] == "guide3"
@@ -146,8 +146,8 @@ func newTraining(name string, begins bool) (*training, error) {
 	return t, err
 }
 
-// resume returns a leg that goes on from a checkpoint; done checks that nothing
-// of it was left out.
+// resume returns a run that continues from a checkpoint; done checks that
+// nothing of it was left out.
 func resume(ctx context.Context, name, path string) (t *training, done func() error, err error) {
 	if t, err = newTraining(name, false); err != nil {
 		return nil, nil, err
@@ -266,8 +266,8 @@ func (r *runner) result(name, detail string, err error) {
 	fmt.Printf("%s %s: %s\n", word, name, detail)
 }
 
-// compare gives the largest relative difference of two runs of losses, or an
-// error where it is too large.
+// compare returns the largest relative difference of two runs of losses, or an
+// error if it is too large.
 func compare(name string, got, want []float64) (string, error) {
 	tolerance := 1e-5
 	if strings.Contains(name, "-mae-") {
@@ -287,7 +287,7 @@ func compare(name string, got, want []float64) (string, error) {
 	return fmt.Sprintf("%d losses, largest relative difference %.2g", len(got), worst), nil
 }
 
-// leg restores, trains and saves, and gives the losses.
+// leg restores, trains and saves, and returns the losses.
 func (r *runner) leg(ctx context.Context, name, from, to string, steps int) ([]float64, error) {
 	t, done, err := resume(ctx, name, from)
 	if err != nil {

@@ -1,7 +1,7 @@
 """TensorFlow's side of the exact-resume runs; main.go starts it.
 
     python resume.py first WORK     trains every case without a break, saving on the way
-    python resume.py second WORK    goes on from what ours saved
+    python resume.py second WORK    continues from the checkpoints that Cairn saved
 
 A case is a model, a loss and an optimizer. The folders below WORK:
 
@@ -10,7 +10,7 @@ A case is a model, a loss and an optimizer. The folders below WORK:
     mixed/<case>/30      TensorFlow's: from that, ten more; losses in mixed/<case>/tf.json
     ours/<case>/20       ours: twenty steps from ours' own start
     ours/<case>/tf.json  TensorFlow's losses from that, twenty steps more
-    demo/                the demo's checkpoint; demo/accuracy.json is what TensorFlow makes of it
+    demo/                the demo's checkpoint; demo/accuracy.json has TensorFlow's accuracy for it
 """
 import json
 import os

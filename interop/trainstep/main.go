@@ -1,5 +1,5 @@
 // Trainstep saves a model with its training step as a SavedModel, and the losses of 20
-// steps beside it, for TensorFlow to run the same steps.
+// steps next to it, for TensorFlow to run the same steps.
 //
 //	trainstep DIR
 package main
