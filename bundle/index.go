@@ -515,9 +515,9 @@ func (r *record) parse(key string, value []byte, shards int, shape tensor.Shape)
 	case m.dtype < 0:
 		return 0, fmt.Errorf("the element type is %d", m.dtype)
 	case m.shard < 0 || r.Shard >= shards:
-		return 0, fmt.Errorf("it lies in data file %d, there are %d", r.Shard, shards)
+		return 0, fmt.Errorf("it is in data file %d (want below %d)", r.Shard, shards)
 	case r.Offset < 0 || r.Size < 0 || r.Offset > math.MaxInt64-r.Size:
-		return 0, fmt.Errorf("it can't lie at offset %d with %d bytes", r.Offset, r.Size)
+		return 0, fmt.Errorf("it can't have %d bytes at offset %d", r.Size, r.Offset)
 	}
 	if !r.DType.Valid() || r.DType == tensor.Resource {
 		r.err = errUnsupported("tensor %q has elements of %v, which can't be read", key, r.DType)

@@ -314,7 +314,7 @@ func (r *Reader) linkSlices(ctx context.Context, file string, sliced []int) erro
 			}
 			j, ok := x.find(string(appendSliceKey(nil, rec.Name, s)))
 			if !ok {
-				return fmt.Errorf("slice %s has no entry of its own: its data is missing", s)
+				return fmt.Errorf("slice %s has no entry: its data is missing", s)
 			}
 			var part record
 			parts, _ := part.parse(x.key(j), x.message(x.at(j)), x.shards, nil)

@@ -39,7 +39,7 @@ func Recover(ctx context.Context, dir vfs.Dir, prefix string) (recovered bool, e
 		return false, err
 	}
 	if best == nil {
-		return false, fmt.Errorf("nothing whole lies beside it that could take its place: %w", broken)
+		return false, fmt.Errorf("no whole file next to it can replace it: %w", broken)
 	}
 	return true, best.finish(dir, prefix)
 }

@@ -457,7 +457,7 @@ func (r *Reader) decodeV1(t *v1Table, p *v1Piece, value []byte, offset int64) (*
 		return nil, corrupt("slice %s has no data", part.slice)
 	}
 	if m.Data.Name != rec.Name {
-		return nil, corrupt("under its key stands a slice of %q", m.Data.Name)
+		return nil, corrupt("the slice's key is that of a slice of %q", m.Data.Name)
 	}
 	if m.Data.Slice != nil {
 		s, err := v1Slice(m.Data.Slice, rec.Shape)
@@ -465,7 +465,7 @@ func (r *Reader) decodeV1(t *v1Table, p *v1Piece, value []byte, offset int64) (*
 			return nil, corrupt("the slice under its key: %v", err)
 		}
 		if !equalSpans(spans(s, rec.Shape), spans(part.slice, rec.Shape)) {
-			return nil, corrupt("under the key of slice %s stands slice %s", part.slice, s)
+			return nil, corrupt("the key of slice %s has slice %s", part.slice, s)
 		}
 	}
 	shape, err := part.slice.Shape(rec.Shape)

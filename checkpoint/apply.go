@@ -127,7 +127,7 @@ func (m *match) readValues(ctx context.Context) ([]bundle.ReadRequest, error) {
 	}
 	err := l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress, Whole: whole, Into: into})
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
+		return nil, fmt.Errorf("checkpoint: reading %s; the variables keep the values read before the failure, so restore another checkpoint or start anew: %w", l.src.path, err)
 	}
 	return reqs, nil
 }

@@ -101,7 +101,7 @@ func (l *load) restoreCounts(list []namedRead, read []bundle.ReadRequest) error 
 			values[name], read = read[0].Dst, read[1:]
 		}
 		if err := c.at.RestoreNamed(values); err != nil {
-			errs = append(errs, fmt.Errorf("checkpoint: %s goes on from %q of %s, after variables have changed already: %w", c.path, c.names, l.src.path, err))
+			errs = append(errs, fmt.Errorf("checkpoint: %s continues with %q of %s, after variables have changed already: %w", c.path, c.names, l.src.path, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -99,7 +99,7 @@ func (o *ManagerOptions) check() error {
 	case o.Interval < 0:
 		return fmt.Errorf("checkpoint: Interval is %d; it is a number of steps, or 0 for none", o.Interval)
 	case o.Interval > 0 && o.Step == nil:
-		return errors.New("checkpoint: Interval counts steps, so Step has to tell them")
+		return errors.New("checkpoint: Interval counts steps, so Step must be set")
 	case o.MaxToKeep == 0 && len(o.Policies) > 0:
 		return errors.New("checkpoint: MaxToKeep 0 keeps all checkpoints, so Policies have nothing to decide; set MaxToKeep to the number of newest ones")
 	case !fs.ValidPath(o.CheckpointName) || o.CheckpointName == ".":

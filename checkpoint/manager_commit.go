@@ -202,7 +202,7 @@ func (m *Manager) commit(ctx context.Context, e entry, write writeFunc) (saved b
 	}
 	if listed(before.list, stand) {
 		if err = m.discard(stand.name); err != nil {
-			err = fmt.Errorf("checkpoint: deleting the stand-in %s: %w", stand.path, err)
+			err = fmt.Errorf("checkpoint: deleting the placeholder %s: %w", stand.path, err)
 		}
 	}
 	return true, errors.Join(err, m.sweep())

@@ -376,7 +376,7 @@ func (m *match) missingKey(node int32, key string) Item {
 func (m *match) takeSerializer(s start, ser trackable.Serializer, current bool) {
 	names, err := attributesOf(s.obj)
 	if err != nil {
-		m.err = fmt.Errorf("checkpoint: %s: asking what it saves: %w", m.l.graph.human(s.node), err)
+		m.err = fmt.Errorf("checkpoint: %s: asking for its values: %w", m.l.graph.human(s.node), err)
 		return
 	}
 	r := serialRead{s: ser, node: s.node, keys: map[string]string{}}

@@ -163,7 +163,7 @@ func (r retention) sweep(list []entry, last float64) (verdict, error) {
 		for _, p := range r.policies {
 			keep := p.Keep(slices.Clone(saved))
 			if len(keep) != len(list) {
-				return verdict{keep: list, last: last}, fmt.Errorf("checkpoint: policy %T gave %d verdicts on %d checkpoints", p, len(keep), len(list))
+				return verdict{keep: list, last: last}, fmt.Errorf("checkpoint: policy %T returned %d verdicts on %d checkpoints", p, len(keep), len(list))
 			}
 			for i, k := range keep {
 				wanted[i] = wanted[i] || k

@@ -325,7 +325,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 		if v := n.Variable(); v != nil {
 			t, lease := v.Lease()
 			if t == nil {
-				return nil, fmt.Errorf("checkpoint: variable %s (%q) has no value; give it one with Init before saving", g.Human(id), n.FullName)
+				return nil, fmt.Errorf("checkpoint: variable %s (%q) has no value; call Init before saving", g.Human(id), n.FullName)
 			}
 			leases = append(leases, lease)
 			key := keys.Join(n.Path, valueKey)
@@ -479,7 +479,7 @@ func (sn *snapshot) unstage(ctx context.Context, dir vfs.Dir, prefix string) err
 		to := prefix + strings.TrimPrefix(from, sn.prefix)
 		r, err := bundle.Open(ctx, sn.staged, from, nil)
 		if err != nil {
-			return fmt.Errorf("checkpoint: what a registered saver wrote as %s: %w", from, err)
+			return fmt.Errorf("checkpoint: the files that a registered saver wrote as %s: %w", from, err)
 		}
 		w, err := bundle.NewWriter(dir, to, sn.ck.o.Writer)
 		if err != nil {

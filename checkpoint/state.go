@@ -179,7 +179,7 @@ func UpdateCheckpointState(dir string, s *CheckpointState, opts *StateOptions) e
 		return err
 	}
 	if sameFile(file, s.ModelCheckpointPath) || out.ModelCheckpointPath == file {
-		return fmt.Errorf("checkpoint: the path %q is that of the state file %q: give the checkpoint another name", s.ModelCheckpointPath, file)
+		return fmt.Errorf("checkpoint: the path %q is that of the state file %q; choose another name for the checkpoint", s.ModelCheckpointPath, file)
 	}
 	text, err := out.MarshalText()
 	if err != nil {

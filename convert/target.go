@@ -77,16 +77,16 @@ func (t target) checkpoint(force bool) error {
 	case dst == "" || strings.HasSuffix(dst, "/") || !t.own && strings.HasSuffix(dst, string(filepath.Separator)):
 		return fmt.Errorf("%q is no checkpoint prefix: it lacks the last part, as in %s", dst, filepath.Join(dst, "ckpt-1"))
 	case strings.HasSuffix(dst, ".index"):
-		return fmt.Errorf("%s is a file of a checkpoint; give the prefix %s", dst, strings.TrimSuffix(dst, ".index"))
+		return fmt.Errorf("%s is a file of a checkpoint; name the prefix %s", dst, strings.TrimSuffix(dst, ".index"))
 	}
 	if p, _, _, ok := bundle.ParseDataName(dst); ok {
-		return fmt.Errorf("%s is a file of a checkpoint; give the prefix %s", dst, p)
+		return fmt.Errorf("%s is a file of a checkpoint; name the prefix %s", dst, p)
 	}
 	if t.own {
 		return tensorfile.CheckFreeIn(t.dir, t.base+".index", force)
 	}
 	if i, err := os.Stat(dst); err == nil && i.IsDir() {
-		return fmt.Errorf("%s is a directory; give a checkpoint prefix, as in %s", dst, filepath.Join(dst, "ckpt-1"))
+		return fmt.Errorf("%s is a directory; name a checkpoint prefix, as in %s", dst, filepath.Join(dst, "ckpt-1"))
 	}
 	return tensorfile.CheckFree(dst+".index", force)
 }

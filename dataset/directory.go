@@ -82,7 +82,7 @@ func listDirectory(path string, o *DirectoryOptions) (*Directory, error) {
 	case o.Labels != nil && o.NoLabels:
 		return nil, errors.New("both Labels and NoLabels are set")
 	case !inferred && o.ClassNames != nil:
-		return nil, errors.New("ClassNames are for labels that the folders give")
+		return nil, errors.New("ClassNames are for labels made of the folders")
 	}
 	d := &Directory{}
 	folders := []string{""}

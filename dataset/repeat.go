@@ -136,7 +136,7 @@ func (c *taken[T]) save(e *encoder) { e.int(c.left); c.from.save(e) }
 func (c *taken[T]) load(ctx context.Context, d *decoder) error {
 	left := d.int()
 	if d.err == nil && left > c.left {
-		d.fail("more elements left than Take gives")
+		d.fail("more elements left than Take returns")
 	}
 	if d.err != nil {
 		return d.err

@@ -206,7 +206,7 @@ func refuse(n *Node) error {
 // this kind: what a scan reports and what an op may reach is one table.
 func declared(n *Node, e graph.Effect, verb string) error {
 	if d := graph.LookupOp(n.Op); d != nil && d.Effect()&e == 0 {
-		return fmt.Errorf("BUG: the table of effects does not tell that %s %ss files", n.Op, verb)
+		return fmt.Errorf("BUG: the table of effects lacks that %s %ss files", n.Op, verb)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (sv Saver) save(ctx context.Context, call *checkpoint.SaveCall) (written []
 			return err
 		}
 		if t.DType() != tensor.String || len(t.Shape()) > 1 {
-			return fmt.Errorf("function: saver %q: Save gives %v%v, not prefixes: a string scalar or vector", sv.Name, t.DType(), t.Shape())
+			return fmt.Errorf("function: saver %q: Save returned %v%v, not prefixes (want a string scalar or vector)", sv.Name, t.DType(), t.Shape())
 		}
 		written = append(written, t.Strings()...)
 		return nil

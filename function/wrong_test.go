@@ -112,7 +112,7 @@ func wrongPrograms(r *remains) map[string]struct {
 		}, "ops.Cast converts", "-"},
 		"has branches of two lengths": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			return ops.If(s, isSmall(s, x), func(s *ops.Scope) []*ops.Value { return []*ops.Value{x} }, func(s *ops.Scope) []*ops.Value { return nil })[0]
-		}, "all branches must give as many", "-"},
+		}, "all branches must return as many", "-"},
 		"loops by a number": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			return ops.While(s, x, func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Cast(s, isSmall(s, x), tensor.Int32) },
 				func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, 10) })
@@ -125,7 +125,7 @@ func wrongPrograms(r *remains) map[string]struct {
 		}, "must be one element, not bool[2]", ""},
 		"loops by nothing": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			return ops.While(s, x, func(s *ops.Scope, x *ops.Value) *ops.Value { return nil }, func(s *ops.Scope, x *ops.Value) *ops.Value { return x })
-		}, "the condition gives nil", ""},
+		}, "the condition returns nil", ""},
 		"loops to another type": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			return ops.While(s, x, isSmall, func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Cast(s, x, tensor.Float64) })
 		}, "ops.Cast converts", ""},

@@ -248,7 +248,7 @@ func (b *Op) Give(i int, dx *ops.Value) {
 		return
 	}
 	if want := in.v; !isHandle(want) && !fits(dx, want) {
-		b.s.Fail(b.node.op, fmt.Errorf("the gradient rule gives %v%v for input %d, which is %v%v",
+		b.s.Fail(b.node.op, fmt.Errorf("the gradient rule returned %v%v for input %d, which is %v%v",
 			dx.DType(), dx.Shape(), i, want.DType(), want.Shape()))
 		return
 	}

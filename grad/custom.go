@@ -137,7 +137,7 @@ func (f *foreignVariables) foreign(v *ops.Value) bool {
 // Record implements [ops.Recorder].
 func (f *foreignVariables) Record(_ string, _ graph.Attrs, in, _ []*ops.Value) error {
 	x := in[slices.IndexFunc(in, f.foreign)].Variable()
-	return fmt.Errorf("the function of %s uses the variable %q, which would get no gradient: give it to Call as an argument", f.name, x.Name())
+	return fmt.Errorf("the function of %s uses the variable %q, which would get no gradient; pass it to Call as an argument", f.name, x.Name())
 }
 
 // Unrecorded implements [ops.Recorder].

@@ -45,8 +45,8 @@ func registeredRule(g graph.RegisteredGradient) Rule {
 			return
 		}
 		if n := len(f.Args) - op.NumOut(); n != len(g.Captures) {
-			s.Fail(op.Name(), fmt.Errorf("the gradient %s takes %d values of the traced function besides the %d gradients, of which %d are known; "+
-				"grad.Rules.With gives a rule of that name", g.Type, n, op.NumOut(), len(g.Captures)))
+			s.Fail(op.Name(), fmt.Errorf("the gradient %s takes %d values of the traced function in addition to the %d gradients, of which %d are known; "+
+				"grad.Rules.With adds a rule of that name", g.Type, n, op.NumOut(), len(g.Captures)))
 			return
 		}
 		in := make([]ops.Input, op.NumOut(), len(f.Args))
@@ -61,7 +61,7 @@ func registeredRule(g graph.RegisteredGradient) Rule {
 			v := op.values[original(x)]
 			if v == nil {
 				s.Fail(op.Name(), fmt.Errorf("the gradient %s takes the value %s:%d of a function that doesn't call that of its node; "+
-					"grad.Rules.With gives a rule of that name", g.Type, x.Node.Name, x.Index))
+					"grad.Rules.With adds a rule of that name", g.Type, x.Node.Name, x.Index))
 				return
 			}
 			in = append(in, v)

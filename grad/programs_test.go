@@ -166,8 +166,8 @@ func TestArraysOutsideOfFunctionsSayThatTheyHaveNoGradient(t *testing.T) {
 		mode function.Mode
 		want string
 	}{
-		"V3 eager":         {v3, function.Eagerly, "in a function of its own"},
-		"V3 traced":        {v3, function.Traced, "in a function of its own"},
+		"V3 eager":         {v3, function.Eagerly, "in a separate function"},
+		"V3 traced":        {v3, function.Traced, "in a separate function"},
 		"V3 in a function": {apply(v3), function.Traced, ""},
 		"V2 traced":        {v2, function.Traced, "TensorArrayV3 or ops.Scan"},
 		"V2 in a function": {apply(v2), function.Traced, "TensorArrayV3 or ops.Scan"},

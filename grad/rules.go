@@ -103,7 +103,7 @@ func (r *Rules) With(op string, rule Rule) *Rules {
 func (r *Rules) missing(op string) error {
 	switch {
 	case flowInput[op] > 0:
-		return fmt.Errorf("an array of TensorFlow 1 has a gradient in a function that makes and uses it only, called on the tape: put its ops in a function of its own (function.Func.Apply), or use ops.Scan")
+		return fmt.Errorf("an array of TensorFlow 1 has a gradient in a function that makes and uses it only, called on the tape: put its ops in a separate function (function.Func.Apply), or use ops.Scan")
 	case strings.HasPrefix(op, "TensorArray"):
 		return fmt.Errorf("arrays of TensorFlow 1 have gradients from their third version on: use TensorArrayV3 or ops.Scan")
 	}

@@ -210,7 +210,7 @@ func TestMistakesAreNamed(t *testing.T) {
 			rec, tape := grad.Record(s)
 			tape.Gradient(ops.Square(rec, v), []*trackable.Variable{v}, &grad.GradientOptions{OutputGradients: []*ops.Value{ops.ValueOf(tensor.Vector(1.0))}})
 		},
-		"the gradient rule gives": func(s *ops.Scope) {
+		"the gradient rule returned": func(s *ops.Scope) {
 			rules := grad.All().With("Square", func(s *ops.Scope, op *grad.Op) { op.Give(0, ops.Const(s, []float32{1, 2})) })
 			rec, tape := grad.Record(s, &grad.Options{Rules: rules})
 			tape.Gradient(ops.Square(rec, v), []*trackable.Variable{v})

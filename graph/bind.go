@@ -232,7 +232,7 @@ func (b *binding) count(arg *ArgDef, i, remaining int) (int, error) {
 				}
 				return min(d.Len(), remaining), nil
 			}
-			return 0, b.fail("needs attributes that tell how long its lists of inputs are")
+			return 0, b.fail("needs attributes with the lengths of its lists of inputs")
 		}
 	}
 	return max(0, remaining-later), nil

@@ -69,7 +69,7 @@ func (a Attr) substituted(values Attrs) (Attr, bool, error) {
 	}
 	v, ok := values.Lookup(a.str)
 	if !ok {
-		return a, false, fmt.Errorf("attribute %s stands for the function's attribute %s, which has no value", a.Name, a.str)
+		return a, false, fmt.Errorf("attribute %s refers to the function's attribute %s, which has no value", a.Name, a.str)
 	}
 	return v.Named(a.Name), true, nil
 }

@@ -98,7 +98,7 @@ func (e *FunctionDefError) Unwrap() error { return e.Err }
 
 // ErrUnknownOp says that a file uses an op that neither TensorFlow 2.21 nor
 // [Options].Ops defines, where it can't be followed without its definition.
-var ErrUnknownOp = errors.New("the op is unknown: give its definition in Options.Ops")
+var ErrUnknownOp = errors.New("the op is unknown; put its definition in Options.Ops")
 
 // reader makes graphs of messages.
 type reader struct {

@@ -302,7 +302,7 @@ func (r *reader) callee(p *pb.NameAttrList, depth int) (Callee, error) {
 		return Callee{}, nil
 	}
 	if depth >= maxAttrDepth {
-		return Callee{}, fmt.Errorf("functions in attributes of functions lie more than %d deep", maxAttrDepth)
+		return Callee{}, fmt.Errorf("functions in attributes of functions are nested more than %d deep", maxAttrDepth)
 	}
 	c := Callee{Name: p.Name, Function: r.lib.Lookup(p.Name), unknown: p.Unknown}
 	var err error

@@ -77,7 +77,7 @@ func (r *nodeReader) arguments() error {
 			for _, h := range def.rest.HandleData {
 				s, _, err := readShape(h.Shape)
 				if err != nil {
-					return fmt.Errorf("what the handle %q holds: %w", def.Name, err)
+					return fmt.Errorf("the value of the handle %q: %w", def.Name, err)
 				}
 				f.Handle = append(f.Handle, Content{tensor.DType(h.Dtype), s.Identified()})
 			}
@@ -112,7 +112,7 @@ func (r *nodeReader) results(p *pb.FunctionDef) error {
 		case def.List():
 			return fmt.Errorf("result %q is a list: %w", def.Name, errors.ErrUnsupported)
 		case !ok:
-			return fmt.Errorf("nothing tells what result %q is", def.Name)
+			return fmt.Errorf("the result %q is not defined", def.Name)
 		}
 		delete(rets, def.Name)
 		lo, hi, from, err := r.find(name)
@@ -134,7 +134,7 @@ func (r *nodeReader) results(p *pb.FunctionDef) error {
 	for _, name := range sig.ControlOutputs {
 		node, ok := controls[name]
 		if !ok {
-			return fmt.Errorf("nothing tells what control result %q is, or there are two", name)
+			return fmt.Errorf("the control result %q is not defined, or is defined twice", name)
 		}
 		delete(controls, name)
 		n := fn.Graph.Lookup(node)

@@ -25,7 +25,7 @@ func (o *opLayers) value(out graph.Output) (*ops.Value, error) {
 	case n.Op == "ReadVariableOp" || n.IsArg():
 		return nil, fmt.Errorf("it reads a variable outside of a layer; a layer that has the variable can read it")
 	case !ok:
-		return nil, fmt.Errorf("the op %s between layers has no layer; compute it in a layer of its own or in a Lambda", n.Op)
+		return nil, fmt.Errorf("the op %s between layers has no layer; compute it in a separate layer or in a Lambda", n.Op)
 	}
 	args := make([]any, len(n.In))
 	for i, in := range n.In {

@@ -191,7 +191,7 @@ func inline[T Values](s *Scope, op string, f func(s *Scope) T) T {
 	out := f(s)
 	for i, v := range flat(out) {
 		if v == nil && s.alive() {
-			s.fail(op, nil, fmt.Errorf("value %d that the branch gives %w", i, errNilResult))
+			s.fail(op, nil, fmt.Errorf("value %d that the branch returns %w", i, errNilResult))
 		}
 	}
 	if !s.alive() {
@@ -204,17 +204,17 @@ func inline[T Values](s *Scope, op string, f func(s *Scope) T) T {
 // next.
 func sameVariables(vars, next []*Value) error {
 	if len(vars) != len(next) {
-		return fmt.Errorf("the body gives %d values for %d variables", len(next), len(vars))
+		return fmt.Errorf("the body returns %d values for %d variables", len(next), len(vars))
 	}
 	for i, v := range next {
 		if v == nil {
-			return fmt.Errorf("value %d that the body gives is nil", i)
+			return fmt.Errorf("value %d that the body returns is nil", i)
 		}
 		if v.failed() && v.step != nil && v.step.err != nil {
-			return fmt.Errorf("value %d that the body gives failed: %w", i, v.step.err)
+			return fmt.Errorf("value %d that the body returns failed: %w", i, v.step.err)
 		}
 		if d := vars[i].DType(); v.DType() != d {
-			return fmt.Errorf("the body gives a %v for variable %d, which is %v; ops.Cast converts", v.DType(), i, d)
+			return fmt.Errorf("the body returns a %v for variable %d, which is %v; ops.Cast converts", v.DType(), i, d)
 		}
 	}
 	return nil

@@ -234,7 +234,7 @@ func TestWhatControlFlowRefuses(t *testing.T) {
 	}{
 		"counts differ": {func(s *ops.Scope, in inputs) []*ops.Value {
 			return ops.If(s, in["n"], two, func(s *ops.Scope) []*ops.Value { return values(ops.Const(s, 1)) })
-		}, "then gives 2 values, otherwise gives 1", false},
+		}, "then returns 2 values, otherwise returns 1", false},
 		"types differ": {func(s *ops.Scope, in inputs) []*ops.Value {
 			return values(ops.If(s, in["n"], func(s *ops.Scope) *ops.Value { return ops.Const(s, 1) },
 				func(s *ops.Scope) *ops.Value { return in["x"] }))
@@ -249,11 +249,11 @@ func TestWhatControlFlowRefuses(t *testing.T) {
 		"loop type": {func(s *ops.Scope, in inputs) []*ops.Value {
 			return values(ops.While(s, in["n"], func(s *ops.Scope, n *ops.Value) *ops.Value { return ops.Greater(s, n, 0) },
 				func(s *ops.Scope, n *ops.Value) *ops.Value { return ops.Cast(s, n, tensor.Float32) }))
-		}, "gives a float32 for variable 0, which is int32", true},
+		}, "returns a float32 for variable 0, which is int32", true},
 		"loop count": {func(s *ops.Scope, in inputs) []*ops.Value {
 			return ops.While(s, values(in["n"]), func(s *ops.Scope, n []*ops.Value) *ops.Value { return ops.Greater(s, n[0], 0) },
 				func(s *ops.Scope, n []*ops.Value) []*ops.Value { return append(n, n[0]) })
-		}, "gives 2 values for 1 variables", true},
+		}, "returns 2 values for 1 variables", true},
 		"scan that grows": {func(s *ops.Scope, in inputs) []*ops.Value {
 			return values(ops.Scan(s, in["x"], in["x"], func(s *ops.Scope, acc, x *ops.Value) *ops.Value { return ops.Concat(s, values(acc, acc), 0) }))
 		}, "keep their shapes", true},

@@ -159,7 +159,7 @@ func (s *Scope) emitBranches(op string, which *Value, names []string, list ...*t
 	for k, b := range list[1:] {
 		other := b.fn.ResultFacts()
 		if len(other) != len(results) {
-			s.fail(op, nil, fmt.Errorf("%s gives %d values, %s gives %d; all branches must give as many", names[0], len(results), names[k+1], len(other)))
+			s.fail(op, nil, fmt.Errorf("%s returns %d values, %s returns %d; all branches must return as many", names[0], len(results), names[k+1], len(other)))
 			return nil
 		}
 		for i := range results {
@@ -266,7 +266,7 @@ func (s *Scope) boolCondition(c *Value) bool {
 	switch {
 	case !s.alive():
 	case c == nil:
-		s.fail("While", nil, errors.New("the condition gives nil, not a bool"))
+		s.fail("While", nil, errors.New("the condition returns nil, not a bool"))
 	case !c.failed() && c.DType() != tensor.Bool:
 		s.fail("While", nil, fmt.Errorf("the condition is %v, not bool; ops.NotEqual compares with 0", c.DType()))
 	}

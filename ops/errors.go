@@ -68,7 +68,7 @@ func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 		return
 	}
 	if err == nil {
-		err = errors.New("failed without an error that says why")
+		err = errors.New("the operation failed without an error")
 	}
 	e := &OpError{Op: op, Attrs: attrs, Err: err, Site: callers.Site()}
 	for _, v := range ins {

@@ -59,7 +59,7 @@ func (eager) run(s *Scope, op string, attrs graph.Attrs) error {
 
 var errLeaked = errors.New("is a value of a traced function, used outside of it: return it from the function instead")
 
-var errSpec = errors.New("is a spec, which has no value; it stands for an argument of Trace")
+var errSpec = errors.New("is a spec, which has no value; it describes an argument of Trace")
 
 func (eager) lift(s *Scope, v *Value) (*Value, error) {
 	switch {

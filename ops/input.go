@@ -30,7 +30,7 @@ type Input any
 
 var (
 	errNilInput  = errors.New("is nil")
-	errNilResult = errors.New("is nil; a function that gives no values returns a nil []*ops.Value")
+	errNilResult = errors.New("is nil; a function without values returns a nil []*ops.Value")
 )
 
 // nilInput returns the error for input i of an op, by the name in its definition.
@@ -39,7 +39,7 @@ func nilInput(def *graph.OpDef, i int) error {
 	if def != nil && i < len(def.Inputs) && !slices.ContainsFunc(def.Inputs[:i+1], func(a graph.ArgDef) bool { return a.List() }) {
 		name = fmt.Sprintf(" (%s)", def.Inputs[i].Name)
 	}
-	return fmt.Errorf("input %d %w%s; a map's value for a missing key is, and the gradient of what the result doesn't depend on", i, errNilInput, name)
+	return fmt.Errorf("input %d %w%s; a map's value for a missing key is, and so is a gradient on which the result doesn't depend", i, errNilInput, name)
 }
 
 // resolve turns an input into a value; a weak number stays nil and is converted

@@ -48,7 +48,7 @@ func RestoreV2(s *Scope, prefix Input, slices []Slice) []*Value {
 	types := make([]tensor.DType, len(slices))
 	for i, sl := range slices {
 		if sl.Value == nil && s.alive() {
-			s.fail("RestoreV2", nil, errors.New("slice "+sl.Name+" has no Value to tell the type"))
+			s.fail("RestoreV2", nil, errors.New("slice "+sl.Name+" has no Value, so its type is unknown"))
 		}
 		types[i] = sl.Value.DType()
 	}

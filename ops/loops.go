@@ -146,7 +146,7 @@ func (s *Scope) loopOver(op string, init, xs []*Value, kind *loopKind, f element
 			rows = make([][]*Value, len(out))
 		}
 		if len(out) != len(rows) {
-			s.fail(op, nil, fmt.Errorf("the function gives %d values, and gave %d before", len(out), len(rows)))
+			s.fail(op, nil, fmt.Errorf("the function returns %d values, and returned %d before", len(out), len(rows)))
 			return nil, nil
 		}
 		for i, v := range out {
@@ -171,12 +171,12 @@ func (s *Scope) checkElement(init, next, out []*Value) error {
 	}
 	for i, v := range next {
 		if got, want := v.Fact().Shape, init[i].Fact().Shape; !got.Compatible(want) {
-			return fmt.Errorf("the body gives the shape %v for variable %d, which has %v at first; the values keep their shapes", got, i, want)
+			return fmt.Errorf("the body returns the shape %v for variable %d, which has %v at first; the values keep their shapes", got, i, want)
 		}
 	}
 	for i, v := range out {
 		if v == nil {
-			return fmt.Errorf("value %d that the function gives is nil", i)
+			return fmt.Errorf("value %d that the function returns is nil", i)
 		}
 	}
 	return nil
@@ -247,7 +247,7 @@ func (s *Scope) noElements(op string, init, xs []*Value, f element) []*Value {
 	for i, fact := range facts {
 		shape, known := fact.Shape.Tensor()
 		if !known {
-			s.fail(op, nil, fmt.Errorf("there are no slices, and the shape %v of value %d that the function gives depends on them", fact.Shape, i))
+			s.fail(op, nil, fmt.Errorf("there are no slices, and the shape %v of value %d that the function returns depends on them", fact.Shape, i))
 			return nil
 		}
 		out[i] = Zeros(s, fact.DType, append([]int{0}, shape...)...)

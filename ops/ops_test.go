@@ -393,8 +393,8 @@ func TestErrorsSayWhatWasMeant(t *testing.T) {
 		"Mul(float32[1]): input 1 is nil (y); a map's value for a missing key": func(s *ops.Scope) {
 			ops.Mul(s, []float32{1}, map[string]*ops.Value{}["w"])
 		},
-		"int32: FloorDiv and TruncateDiv divide integers":           func(s *ops.Scope) { ops.Div(s, 1, tensor.Scalar(int32(2))) },
-		"is nil; a function that gives no values returns a nil []*": func(s *ops.Scope) { ops.If(s, true, nothing, nothing) },
+		"int32: FloorDiv and TruncateDiv divide integers":     func(s *ops.Scope) { ops.Div(s, 1, tensor.Scalar(int32(2))) },
+		"is nil; a function without values returns a nil []*": func(s *ops.Scope) { ops.If(s, true, nothing, nothing) },
 	} {
 		s := eager()
 		if f(s); s.Err() == nil || !strings.Contains(s.Err().Error(), want) {

@@ -273,7 +273,7 @@ func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph
 		n.Def = k.Definition()
 	}
 	if n.Def == nil {
-		return graph.Output{}, fmt.Errorf("the op has no definition; engine.Kernel.Def gives one to an op of your own")
+		return graph.Output{}, fmt.Errorf("the op has no definition; engine.Kernel.Def defines an op")
 	}
 	facts := make([]graph.Fact, len(ins))
 	for i, v := range ins {

@@ -107,7 +107,7 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 			return nil, v.step.err
 		}
 		if v.IsHandle() {
-			return nil, errors.New("ops: the value is a variable's handle; ReadVariable gives its value")
+			return nil, errors.New("ops: the value is a variable's handle; ReadVariable returns its value")
 		}
 		return nil, errFailed
 	}

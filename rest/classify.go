@@ -133,7 +133,7 @@ func readResults(r io.Reader, element func(s *scanner) *Error, opts *ReadOptions
 	}
 	s := &scanner{b, p}
 	if s.next() != '[' {
-		return fault(p, "%s stands where a list is expected", s.value()).below(resultsField)
+		return fault(p, "got %s (want a list)", s.value()).below(resultsField)
 	}
 	return asError(s.list(func(i int) *Error { return element(s).under(i) }).below(resultsField))
 }
@@ -145,7 +145,7 @@ func ReadClassifyResponse(r io.Reader, opts *ReadOptions) ([][]Class, error) {
 	err := readResults(r, func(s *scanner) *Error {
 		list := []Class{}
 		if s.next() != '[' {
-			return fault(s.at, "%s stands where a list of classes is expected", s.value())
+			return fault(s.at, "got %s (want a list of classes)", s.value())
 		}
 		err := s.list(func(i int) *Error {
 			c, err := readClass(s)
@@ -162,7 +162,7 @@ func ReadClassifyResponse(r io.Reader, opts *ReadOptions) ([][]Class, error) {
 func readClass(s *scanner) (c Class, err *Error) {
 	begin, n := s.at, 0
 	if s.next() != '[' {
-		return c, fault(begin, "%s stands where [label, score] is expected", s.value())
+		return c, fault(begin, "got %s (want [label, score])", s.value())
 	}
 	err = s.list(func(i int) (err *Error) {
 		switch n++; i {
@@ -174,7 +174,7 @@ func readClass(s *scanner) (c Class, err *Error) {
 		return err.under(i)
 	})
 	if err == nil && n != 2 {
-		err = fault(begin, "a list of %d stands where [label, score] is expected", n)
+		err = fault(begin, "got a list of %d (want [label, score])", n)
 	}
 	return c, err
 }

@@ -52,7 +52,7 @@ func newBuilder(spec Spec) (*builder, *Error) {
 func (b *builder) value(s *scanner, depth int) *Error {
 	if s.next() != '[' || b.spec.DType.IsComplex() && isComplexElement(s) {
 		if b.closed && depth != len(b.shape) {
-			return fault(s.at, "%s stands where other values are %s; lists must be rectangular", s.value(), listsWord(len(b.shape)-depth))
+			return fault(s.at, "got %s next to %s; lists must be rectangular", s.value(), listsWord(len(b.shape)-depth))
 		}
 		b.closed = true
 		return b.elements.read(s)
@@ -60,7 +60,7 @@ func (b *builder) value(s *scanner, depth int) *Error {
 	begin := s.at
 	switch {
 	case b.closed && depth >= len(b.shape):
-		return fault(begin, "a list stands where other values are none; lists must be rectangular")
+		return fault(begin, "got a list next to values that are none; lists must be rectangular")
 	case depth >= tensor.MaxRank:
 		return fault(begin, "lists nest deeper than %d", tensor.MaxRank)
 	case depth >= len(b.shape):
@@ -161,7 +161,7 @@ func columns(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, 
 		case i < 0:
 			return fault(at, "%s", unknownName(what, name, specs))
 		case out[name] != nil:
-			return fault(at, "the name stands twice").below(name)
+			return fault(at, "the name appears twice").below(name)
 		}
 		return one(specs[i]).below(name)
 	})
@@ -180,7 +180,7 @@ func columns(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, 
 func rows(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, *Error) {
 	begin := s.at
 	if s.next() != '[' {
-		return nil, fault(begin, "%s stands where the rows are expected (want a list)", s.value())
+		return nil, fault(begin, "got %s (want a list of rows)", s.value())
 	}
 	builders := make([]*builder, len(specs))
 	start := func(i int) (*builder, *Error) {
@@ -200,9 +200,9 @@ func rows(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, *Er
 		n++
 		switch {
 		case object != named && named:
-			return fault(at, "%s stands where the rows before it are objects", s.value()).under(row)
+			return fault(at, "got %s after rows that are objects", s.value()).under(row)
 		case object != named:
-			return fault(at, "an object stands where the rows before it are none").under(row)
+			return fault(at, "got an object after rows that are none").under(row)
 		case named:
 			return namedRow(s, row, what, specs, builders, start).under(row)
 		case len(specs) != 1:
@@ -260,7 +260,7 @@ func namedRow(s *scanner, row int, what string, specs []Spec, builders []*builde
 				return err.below(name)
 			}
 		case b.row == row+1:
-			return fault(at, "the name stands twice").below(name)
+			return fault(at, "the name appears twice").below(name)
 		}
 		b.row = row + 1
 		return b.value(s, 1).below(name)

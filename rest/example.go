@@ -87,7 +87,7 @@ func (r *Request) examples(each func(Example) *Error) (context Example, err *Err
 	}
 	s := &scanner{r.b, r.value}
 	if s.next() != '[' {
-		return nil, fault(r.value, "%s stands where a list of examples is expected", s.value()).below("examples")
+		return nil, fault(r.value, "got %s (want a list of examples)", s.value()).below("examples")
 	}
 	n := 0
 	err = s.list(func(i int) *Error {
@@ -98,7 +98,7 @@ func (r *Request) examples(each func(Example) *Error) (context Example, err *Err
 			return err.under(i)
 		}
 		if name, ok := common(context, e); ok {
-			return fault(at, `the feature %s stands in "context" too`, quote(name)).under(i)
+			return fault(at, `the feature %s is in "context" too`, quote(name)).under(i)
 		}
 		return each(e).under(i)
 	})
@@ -147,7 +147,7 @@ func example(s *scanner) (Example, *Error) {
 	sortFeatures(e)
 	for i := 1; i < len(e); i++ {
 		if e[i].Name == e[i-1].Name {
-			return nil, fault(begin, "the feature %s stands twice", quote(e[i].Name))
+			return nil, fault(begin, "the feature %s appears twice", quote(e[i].Name))
 		}
 	}
 	return e, nil

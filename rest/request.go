@@ -147,7 +147,7 @@ func fields(b []byte, known []string, what string) (map[string]int, error) {
 		_, twice := at[name]
 		switch {
 		case twice:
-			return fault(p, "the field %s stands twice", quote(name))
+			return fault(p, "the field %s appears twice", quote(name))
 		case !slices.Contains(known, name):
 			hint := strings.Join(known, ", ")
 			if near := nearest.Names(name, known, 1); len(near) == 1 && near[0] != name {

@@ -113,15 +113,15 @@ func TestExamplesAreTensorFlowsMessages(t *testing.T) {
 func TestWrongExamplesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"examples": []}`:                                  "examples: the list of examples is empty",
-		`{"examples": {"a": 1}}`:                            "examples: an object stands where a list of examples is expected",
+		`{"examples": {"a": 1}}`:                            "examples: got an object (want a list of examples)",
 		`{"examples": [1]}`:                                 "examples[0]: 1 can't be an example (want an object of features)",
 		`{"examples": [{"a": [1, 2.5]}]}`:                   "examples[0].a[1]: the feature's values are numbers with a point and whole numbers; a feature has values of one kind",
 		`{"examples": [{"a": [[1]]}]}`:                      "examples[0].a[0]: a list can't be a feature's value (want a number, a string or a list of them)",
 		`{"examples": [{"a": null}]}`:                       "examples[0].a: null can't be a feature's value (want a number, a string or a list of them)",
 		`{"examples": [{"a": 9223372036854775808}]}`:        "examples[0].a: 9223372036854775808 is out of range (an int64 holds -9223372036854775808 to 9223372036854775807)",
 		`{"examples": [{"a": 1e39}]}`:                       "examples[0].a: 1e39 is out of float32's range",
-		`{"examples": [{"a": 1, "a": 2}]}`:                  `examples[0]: the feature "a" stands twice`,
-		`{"context": {"a": 1}, "examples": [{}, {"a": 2}]}`: `examples[1]: the feature "a" stands in "context" too`,
+		`{"examples": [{"a": 1, "a": 2}]}`:                  `examples[0]: the feature "a" appears twice`,
+		`{"context": {"a": 1}, "examples": [{}, {"a": 2}]}`: `examples[1]: the feature "a" is in "context" too`,
 		`{"context": [], "examples": [{}]}`:                 "context: a list can't be an example (want an object of features)",
 		`{"context": {}}`:                                   `byte 0: a request holds "instances" or "inputs", or for classify and regress "examples"`,
 		`{"inputs": 1}`:                                     `byte 11: classify and regress take "examples", and the request holds "inputs"`,

@@ -298,7 +298,7 @@ func (s *scanner) unicode() (rune, *Error) {
 		r = utf16.DecodeRune(r, s.hex4())
 	}
 	if r < 0 || r == utf8.RuneError && string(s.b[begin:s.at]) != `\ufffd` && string(s.b[begin:s.at]) != `\uFFFD` || utf16.IsSurrogate(r) {
-		return 0, fault(begin, "a string holds an escape %q that stands for no character", clip(string(s.b[begin:min(len(s.b), begin+12)])))
+		return 0, fault(begin, "a string has the escape %q, which is no character", clip(string(s.b[begin:min(len(s.b), begin+12)])))
 	}
 	return r, nil
 }

@@ -141,7 +141,7 @@ func (r *objectReader) signature(c *ConcreteFunction, p *pb.SavedConcreteFunctio
 		}
 		o, err := r.object(id)
 		if err != nil {
-			return fmt.Errorf("it captures what isn't there: %w", err)
+			return fmt.Errorf("it captures a missing object: %w", err)
 		}
 		c.Captures = append(slices.Grow(c.Captures, len(p.BoundInputs)-len(c.Captures)), o)
 	}

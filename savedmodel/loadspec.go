@@ -291,7 +291,7 @@ func (r *restorer) missing(e trackable.Edge, id int) error {
 // assign gives a variable of the program the value of a variable of the file.
 func (r *restorer) assign(v *trackable.Variable, id int) error {
 	if other := r.bound[id]; other != nil && other != v {
-		return fmt.Errorf("savedmodel: load %s: two variables of the program stand for the file's", r.path(id))
+		return fmt.Errorf("savedmodel: load %s: two variables of the program correspond to the file's", r.path(id))
 	}
 	r.bound[id] = v
 	if have, ok := r.objects[id].(*trackable.Variable); ok {

@@ -607,7 +607,7 @@ func (r *restorer) saveables(o *Object) (map[string]SaveableFunctions, error) {
 			}
 			node, ok := obj.(FunctionNode)
 			if !ok {
-				return nil, fmt.Errorf("savedmodel: restore %s: what saves or restores %q is no function", r.path(o.ID), name)
+				return nil, fmt.Errorf("savedmodel: restore %s: the object that saves or restores %q is no function", r.path(o.ID), name)
 			}
 			functions[i] = node
 		}

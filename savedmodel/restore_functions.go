@@ -37,7 +37,7 @@ func (r *restorer) filledByFunction(id int) error {
 	if r.opts.Run != nil || r.opts.AllowMissing {
 		return nil
 	}
-	return fmt.Errorf("savedmodel: load %s: functions of %s restore the variable; name what runs them in RestoreOptions.Run, "+
+	return fmt.Errorf("savedmodel: load %s: functions of %s restore the variable; set RestoreOptions.Run, which runs them, "+
 		"or use RestoreOptions.AllowMissing to keep the value that the class has made", r.path(id), r.path(r.byFunction[id][0].ID))
 }
 
@@ -126,7 +126,7 @@ func (r *restorer) fillEmpty(functions map[int]*storedValues) []*trackable.Varia
 // unfilledError returns an error if the model has variables without a value, so that it can't be saved.
 func (r *Restored) unfilledError() error {
 	if r.byFunction {
-		return errors.New("functions of the model restore the variable; name what runs them in RewriteOptions.Run")
+		return errors.New("functions of the model restore the variable; set RewriteOptions.Run, which runs them")
 	}
 	return errors.New("the variable has no value in the model's checkpoint, because a registered saver of the program that wrote it has it")
 }

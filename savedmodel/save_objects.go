@@ -527,7 +527,7 @@ func numbers(list []int) []int32 {
 func (s *saver) describeVariable(o *pb.SavedObject, n *trackable.GraphNode) error {
 	v := n.Variable()
 	if v.DType() == tensor.Invalid {
-		return errors.New("the variable has no value; give it one with Init before the save")
+		return errors.New("the variable has no value; call Init before the save")
 	}
 	x := &pb.SavedVariable{}
 	t := v.Traits()

@@ -49,7 +49,7 @@ func (s *saver) makeSignatures() (*signatureMap, error) {
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Signatures)) {
 		c := s.opts.Signatures[name]
 		if c == nil {
-			return nil, signatureError(name, errors.New("there is no function; call Trace and give what it returns"))
+			return nil, signatureError(name, errors.New("there is no function; call Trace and pass its result"))
 		}
 		if err := s.addSignature(name, c); err != nil {
 			return nil, err

@@ -371,7 +371,7 @@ func (s *saver) addFiles() error {
 	for _, name := range sortedKeys(files) {
 		first, _, _ := strings.Cut(name, "/")
 		if !fs.ValidPath(name) || slices.Contains([]string{".", GraphFile, ChunkedGraphFile, "variables", AssetsDir, FingerprintFile}, first) {
-			return &SaveError{Err: fmt.Errorf("the file %q of SaveOptions.Files is no path for a file of its own below the model", name)}
+			return &SaveError{Err: fmt.Errorf("the file %q of SaveOptions.Files is no path for a separate file below the model", name)}
 		}
 		s.more = append(s.more, extraFile{name, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files[name])), nil }})
 	}

@@ -120,7 +120,7 @@ func readerAt(f fs.File) (io.ReaderAt, int64, error) {
 	case err != nil:
 		return nil, 0, err
 	case len(all) > maxSpool:
-		return nil, 0, fmt.Errorf("the file system gives no random access, and the file is larger than the %d bytes that are read into memory", maxSpool)
+		return nil, 0, fmt.Errorf("the file system has no random access, and the file is larger than the %d bytes that are read into memory", maxSpool)
 	case int64(len(all)) != info.Size():
 		return nil, 0, errors.New("the file has another size than its file system says")
 	}

@@ -87,7 +87,7 @@ func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options
 			return nil, fmt.Errorf("%s is no GraphDef: %w", name, err)
 		}
 	case size > 0 && b[0] == 1<<3:
-		return nil, fmt.Errorf("%s is a SavedModel's file under another name (want saved_model.pb in a directory of its own)", name)
+		return nil, fmt.Errorf("%s is a SavedModel's file under another name (want saved_model.pb in a separate directory)", name)
 	default:
 		if need := pb.Memory(&g, b); need > most {
 			return nil, much(need)

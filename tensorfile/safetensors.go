@@ -80,7 +80,7 @@ func (b *safetensorsStore) decode() (err error) {
 	}
 	for name, d := range b.layout.Types {
 		if _, ok := b.r.Info(name); !ok {
-			return fmt.Errorf("the metadata gives a type of %q, which the file lacks", name)
+			return fmt.Errorf("the metadata has a type for %q, which the file lacks", name)
 		}
 		if b.types[name], err = tensor.ParseDType(d); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (b *safetensorsStore) decode() (err error) {
 	}
 	for name, s := range b.layout.Strings {
 		if _, ok := b.r.Info(name); ok {
-			return fmt.Errorf("%q stands among the tensors and in the metadata", name)
+			return fmt.Errorf("%q is among the tensors and in the metadata", name)
 		}
 		if b.strings[name], err = s.tensor(); err != nil {
 			return fmt.Errorf("the metadata of %q: %w", name, err)

@@ -295,7 +295,7 @@ func (l *structLayout) add(t reflect.Type, prefix []int) {
 				l.add(f.Type, index)
 				continue
 			case f.Type.Kind() == reflect.Pointer && l.purpose.classify(f.Type) != classNone:
-				l.fail("%v embeds the pointer %v; embed the struct itself, or give the field a name", l.typ, f.Type)
+				l.fail("%v embeds the pointer %v; embed the struct itself, or name the field", l.typ, f.Type)
 				continue
 			}
 		}

@@ -483,7 +483,7 @@ func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
 func (v *Variable) writable() (*tensor.Tensor, error) {
 	c := v.cell.Load()
 	if c == nil {
-		return nil, fmt.Errorf("trackable: variable %q has no value to update; give it one with Init", v.shown())
+		return nil, fmt.Errorf("trackable: variable %q has no value to update; call Init", v.shown())
 	}
 	if c.shared() {
 		c = &cell{t: c.t.Clone()}

@@ -162,7 +162,7 @@ func Check(t testing.TB, build func() any) {
 	}
 	copied := vfs.MemDir()
 	if err := ck.WriteTo(ctx, copied, prefix); err != nil {
-		t.Errorf("checkpointtest: saving what was restored: %v", err)
+		t.Errorf("checkpointtest: saving the restored objects: %v", err)
 		return
 	}
 	for _, name := range dir.Names() {

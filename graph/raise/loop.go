@@ -165,7 +165,7 @@ func (f *frame) shape() (vars []*variable, cond *graph.Node, err error) {
 		}
 		v := byTurn[n.In[0].Node]
 		if v == nil || n.In[0].Index != 0 {
-			return nil, nil, fmt.Errorf("node %q gives no variable of the loop", n.Name)
+			return nil, nil, fmt.Errorf("node %q returns no variable of the loop", n.Name)
 		}
 		v.exits = append(v.exits, n)
 	}

@@ -20,7 +20,7 @@ func SortedSegments(s, is tensor.Shape, ids []int64) (tensor.Shape, error) {
 		case id < 0 || id != int64(int(id)):
 			return nil, fmt.Errorf("the segment id %d at %d is below 0 or too large", id, i)
 		case id < last:
-			return nil, fmt.Errorf("the segment ids are not increasing: %d behind %d", id, last)
+			return nil, fmt.Errorf("the segment ids are not increasing: %d after %d", id, last)
 		}
 		last = id
 	}

@@ -377,7 +377,7 @@ func setOperation(c *Inference) error {
 			return nil
 		}
 		if r < 2 || rank >= 0 && r != rank {
-			return fmt.Errorf("the sets stand in %d dimensions, not 2 or more of one number", r)
+			return fmt.Errorf("the sets have %d dimensions (want 2 or more, the same for both)", r)
 		}
 		rank = r
 		return nil

@@ -82,7 +82,7 @@ func (j *joiner) merge(m *message, p *pb.ChunkedMessage, depth int) error {
 // chunk returns a chunk's bytes and what they are.
 func (j *joiner) chunk(i uint64) ([]byte, pb.ChunkInfoType, error) {
 	if i >= uint64(len(j.info)) || j.info[i] == nil {
-		return nil, 0, fmt.Errorf("there is no chunk %d: the metadata tell of %d", i, len(j.info))
+		return nil, 0, fmt.Errorf("there is no chunk %d: the metadata has %d", i, len(j.info))
 	}
 	x := j.info[i]
 	data, ok := j.at[x.Offset]
@@ -90,7 +90,7 @@ func (j *joiner) chunk(i uint64) ([]byte, pb.ChunkInfoType, error) {
 	case !ok:
 		return nil, 0, fmt.Errorf("chunk %d should be at byte %d, where no record begins", i, x.Offset)
 	case uint64(len(data)) != x.Size:
-		return nil, 0, fmt.Errorf("chunk %d has %d bytes, the metadata tell of %d", i, len(data), x.Size)
+		return nil, 0, fmt.Errorf("chunk %d has %d bytes, the metadata has %d", i, len(data), x.Size)
 	}
 	if j.left -= int64(len(data)); j.left < 0 {
 		return nil, 0, ErrLimit

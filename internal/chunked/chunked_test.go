@@ -165,7 +165,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}{
 		{"no such chunk", chunk(7), "no chunk 7"},
 		{"a chunk where no record is", chunk(1), "no record begins"},
-		{"a chunk of another size", chunk(2), "metadata tell of 4"},
+		{"a chunk of another size", chunk(2), "the metadata has 4"},
 		{"far in a list", chunk(0, at(chunk(0), num(3), index(5))), "element 5"},
 		{"no field", chunk(0, at(chunk(0), index(5))), "field's number"},
 		{"field 0", chunk(0, at(chunk(0), num(0))), "number 0"},

@@ -47,7 +47,7 @@ func open(b []byte, most int64) (*joiner, *pb.ChunkedMessage, error) {
 		return nil, nil, err
 	}
 	if len(records) == 0 {
-		return nil, nil, errors.New("chunked: the file has no records, so nothing says what it holds")
+		return nil, nil, errors.New("chunked: the file has no records, so its content is not known")
 	}
 	last := records[len(records)-1]
 	var meta pb.ChunkMetadata

@@ -52,7 +52,7 @@ func RunPretrained(ctx context.Context) (*Pretrained, error) {
 	}
 	got := out["probabilities"]
 	if got == nil || !got.Shape().Equal(want.Shape()) || got.DType() != want.DType() {
-		return nil, errors.New("demo: the model gives something else than the recorded answers")
+		return nil, errors.New("demo: the model's answers differ from the recorded ones")
 	}
 	a, b := tensor.Values[float32](got), tensor.Values[float32](want)
 	for i := range a {

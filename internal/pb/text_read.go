@@ -89,7 +89,7 @@ func (r *textReader) field(v reflect.Value, seen map[int]bool) error {
 	case name == "[":
 		return r.any(v)
 	case !wordByte(name[0]):
-		return r.fail("%s stands where a field's name should", name)
+		return r.fail("got %s (want a field's name)", name)
 	case name[0] >= '0' && name[0] <= '9':
 		return r.unknown(v.FieldByName("Unknown").Addr().Interface().(*[]byte))
 	}
@@ -317,7 +317,7 @@ func (r *textReader) any(v reflect.Value) error {
 	var url strings.Builder
 	for r.tok != "]" {
 		if r.tok == "" || !wordByte(r.tok[0]) && r.tok != "/" && r.tok != "-" {
-			return r.fail("%q stands in the name of a type", r.tok)
+			return r.fail("got %q in the name of a type", r.tok)
 		}
 		url.WriteString(r.tok)
 		if err := r.next(); err != nil {

@@ -148,7 +148,7 @@ func TestFaultsOfTextAreNamed(t *testing.T) {
 		{new(NodeDef), "name: '\\Uffffffff'", "no character"},
 		{new(NodeDef), "attr { key: 'a'", "the text ends inside a message"},
 		{new(NodeDef), "attr: 1", "{ is missing after attr"},
-		{new(NodeDef), "}", "} stands where a field's name should"},
+		{new(NodeDef), "}", "got } (want a field's name)"},
 		{new(NodeDef), "[type.googleapis.com/tensorflow.NodeDef] {}", "NodeDef has no extensions"},
 		{new(NodeDef), "$", `unexpected '$'`},
 		{new(NodeDef), "0: 1", "0 is no field's number"},

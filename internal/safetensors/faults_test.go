@@ -72,7 +72,7 @@ func TestHeaderLimits(t *testing.T) {
 		}
 	}
 	err := read(raw, &Options{MaxHeader: 3})
-	if !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "a header of 4 bytes, of which at most 3 lie on the disk") {
+	if !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "a header of 4 bytes, of which at most 3 are on the disk") {
 		t.Errorf("a header beyond MaxHeader: %v", err)
 	}
 	if err := read(binary.LittleEndian.AppendUint64(nil, 1), nil); err == nil || !strings.Contains(err.Error(), "a header of 1 bytes in a file of 8") {

@@ -89,7 +89,7 @@ func Open(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 		return nil, &Error{What: fmt.Sprintf("a header of %d bytes in a file of %d", n, size)}
 	}
 	if o != nil && o.MaxHeader > 0 && int64(n) > o.MaxHeader {
-		return nil, fmt.Errorf("safetensors: a header of %d bytes, of which at most %d lie on the disk; ReadOptions.MaxMemory raises it: %w", n, o.MaxHeader, errors.ErrUnsupported)
+		return nil, fmt.Errorf("safetensors: a header of %d bytes, of which at most %d are on the disk; ReadOptions.MaxMemory raises it: %w", n, o.MaxHeader, errors.ErrUnsupported)
 	}
 	f := &Reader{r: r, data: 8 + int64(n)}
 	err := f.parse(int64(n), size-f.data, false)
@@ -159,7 +159,7 @@ func (f *Reader) parse(n, dataBytes int64, names bool) error {
 		}
 		name, _ := key.(string)
 		if seen[name] {
-			return fail(name, "the name stands twice", nil)
+			return fail(name, "the name appears twice", nil)
 		}
 		if names || name == metadataKey {
 			seen[name] = true

@@ -118,7 +118,7 @@ func (l *lexer) next() {
 			l.fail(at, "the byte 0x%02x is no text", c)
 			return
 		}
-		l.fail(at, "the character %q stands where a field's name is expected", r)
+		l.fail(at, "got the character %q (want a field's name)", r)
 	}
 }
 

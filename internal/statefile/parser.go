@@ -20,7 +20,7 @@ func (p *parser) accept(text string) bool {
 
 func (p *parser) expect(text string) {
 	if !p.accept(text) {
-		p.fail(p.tok.at, "%v stands where %q is expected", p.tok, text)
+		p.fail(p.tok.at, "got %v (want %q)", p.tok, text)
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *parser) list(one func()) {
 // str reads a string, or several that stand next to each other and are one.
 func (p *parser) str() string {
 	if p.tok.kind != tokString {
-		p.fail(p.tok.at, "%v stands where a string is expected", p.tok)
+		p.fail(p.tok.at, "got %v (want a string)", p.tok)
 		return ""
 	}
 	v := p.tok.text
@@ -131,7 +131,7 @@ func (p *parser) number() float64 {
 		case "nan", "nanf":
 			v = math.NaN()
 		default:
-			p.fail(at, "%v stands where a number is expected", p.tok)
+			p.fail(at, "got %v (want a number)", p.tok)
 			return 0
 		}
 		p.next()
@@ -148,7 +148,7 @@ func (p *parser) number() float64 {
 		}
 		text = digits
 	default:
-		p.fail(at, "%v stands where a number is expected", p.tok)
+		p.fail(at, "got %v (want a number)", p.tok)
 		return 0
 	}
 	v, err := strconv.ParseFloat(text, 64)
@@ -175,13 +175,13 @@ func (p *parser) unknown(depth int) {
 		}
 		p.expect("]")
 	default:
-		p.fail(p.tok.at, "%v stands where a field's name is expected", p.tok)
+		p.fail(p.tok.at, "got %v (want a field's name)", p.tok)
 		return
 	}
 	if p.accept(":") || p.punct("{") || p.punct("<") || p.punct("[") {
 		p.list(func() { p.skipValue(depth) })
 	} else {
-		p.fail(p.tok.at, "%v stands where \":\" is expected", p.tok)
+		p.fail(p.tok.at, "got %v (want \":\")", p.tok)
 		return
 	}
 	p.separator()
@@ -212,11 +212,11 @@ func (p *parser) skipValue(depth int) {
 		p.next()
 	case p.punct("-"):
 		if p.next(); p.tok.kind != tokIdent && p.tok.kind != tokNumber {
-			p.fail(p.tok.at, "%v stands where a number is expected", p.tok)
+			p.fail(p.tok.at, "got %v (want a number)", p.tok)
 			return
 		}
 		p.next()
 	default:
-		p.fail(p.tok.at, "%v stands where a value is expected", p.tok)
+		p.fail(p.tok.at, "got %v (want a value)", p.tok)
 	}
 }

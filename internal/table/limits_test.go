@@ -95,7 +95,7 @@ func TestSnappyLengthsBeyondWhatItCanCompressAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 	lying := append(binary.AppendUvarint(nil, uint64(len(small)*snappyRatio+65)), small[3:]...)
-	if _, err := read(raw([]byte{typeSnappy}, lying)); err == nil || !strings.Contains(err.Error(), "lies about its length") {
+	if _, err := read(raw([]byte{typeSnappy}, lying)); err == nil || !strings.Contains(err.Error(), "has a wrong length") {
 		t.Error(err)
 	}
 }
@@ -116,10 +116,10 @@ func TestPlacesOfDamage(t *testing.T) {
 	}{
 		"no restarts":              {[]byte{1, 2, 3}, "no restarts", 0},
 		"one restart too many":     {slices.Concat(one, tail(0, 3)), "can't have 3 restarts", 8},
-		"a restart after the end":  {slices.Concat(one, tail(0, 9, 2)), "restart stands where", 8},
-		"the first isn't at 0":     {slices.Concat(one, tail(1, 1)), "restart stands where", 4},
-		"a restart of no entries":  {tail(7, 1), "restart stands where", 0},
-		"two of no entries":        {tail(0, 0, 2), "restart stands where", 0},
+		"a restart after the end":  {slices.Concat(one, tail(0, 9, 2)), "a restart is at an offset where", 8},
+		"the first isn't at 0":     {slices.Concat(one, tail(1, 1)), "a restart is at an offset where", 4},
+		"a restart of no entries":  {tail(7, 1), "a restart is at an offset where", 0},
+		"two of no entries":        {tail(0, 0, 2), "a restart is at an offset where", 0},
 		"shares with no key":       {slices.Concat([]byte{1, 1, 0, 'a'}, tail(0, 1)), "shares 1 bytes with a key of 0", 0},
 		"a key cut off":            {slices.Concat(one, []byte{0, 9, 0}, tail(0, 1)), "9 bytes are announced, 0 are left", 7},
 		"a varint of 33 bits":      {slices.Concat([]byte{0x80, 0x80, 0x80, 0x80, 0x10, 0, 0}, tail(0, 1)), "longer than 32 bits", 0},

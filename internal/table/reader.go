@@ -155,7 +155,7 @@ func (t *Reader) read(h handle, buf *[]byte) ([]byte, error) {
 	case typeSnappy:
 		n, err := snappy.DecodedLen(body[:h.size])
 		if err != nil || uint64(n) > h.size*snappyRatio+64 {
-			return nil, corrupt(int64(h.offset), "the compressed block of %d bytes lies about its length", h.size)
+			return nil, corrupt(int64(h.offset), "the compressed block of %d bytes has a wrong length", h.size)
 		}
 		if uint64(n) > t.most {
 			return nil, t.tooLarge(h, uint64(n))
@@ -396,7 +396,7 @@ func (e *Entries) fail(err error) bool {
 // end checks what is to be known at the block's end.
 func (e *Entries) end() bool {
 	if e.err == nil && (len(e.restarts) > 4 || len(e.restarts) == 4 && (len(e.contents) > 0 || binary.LittleEndian.Uint32(e.restarts) != 0)) {
-		e.err = corrupt(e.tail-int64(len(e.restarts)), "a restart stands where no entry begins")
+		e.err = corrupt(e.tail-int64(len(e.restarts)), "a restart is at an offset where no entry begins")
 	}
 	return false
 }

@@ -297,7 +297,7 @@ func (d *Decoder) field(f field, dst reflect.Value, v any) error {
 			return err
 		}
 		if !def.IsZero() {
-			return fmt.Errorf("got %v; this setting isn't supported, since zero stands for the default %s", v, f.def)
+			return fmt.Errorf("got %v; this setting isn't supported, since zero means the default %s", v, f.def)
 		}
 	}
 	return nil

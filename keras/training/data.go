@@ -435,7 +435,7 @@ func newFeed(ctx context.Context, data Data, o *sourceOptions) (*feed, error) {
 		f.perEpoch = n
 	}
 	if s, ok := src.(*stream); ok && s.size == infinite && o.steps == 0 {
-		return nil, errors.New("the dataset never ends; give the number of steps in an epoch")
+		return nil, errors.New("the dataset never ends; set the number of steps in an epoch")
 	}
 	return f, nil
 }

@@ -254,7 +254,7 @@ func (f *fitting) skip(ctx context.Context) error {
 	n := f.r.InitialStep
 	if !f.feed.src.restarts() {
 		if epochs > 0 && f.feed.perEpoch < 0 {
-			return errors.New("the training can't go on in a later epoch: the number of steps in an epoch isn't known; set StepsPerEpoch")
+			return errors.New("the training can't continue in a later epoch: the number of steps in an epoch isn't known; set StepsPerEpoch")
 		}
 		n += epochs * max(f.feed.perEpoch, 0)
 	}
@@ -265,7 +265,7 @@ func (f *fitting) skip(ctx context.Context) error {
 	for range n {
 		switch _, err := f.feed.next(); {
 		case errors.Is(err, io.EOF):
-			return fmt.Errorf("the data ends before batch %d of the epoch, at which the training goes on; use the data of the earlier training", f.r.InitialStep)
+			return fmt.Errorf("the data ends before batch %d of the epoch, at which the training continues; use the data of the earlier training", f.r.InitialStep)
 		case err != nil:
 			return err
 		}

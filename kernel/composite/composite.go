@@ -96,7 +96,7 @@ func of(inputs int, build func(b *body, in []graph.Output) []graph.Output) func(
 			return nil, fmt.Errorf("takes %d inputs, %d were given", inputs, len(n.In))
 		}
 		if n.Functions == nil {
-			return nil, fmt.Errorf("can't be prepared alone: its parts have kernels of their own")
+			return nil, fmt.Errorf("can't be prepared alone: its parts have separate kernels")
 		}
 		b := &body{node: n, f: graph.NewFunction("_" + n.Op)}
 		in := make([]graph.Output, len(n.In))

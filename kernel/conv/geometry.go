@@ -69,7 +69,7 @@ func (g *geometry) windows(w *shape.Windows, x tensor.Shape, size [3]int) error 
 	l := w.Layout
 	g.channelsFirst = l.Channels == 1
 	if l.Batch != 0 || l.Channels != 1 && l.Channels != g.rank-1 {
-		return fmt.Errorf("images have to lie one after the other, with the channels first or last")
+		return fmt.Errorf("images must be stored one after the other, with the channels first or last")
 	}
 	if w.Strides[l.Batch] != 1 || w.Dilations[l.Batch] != 1 {
 		return fmt.Errorf("strides and dilations along the batch have to be 1")

@@ -42,7 +42,7 @@ func (f *closure) holds(c *engine.Call, in ...element) (bool, error) {
 
 func truth(out element) (bool, error) {
 	if len(out) != 1 || out[0].Tensor == nil || out[0].Tensor.DType() != tensor.Bool || out[0].Tensor.Len() != 1 {
-		return false, fmt.Errorf("the predicate doesn't give one bool")
+		return false, fmt.Errorf("the predicate doesn't return one bool")
 	}
 	return tensor.Values[bool](out[0].Tensor)[0], nil
 }
@@ -210,7 +210,7 @@ func (s *scanner) next(c *engine.Call) (element, bool, error) {
 	case err != nil:
 		return nil, false, err
 	case len(out) < n:
-		return nil, false, fmt.Errorf("the function gives %d values, fewer than the %d of the state", len(out), n)
+		return nil, false, fmt.Errorf("the function returns %d values, fewer than the %d of the state", len(out), n)
 	}
 	s.state = slices.Clip(out[:n])
 	return out[n:], true, nil
@@ -258,7 +258,7 @@ func reduced(n *engine.Node) (func(*engine.Call) error, error) {
 				return err
 			}
 			if len(state) != states {
-				return fmt.Errorf("the function gives %d values, the state has %d", len(state), states)
+				return fmt.Errorf("the function returns %d values, the state has %d", len(state), states)
 			}
 		}
 	}), nil

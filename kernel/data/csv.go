@@ -200,7 +200,7 @@ func (x *csvRecords) fields(afford func(int64) error) ([]string, error) {
 		case state == behind && b == '"':
 			text, state = append(text, b), quoted
 		case state == behind:
-			return nil, fmt.Errorf("%w: a quote in a field stands without another one", errRecord)
+			return nil, fmt.Errorf("%w: a quote in a field is not doubled", errRecord)
 		case x.quotes && b == '"' && first:
 			state = quoted
 		case x.quotes && b == '"':

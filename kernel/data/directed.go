@@ -41,11 +41,11 @@ func directed(c *engine.Call) error {
 					return nil, false, err
 				}
 				if len(e) != 1 || e[0].Tensor == nil || e[0].Tensor.DType() != tensor.Int64 || e[0].Tensor.Len() != 1 {
-					return nil, false, fmt.Errorf("the selector doesn't give one int64")
+					return nil, false, fmt.Errorf("the selector doesn't return one int64")
 				}
 				k := tensor.Values[int64](e[0].Tensor)[0]
 				if k < 0 || k >= int64(len(its)) {
-					return nil, false, fmt.Errorf("the selector gives %d, there are %d datasets", k, len(its))
+					return nil, false, fmt.Errorf("the selector returned %d, there are %d datasets", k, len(its))
 				}
 				if its[k] == nil {
 					continue

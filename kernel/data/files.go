@@ -239,7 +239,7 @@ func (x *fixed) next(c *engine.Call) ([]byte, error) {
 	}
 	b, err := readFull(c, x.r, uint64(x.length))
 	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		err = fmt.Errorf("the file has bytes behind its last record of %d", x.length)
+		err = fmt.Errorf("the file has bytes after its last record of %d", x.length)
 	}
 	return b, err
 }

@@ -52,7 +52,7 @@ func (f *closure) integer(c *engine.Call, what string, in ...element) (int64, er
 		return 0, err
 	}
 	if len(out) != 1 || out[0].Tensor == nil || out[0].Tensor.DType() != tensor.Int64 || out[0].Tensor.Len() != 1 {
-		return 0, fmt.Errorf("%s doesn't give one int64", what)
+		return 0, fmt.Errorf("%s doesn't return one int64", what)
 	}
 	return tensor.Values[int64](out[0].Tensor)[0], nil
 }

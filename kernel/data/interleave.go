@@ -13,11 +13,11 @@ func (f *closure) dataset(c *engine.Call, in ...element) (*Dataset, error) {
 		return nil, err
 	}
 	if len(out) != 1 {
-		return nil, fmt.Errorf("the function gives %d values, not one dataset", len(out))
+		return nil, fmt.Errorf("the function returns %d values, not one dataset", len(out))
 	}
 	d, ok := out[0].Object.(*Dataset)
 	if !ok {
-		return nil, fmt.Errorf("the function gives %v, not a dataset", out[0].DType())
+		return nil, fmt.Errorf("the function returns %v, not a dataset", out[0].DType())
 	}
 	return d, nil
 }

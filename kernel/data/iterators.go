@@ -89,7 +89,7 @@ func (x *Iterator) next(c *engine.Call) (element, bool, error) {
 	}
 	defer x.unlock()
 	if x.it == nil {
-		return nil, false, fmt.Errorf("the iterator has no dataset: MakeIterator gives it one; it is run first, as an initializer")
+		return nil, false, fmt.Errorf("the iterator has no dataset: MakeIterator sets one; it is run first, as an initializer")
 	}
 	return take(c, x.states, x.it)
 }
@@ -320,7 +320,7 @@ func fromString(c *engine.Call) error {
 	o, _ := c.Instance().Lookup(handleKey(s[0]))
 	x, ok := o.(*Iterator)
 	if !ok {
-		return fmt.Errorf("the string %.40q stands for no iterator of this model: IteratorToStringHandle gives one", s[0])
+		return fmt.Errorf("the string %.40q names no iterator of this model; IteratorToStringHandle returns the names", s[0])
 	}
 	if err := x.accepts(c.Attrs().Types("output_types"), c.Attrs().Shapes("output_shapes")); err != nil {
 		return err
@@ -352,7 +352,7 @@ func elementAt(c *engine.Call) error {
 		case err != nil:
 			return err
 		case !ok:
-			return fmt.Errorf("index %d is behind the last element", at)
+			return fmt.Errorf("index %d is after the last element", at)
 		case at == 0:
 			return give(c, e)
 		}

@@ -132,7 +132,7 @@ func (r *reader) begin(c *engine.Call, q *Queue) error {
 		return err
 	}
 	if es[0][0].Tensor.Len() != 1 {
-		return fmt.Errorf("the %s %q gives %v, not the name of a file", q.kind, q.name, es[0][0].Tensor.Shape())
+		return fmt.Errorf("the %s %q returns %v, not the name of a file", q.kind, q.name, es[0][0].Tensor.Shape())
 	}
 	r.work = es[0][0].Tensor.Strings()[0]
 	r.started++
@@ -393,7 +393,7 @@ type fixedFormat struct{ header, length, footer, hop int64 }
 func newFixedFormat(as graph.Attrs) (f fixedFormat, err error) {
 	f = fixedFormat{as.Int("header_bytes", 0), as.Int("record_bytes", 0), as.Int("footer_bytes", 0), as.Int("hop_bytes", 0)}
 	if f.header < 0 || f.length <= 0 || f.footer < 0 || f.hop < 0 {
-		return f, fmt.Errorf("records of %d bytes, each %d behind the one before, between a header of %d and a footer of %d can't be", f.length, f.hop, f.header, f.footer)
+		return f, fmt.Errorf("records of %d bytes, each %d after the one before, between a header of %d and a footer of %d can't be", f.length, f.hop, f.header, f.footer)
 	}
 	if f.hop == 0 {
 		f.hop = f.length

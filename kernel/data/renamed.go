@@ -182,7 +182,7 @@ func mapDefun(n *engine.Node) (func(*engine.Call) error, error) {
 				return fmt.Errorf("row %d: %w", i, err)
 			}
 			if len(rows[i]) != results {
-				return fmt.Errorf("the function gives %d values, not %d", len(rows[i]), results)
+				return fmt.Errorf("the function returns %d values, not %d", len(rows[i]), results)
 			}
 			bytes += bytesOf(rows[i])
 			if err := c.Afford(bytes); err != nil {

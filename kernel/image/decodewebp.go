@@ -123,7 +123,7 @@ func parseWebP(s string) (*webpFile, error) {
 	}
 	for _, m := range f.frames {
 		if m.w == 0 || m.h == 0 || m.x+m.w > f.w || m.y+m.h > f.h {
-			return nil, errors.New("a frame lies outside of the canvas")
+			return nil, errors.New("a frame is outside of the canvas")
 		}
 	}
 	return f, nil

@@ -83,7 +83,7 @@ func mergeSummary(c *engine.Call) error {
 						return err
 					}
 					if tag != "" && seen[tag] {
-						return fmt.Errorf("the tag %q stands in two summaries", tag)
+						return fmt.Errorf("the tag %q is in two summaries", tag)
 					}
 					seen[tag] = true
 					out = appendField(out, summaryValue, value)

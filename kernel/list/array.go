@@ -371,7 +371,7 @@ func (t *array) gather(c *engine.Call, at []int64) error {
 	}
 	s, ok := p.Tensor()
 	if !ok {
-		return fmt.Errorf("there are no elements that tell the shape %v fully", p)
+		return fmt.Errorf("no element defines the shape %v fully", p)
 	}
 	out, err := c.Alloc(0, t.DType, append(tensor.Shape{len(vs)}, s...))
 	if err != nil {
@@ -424,7 +424,7 @@ func arrayConcat(c *engine.Call) error {
 	}
 	s, ok := row.Tensor()
 	if !ok {
-		return fmt.Errorf("there are no elements that tell the shape %v of a row fully", row)
+		return fmt.Errorf("no element defines the shape %v of a row fully", row)
 	}
 	out, err := c.Alloc(0, t.DType, append(tensor.Shape{total}, s...))
 	if err != nil {

@@ -61,7 +61,7 @@ func join(c *engine.Call, l *variant.List, vs []engine.Value, shapeAt int) error
 	}
 	s, ok := p.Tensor()
 	if !ok {
-		return fmt.Errorf("no element tells the elements' shape %v fully", p)
+		return fmt.Errorf("no element defines the elements' shape %v fully", p)
 	}
 	if l.DType == tensor.Variant {
 		return joinVariants(c, s, vs)
@@ -183,7 +183,7 @@ func concat(c *engine.Call) error {
 	}
 	s, ok := row.Tensor()
 	if !ok {
-		return fmt.Errorf("no element tells the shape %v of a row fully", row)
+		return fmt.Errorf("no element defines the shape %v of a row fully", row)
 	}
 	out, err := c.Alloc(0, l.DType, append(tensor.Shape{int(total)}, s...))
 	if err != nil {

@@ -135,7 +135,7 @@ func (f *csv) split(line string) ([]string, error) {
 		for i++; i < len(line)-1 && (line[i] != '"' || line[i+1] != f.delimiter); i++ {
 			if line[i] == '"' {
 				if line[i+1] != '"' {
-					return nil, fmt.Errorf("a quote in a field stands without another one")
+					return nil, fmt.Errorf("a quote in a field is not doubled")
 				}
 				i++
 			}

@@ -190,7 +190,7 @@ func (j *jsonText) message(of []jsonField) ([]byte, error) {
 			}
 			for k, before := range seen {
 				if before && f.oneof {
-					return j.errorf("%s stands beside %s", name, of[k].names[0])
+					return j.errorf("%s and %s are both present", name, of[k].names[0])
 				}
 			}
 			seen[i] = true
@@ -208,7 +208,7 @@ func (j *jsonText) features(out []byte) ([]byte, error) {
 	seen := map[string]bool{}
 	err := j.entries(func(name string) error {
 		if seen[name] {
-			return j.errorf("the feature %q stands there twice", name)
+			return j.errorf("the feature %q appears twice", name)
 		}
 		seen[name] = true
 		entry := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)

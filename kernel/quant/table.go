@@ -119,7 +119,7 @@ func prepareConv(n *engine.Node) (func(*engine.Call) error, error) {
 	case filter == tensor.QInt8:
 		return prepareFusedConv(n)
 	case in != filter:
-		return nil, fmt.Errorf("an input of %v with a filter of %v; such a filter takes inputs of its own type", in, filter)
+		return nil, fmt.Errorf("an input of %v with a filter of %v; such a filter takes inputs of the same type", in, filter)
 	}
 	return prepareWindows(quantizedConv)(n)
 }

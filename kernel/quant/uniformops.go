@@ -183,7 +183,7 @@ func uniformAdd(c *engine.Call) error {
 				return err
 			}
 			if to.axis >= 0 && (in[k].axis < 0 || len(c.In(k).Shape())-in[k].axis != len(s)-to.axis) {
-				return fmt.Errorf("the %sscales must lie along the axis of the output's", prefix)
+				return fmt.Errorf("the %sscales must be along the axis of the output's", prefix)
 			}
 			if to.axis < 0 && in[k].axis >= 0 {
 				return fmt.Errorf("the output must have scales along an axis where the %sscales do", prefix)

@@ -20,7 +20,7 @@ func toTensor(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 	}
 	if len(types) == 0 || len(types) == 1 && types[0] == "FIRST_DIM_SIZE" || len(types) > 1 && types[0] == "VALUE_ROWIDS" || len(types) == 1 && types[0] == "VALUE_ROWIDS" {
-		return nil, fmt.Errorf("the partitions %q don't tell the number of rows", types)
+		return nil, fmt.Errorf("the partitions %q don't define the number of rows", types)
 	}
 	return func(c *engine.Call) error {
 		if err := c.Need(3 + len(types)); err != nil {

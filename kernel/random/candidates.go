@@ -135,7 +135,7 @@ func (k *classes) fill(c *engine.Call, dst []int64, words *draws.Stream, unique 
 			return 0, c.Context().Err()
 		}
 		if tries == math.MaxInt32 {
-			return 0, fmt.Errorf("%d draws gave only %d different classes", tries, n)
+			return 0, fmt.Errorf("%d draws produced only %d different classes", tries, n)
 		}
 		class := k.draw(words)
 		if unique {

@@ -173,7 +173,7 @@ func newPlan(c *engine.Call) (p plan, err error) {
 	n := int64(0)
 	for i, id := range p.ids {
 		if id < 0 || i > 0 && id < p.ids[i-1] {
-			return p, fmt.Errorf("segment %d stands out of order", id)
+			return p, fmt.Errorf("segment %d is out of order", id)
 		}
 		if k := p.rows[i]; k < 0 || k >= int64(s[0]) {
 			return p, fmt.Errorf("row %d is outside of [0, %d)", k, s[0])

@@ -111,7 +111,7 @@ func sparseSets[T member](c *engine.Call, i int) (*sets[T], error) {
 	v := membersOf[T](m.values)
 	for k := range m.n {
 		if ordered && k > 0 && slices.Compare(m.row(k-1), m.row(k)) >= 0 {
-			return nil, fmt.Errorf("the indices %v repeat or stand out of order", m.row(k))
+			return nil, fmt.Errorf("the indices %v repeat or are out of order", m.row(k))
 		}
 		x.add(m.row(k)[:m.rank-1], v[k])
 	}

@@ -58,7 +58,7 @@ func toDense(c *engine.Call) error {
 			to += int(k) * strides[d]
 		}
 		if inOrder && to <= last {
-			return fmt.Errorf("the indices %v repeat or stand out of order", at[i*rank:(i+1)*rank])
+			return fmt.Errorf("the indices %v repeat or are out of order", at[i*rank:(i+1)*rank])
 		}
 		last = to
 		copyElements(out, values, to, min(i, values.Len()-1), 1)

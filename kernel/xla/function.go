@@ -47,11 +47,11 @@ func (s *scalars) call(c *engine.Call, args, results [][]byte, types ...tensor.D
 		return err
 	}
 	if len(out) != len(results) {
-		return fmt.Errorf("%s gives %d results (want %d)", s.name, len(out), len(results))
+		return fmt.Errorf("%s returns %d results (want %d)", s.name, len(out), len(results))
 	}
 	for i, v := range out {
 		if v.Tensor == nil || len(v.Tensor.Shape()) != 0 || len(v.Tensor.Bytes()) != len(results[i]) {
-			return fmt.Errorf("%s gives no scalar of the wanted type as result %d", s.name, i)
+			return fmt.Errorf("%s returns no scalar of the wanted type as result %d", s.name, i)
 		}
 		copy(results[i], v.Tensor.Bytes())
 		c.Drop(v)

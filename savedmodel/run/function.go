@@ -115,7 +115,7 @@ func (f *Function) call(ctx context.Context, t *savedmodel.ConcreteFunction, in 
 		return nil, err
 	}
 	if want := len(c.function.Args) - len(c.captures); want != len(in) {
-		return nil, fmt.Errorf("savedmodel: the function %q takes %d tensors, its signature tells of %d", t.Name, want, len(in))
+		return nil, fmt.Errorf("savedmodel: the function %q takes %d tensors, its signature has %d", t.Name, want, len(in))
 	}
 	out, err := f.model.runValues(ctx, c, in)
 	if err != nil {

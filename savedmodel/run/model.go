@@ -165,8 +165,8 @@ func unrecorded(ctx context.Context, where string) error {
 	if !callers.Recording(ctx) {
 		return nil
 	}
-	return fmt.Errorf("%s: savedmodel: a call of %s with tensors in what a gradient tape records, which doesn't see it; "+
-		"Function.Concrete and function.Apply call it there, ops.StopGradient makes constants of what they give", callers.Site(), where)
+	return fmt.Errorf("%s: savedmodel: a gradient tape doesn't record a call of %s with tensors; "+
+		"Function.Concrete and function.Apply call it there, ops.StopGradient makes constants of their results", callers.Site(), where)
 }
 
 // runValues calls c with values, to which it adds what c captures.
@@ -283,7 +283,7 @@ func (m *Model) makeResource(ctx context.Context, o *savedmodel.Object, depth in
 		return engine.Value{}, err
 	}
 	if len(out) != 1 || out[0].Object == nil {
-		return engine.Value{}, fmt.Errorf("its function _create_resource gives no handle")
+		return engine.Value{}, fmt.Errorf("its function _create_resource returns no handle")
 	}
 	m.resources[o] = out[0] // the initializer takes it
 	if o.Child("_initialize") != nil {

@@ -17,7 +17,7 @@ func pack(out *graph.Structure, results []engine.Value) (any, error) {
 	}
 	v, err := p.pack(out)
 	if err == nil && len(p.rest) > 0 {
-		err = fmt.Errorf("the function gives %d tensors more than its signature tells of", len(p.rest))
+		err = fmt.Errorf("the function returns %d tensors more than its signature has", len(p.rest))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("savedmodel: %w", err)
@@ -30,7 +30,7 @@ type packer struct{ rest []engine.Value }
 
 func (p *packer) next() (*tensor.Tensor, error) {
 	if len(p.rest) == 0 {
-		return nil, errors.New("the function gives fewer tensors than its signature tells of")
+		return nil, errors.New("the function returns fewer tensors than its signature has")
 	}
 	v := p.rest[0]
 	p.rest = p.rest[1:]
@@ -76,7 +76,7 @@ func (p *packer) pack(s *graph.Structure) (any, error) {
 	case graph.CompositeStructure:
 		n, known := s.Composite.Count()
 		if !known {
-			return nil, fmt.Errorf("how many tensors a %s has isn't known: CallFlat gives them: %w", s.Composite.Name(), errors.ErrUnsupported)
+			return nil, fmt.Errorf("the number of tensors of a %s isn't known; CallFlat returns them: %w", s.Composite.Name(), errors.ErrUnsupported)
 		}
 		list, err := p.take(n)
 		return Composite(list), err

@@ -67,7 +67,7 @@ func (m *Model) giveState(r *savedmodel.Restored, o *savedmodel.RewriteOptions) 
 			continue
 		}
 		if o.Run == nil {
-			return fmt.Errorf("%s: functions of the model save the values of this resource; name what runs them in RewriteOptions.Run", paths[x.ID])
+			return fmt.Errorf("%s: functions of the model save the values of this resource; set RewriteOptions.Run, which runs them", paths[x.ID])
 		}
 		to.Adopt(v.Object, o.Run)
 	}

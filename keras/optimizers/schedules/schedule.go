@@ -30,7 +30,7 @@ type Func func(s *ops.Scope, step *ops.Value) *ops.Value
 func (f Func) Rate(s *ops.Scope, step *ops.Value) *ops.Value { return f(s, step) }
 
 // ErrNoRate reports a schedule whose Rate returned nil.
-var ErrNoRate = errors.New("the Schedule gave no value; its Rate must return a scalar")
+var ErrNoRate = errors.New("the Schedule returned no value; its Rate must return a scalar")
 
 // At returns a schedule's rate after the given number of steps. It is for code outside of
 // functions.

@@ -47,7 +47,7 @@ func (m *Image) Decode(o Options) ([]byte, error) {
 		crop = Window{0, 0, h, w}
 	}
 	if crop.Y < 0 || crop.X < 0 || crop.Height < 1 || crop.Width < 1 || crop.Height > h-crop.Y || crop.Width > w-crop.X {
-		return nil, fmt.Errorf("the part %+v lies outside of %d×%d pixels", crop, h, w)
+		return nil, fmt.Errorf("the part %+v is outside of %d×%d pixels", crop, h, w)
 	}
 	align := 8 / o.Ratio
 	if len(m.components) > 1 {

@@ -79,7 +79,7 @@ func (t *table) columns(inputs []rest.Spec) (map[string]*tensor.Tensor, error) {
 	for i, name := range t.header {
 		name = strings.TrimSpace(name)
 		if out[name] != nil {
-			return nil, fmt.Errorf("line 1: the input %q stands twice", name)
+			return nil, fmt.Errorf("line 1: the input %q appears twice", name)
 		}
 		x := inputs[slices.IndexFunc(inputs, func(x rest.Spec) bool { return x.Name == name })]
 		var err error
