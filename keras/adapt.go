@@ -17,8 +17,8 @@ import (
 //	err := keras.Adapt(ctx, bins, ages.Batch(100, nil).All(ctx))
 //
 // The layers are Normalization, Discretization, StringLookup, IntegerLookup and
-// TextVectorization. What the layer had learned before is forgotten. An error of the
-// batches ends Adapt.
+// TextVectorization. Adapt replaces the state that the layer had learned before. An
+// error of the batches ends Adapt.
 func Adapt(ctx context.Context, layer base.Adapter, batches iter.Seq2[*tensor.Tensor, error]) error {
 	var failed error
 	s := function.Eager(ctx)

@@ -24,7 +24,8 @@ func TestObjectsThatChangeAfterTheRestore(t *testing.T) {
 			r.train(steps)
 			return r.save()
 		}
-		// goesOn returns what a run saves whose objects are there before the restore.
+		// goesOn returns the checkpoint of a run whose objects exist before the
+		// restore.
 		goesOn := func(from *vfs.Mem) *vfs.Mem {
 			r := newRun(t, m)
 			r.Net.Field = dense(3)

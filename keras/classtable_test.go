@@ -101,7 +101,7 @@ func (e evidence) configs(x any) {
 	}
 }
 
-// columns counts the classes of feature columns that give a case's outputs.
+// columns counts the classes of feature columns that produce a case's outputs.
 func (e evidence) columns(x any) {
 	switch x := x.(type) {
 	case []any:
@@ -266,7 +266,7 @@ func (e evidence) optimizers(t *testing.T) {
 	}
 }
 
-// keyed counts the case of an object that stands alone.
+// keyed counts the case of a separate object.
 func (e evidence) keyed(t *testing.T, config []byte) {
 	e.configs(anyOf(t, config))
 	var o object
@@ -359,8 +359,8 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-// TestClassTable holds docs/keras-classes.md, the table of classes, to what the fixtures
-// of tf_keras show, and requires fixtures of every class.
+// TestClassTable compares docs/keras-classes.md, the table of classes, with the fixtures
+// of tf_keras, and requires fixtures of every class.
 func TestClassTable(t *testing.T) {
 	e := evidence{}
 	e.layers(t)

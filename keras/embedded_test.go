@@ -26,8 +26,8 @@ type scaled struct {
 	Opt optimizers.Optimizer
 }
 
-// TestAStructThatEmbedsAVariableIsOne: it is an input, and what a gradient, an
-// optimizer, Assign and a checkpoint take.
+// TestAStructThatEmbedsAVariableIsOne checks that such a struct can be an
+// input, and that gradients, optimizers, Assign and checkpoints take it.
 func TestAStructThatEmbedsAVariableIsOne(t *testing.T) {
 	ctx := t.Context()
 	for _, mode := range []function.Mode{function.Eagerly, function.Traced} {

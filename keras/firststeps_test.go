@@ -18,8 +18,9 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// firstFile writes what TensorFlow 1's Saver does of a layer that Adam trains:
-// variables, slots, powers and, where steps is given, the count of steps.
+// firstFile writes the checkpoint that TensorFlow 1's Saver makes of a layer
+// that Adam trains: variables, slots, powers and, if steps is set, the count of
+// steps.
 func firstFile(t *testing.T, counts map[string]*tensor.Tensor) *vfs.Mem {
 	t.Helper()
 	dir := vfs.MemDir()
@@ -50,9 +51,9 @@ func powers(scope string, n int) map[string]*tensor.Tensor {
 	return map[string]*tensor.Tensor{scope + "beta1_power": tensor.Scalar(one), scope + "beta2_power": tensor.Scalar(two)}
 }
 
-// TestFirstTrainingRunsGoOn: a strict restore takes all of a training checkpoint of
-// TensorFlow 1, and the optimizer goes on counting, in whatever order things are
-// made.
+// TestFirstTrainingRunsGoOn checks that a strict restore takes all of a training
+// checkpoint of TensorFlow 1, and that the optimizer continues to count, in
+// whatever order objects are made.
 func TestFirstTrainingRunsGoOn(t *testing.T) {
 	ctx := context.Background()
 	with := func(counts map[string]*tensor.Tensor, name string, x *tensor.Tensor) map[string]*tensor.Tensor {
@@ -107,8 +108,8 @@ func TestFirstTrainingRunsGoOn(t *testing.T) {
 	}
 }
 
-// TestFirstCountsAreRefusedByName: counts that no optimizer takes are said to be
-// what they are, and ones that can't be a count are an error.
+// TestFirstCountsAreRefusedByName checks that the error names counts that no
+// optimizer takes, and that a wrong count is an error.
 func TestFirstCountsAreRefusedByName(t *testing.T) {
 	ctx := context.Background()
 	build := func() *run {

@@ -37,7 +37,8 @@ type network struct {
 	notTrainable bool // of the model whose config is being written
 }
 
-// structure is a list of tensors, and the form in which the program gave them.
+// structure is a list of tensors, and the form in which the program passed
+// them.
 type structure struct {
 	values []*ops.Value
 	kind   structureKind
@@ -241,10 +242,10 @@ func (m *Functional) AcceptsChild(string) bool { return false }
 // TracksFields reports false: the layers aren't in fields.
 func (m *Functional) TracksFields() bool { return false }
 
-// TakesSparse marks a model whose layers say which inputs they take.
+// TakesSparse marks a model whose layers declare which inputs they take.
 func (m *Functional) TakesSparse() {}
 
-// TakesRagged marks a model whose layers say which inputs they take.
+// TakesRagged marks a model whose layers declare which inputs they take.
 func (m *Functional) TakesRagged() {}
 
 // KeepsInputTypes marks a layer that casts no inputs.
@@ -299,7 +300,7 @@ func (m *Functional) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	return m.compute(s, c)
 }
 
-// ComputeMask returns the masks that the layers gave the outputs.
+// ComputeMask returns the masks that the layers set on the outputs.
 func (m *Functional) ComputeMask(_ *ops.Scope, _ *base.Invocation, out []*ops.Value) []*ops.Value {
 	return masksOf(out)
 }

@@ -57,14 +57,14 @@ func WithSeed(s *ops.Scope, seed uint64) *ops.Scope { return base.WithSeed(s, se
 // [base.WithZeroWeights].
 func WithZeroWeights(s *ops.Scope) *ops.Scope { return base.WithZeroWeights(s) }
 
-// SetTrainable says whether optimizers change the variables below obj: see
+// SetTrainable sets whether optimizers change the variables below obj: see
 // [base.SetTrainable].
 func SetTrainable(obj trackable.Trackable, on bool) error { return base.SetTrainable(obj, on) }
 
-// SparseOf returns the sparse tensor that a value stands for: see [base.SparseOf].
+// SparseOf returns the sparse tensor that a value represents: see [base.SparseOf].
 func SparseOf(v *ops.Value) (Sparse, bool) { return base.SparseOf(v) }
 
-// RaggedOf returns the ragged tensor that a value stands for: see [base.RaggedOf].
+// RaggedOf returns the ragged tensor that a value represents: see [base.RaggedOf].
 func RaggedOf(v *ops.Value) (Ragged, bool) { return base.RaggedOf(v) }
 
 // ToDense returns all elements of a sparse or ragged tensor: see [base.ToDense].

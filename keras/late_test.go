@@ -171,9 +171,9 @@ func contents(t *testing.T, dir *vfs.Mem) map[string][]float64 {
 	return out
 }
 
-// TestLayersThatComeAfterTheRestoreGoOn: a layer that is put into its place
-// after the restore trains on from the checkpoint's value, and what is saved is
-// what a run has whose layer was there before.
+// TestLayersThatComeAfterTheRestoreGoOn checks that a layer that is added after
+// the restore trains on from the checkpoint's value. The next checkpoint equals
+// that of a run whose layer existed before.
 func TestLayersThatComeAfterTheRestoreGoOn(t *testing.T) {
 	inEveryMode(t, func(t *testing.T, m mode) {
 		for place, fill := range fills {
@@ -581,8 +581,8 @@ func TestNameBasedFilesFillLayersThatAreBuiltLater(t *testing.T) {
 	})
 }
 
-// TestOtherModelsCallsGoOn: what is wrong with one model's restore is told by
-// that model's variables, not by every call of the process.
+// TestOtherModelsCallsGoOn checks that a fault of one model's restore is
+// reported by that model's variables, not by every call of the process.
 func TestOtherModelsCallsGoOn(t *testing.T) {
 	inEveryMode(t, func(t *testing.T, m mode) {
 		first := newRun(t, m)

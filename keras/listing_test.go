@@ -133,9 +133,9 @@ func sections(t testing.TB) map[string][]string {
 	return all
 }
 
-// TestOptimizersLieInTheObjectGraphAsInTensorFlow compares all that the object
-// graph says: nodes, edges, slots, keys, full names, types, shapes, which nodes
-// have values, and the order of it all.
+// TestOptimizersLieInTheObjectGraphAsInTensorFlow compares the whole object
+// graph: nodes, edges, slots, keys, full names, types, shapes, which nodes have
+// values, and the order of it all.
 func TestOptimizersLieInTheObjectGraphAsInTensorFlow(t *testing.T) {
 	want := sections(t)
 	x, y := toy()

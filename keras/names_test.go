@@ -46,8 +46,8 @@ func fullNames(t *testing.T, root any, sorted bool) map[string]string {
 	return out
 }
 
-// TestPartsOfAModelAreNamedBelowIt: where the root holds a part of a model as
-// well as the model, the part's variables are called what TensorFlow calls them.
+// TestPartsOfAModelAreNamedBelowIt checks a root that holds a part of a model as
+// well as the model: the part's variables have TensorFlow's names.
 func TestPartsOfAModelAreNamedBelowIt(t *testing.T) {
 	net := &bigNet{A: dense(2), B: dense(2), Enc: &encoder{D: dense(2)}}
 	net.Call(scope(t), mat(1, 2, 1, 2))
@@ -110,8 +110,8 @@ func TestSetName(t *testing.T) {
 	}
 }
 
-// TestSequentialModelsNameNothing: names of the variables of sequential models, as tf_keras
-// gives them to equal models.
+// TestSequentialModelsNameNothing compares the names of the variables of sequential models
+// with those that tf_keras assigns to equal models.
 func TestSequentialModelsNameNothing(t *testing.T) {
 	type outer struct {
 		Model

@@ -102,7 +102,7 @@ func (n *network) encode(e *config.Encoder, f config.Fields) (config.Fields, err
 }
 
 // skipsFirstNode reports whether tf_keras doesn't count the first node of a layer: that of
-// a model with inputs of its own.
+// a model with separate inputs.
 func skipsFirstNode(layer Callable) bool {
 	switch m := layer.(type) {
 	case *Functional:
@@ -549,7 +549,7 @@ func masksFrom(mask any, n int) ([]*ops.Value, error) {
 	return masks, nil
 }
 
-// inputsOf reads the inputs of a call, and the arguments that stand beside them.
+// inputsOf reads the inputs of a call, and its further arguments.
 func (r *networkReader) inputsOf(data any) (inputs []any, single bool, kwargs map[string]any, order []string, err error) {
 	list, ok := data.([]any)
 	if !ok {

@@ -198,7 +198,8 @@ func reduce(function string) opRule {
 	}
 }
 
-// matMul returns the rule of a product whose attributes say which inputs are transposed.
+// matMul returns the rule of a product whose attributes determine which inputs are
+// transposed.
 func matMul(a, b string) opRule {
 	return func(n *graph.Node, in []any) (functionCall, error) {
 		return functionCall{function: "linalg.matmul", first: in[0], args: map[string]any{

@@ -56,7 +56,7 @@ func guides(t *testing.T, f func(t *testing.T, dir string, mk func() optimizers.
 	}
 }
 
-// batch is what a step of the guide's training takes.
+// batch is the input of a step of the guide's training.
 type batch struct{ X, Y *ops.Value }
 
 // stepOf returns a step of the guide's training, one function for all of them.
@@ -86,8 +86,7 @@ func inBothModes(t *testing.T, program func(t *testing.T, m function.Mode)) {
 }
 
 // goOn restores the guide's checkpoint in dir before any variable exists,
-// trains ten steps more, and compares losses and weights with what TensorFlow
-// itself got.
+// trains ten steps more, and compares losses and weights with TensorFlow's.
 func goOn(t *testing.T, dir string, o optimizers.Optimizer, m function.Mode) {
 	t.Helper()
 	x, y := toy()
@@ -121,9 +120,9 @@ func TestTrainingGoesOnAsInTensorFlow(t *testing.T) {
 	})
 }
 
-// TestTrainingGoesOnAsInKeras3: checkpoints of TensorFlow 2.21's own tf.keras
-// are taken over by a program that doesn't know of it, and what it writes then
-// has the same keys and values.
+// TestTrainingGoesOnAsInKeras3 checks that a program without knowledge of Keras
+// 3 continues from checkpoints of TensorFlow 2.21's own tf.keras, and that its
+// next checkpoints have the same keys and values.
 func TestTrainingGoesOnAsInKeras3(t *testing.T) {
 	ctx := context.Background()
 	x, _ := toy()
@@ -202,7 +201,8 @@ func TestRestoredGuideIsWrittenByteForByte(t *testing.T) {
 	})
 }
 
-// TestRestoredRateCanBeReadAndChanged: what a user sets after a restore wins.
+// TestRestoredRateCanBeReadAndChanged checks that a rate that a user sets after
+// a restore wins.
 func TestRestoredRateCanBeReadAndChanged(t *testing.T) {
 	for name, mk := range map[string]func() optimizers.Optimizer{
 		"adam":     func() optimizers.Optimizer { return optimizers.NewAdam(0.5) },
@@ -296,7 +296,7 @@ func TestTheOtherLayoutIsRefusedOnceARunHasBegun(t *testing.T) {
 }
 
 // TestSavesDuringTrainingShowOneStep trains in one goroutine and saves in
-// another: every checkpoint has the weights of its own step counter.
+// another: every checkpoint has the weights that belong to its step counter.
 func TestSavesDuringTrainingShowOneStep(t *testing.T) {
 	ctx := context.Background()
 	type root struct {
@@ -403,8 +403,8 @@ func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
 	})
 }
 
-// TestMismatchedAndUnusedValuesAreNamed: a layer of another size, and values
-// that no layer can ever take, are errors that say which.
+// TestMismatchedAndUnusedValuesAreNamed checks that a layer of another size,
+// and values that no layer can ever take, are errors that name them.
 func TestMismatchedAndUnusedValuesAreNamed(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(fixtures, "guide_adam", "ckpt-1")

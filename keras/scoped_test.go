@@ -15,8 +15,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestANumberWithoutAScopeDoesntEnterATrace: each would stay in all calls what
-// it was when the function was traced.
+// TestANumberWithoutAScopeDoesntEnterATrace checks numbers that would keep
+// their value at the time of the trace in all calls.
 func TestANumberWithoutAScopeDoesntEnterATrace(t *testing.T) {
 	opt, mean := optimizers.NewSGD(0.5), new(metrics.Mean)
 	for name, use := range map[string]func() error{

@@ -28,12 +28,12 @@ type Sequential struct {
 // NewSequential makes a model of layers.
 func NewSequential(layers ...Callable) *Sequential { return &Sequential{Layers: layers} }
 
-// Add appends layers, before or after the first call. What a restored checkpoint
-// holds for them is delivered; the error is that of reading it.
+// Add appends layers, before or after the first call. Values of a restored
+// checkpoint for them are delivered; the error is that of reading them.
 func (m *Sequential) Add(layers ...Callable) error {
 	for _, l := range layers {
 		if l == nil || isInput(l) {
-			m.Layers = append(m.Layers, l) // Call says what is wrong
+			m.Layers = append(m.Layers, l) // Call reports the fault
 			continue
 		}
 		err := m.TrackableNode().Add(l, func() (string, error) {
@@ -171,10 +171,10 @@ func (m *Sequential) AcceptsChild(edge string) bool { return acceptsLayer(edge, 
 // TracksFields reports false: the layers aren't in fields.
 func (m *Sequential) TracksFields() bool { return false }
 
-// TakesSparse marks a model whose layers say which inputs they take.
+// TakesSparse marks a model whose layers declare which inputs they take.
 func (m *Sequential) TakesSparse() {}
 
-// TakesRagged marks a model whose layers say which inputs they take.
+// TakesRagged marks a model whose layers declare which inputs they take.
 func (m *Sequential) TakesRagged() {}
 
 // KeepsInputTypes marks a layer that casts no inputs.
@@ -209,7 +209,7 @@ func (m *Sequential) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	return []*ops.Value{v}
 }
 
-// ComputeMask returns the mask that the last layer gave the output.
+// ComputeMask returns the mask that the last layer set on the output.
 func (m *Sequential) ComputeMask(_ *ops.Scope, _ *base.Invocation, out []*ops.Value) []*ops.Value {
 	return masksOf(out)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // namedFile writes a checkpoint without an object graph: the kernel and bias of a
-// layer and what else is given, values by the ends of the names.
+// layer and the given names, values by the ends of the names.
 func namedFile(t *testing.T, names ...string) *vfs.Mem {
 	t.Helper()
 	dir := vfs.MemDir()
@@ -44,9 +44,9 @@ var (
 	firstNames = []string{"places/dense/kernel/Adam", "places/dense/kernel/Adam_1", "places/dense/bias/Adam", "places/dense/bias/Adam_1"}
 )
 
-// TestSlotsOfNameBasedFilesAreNeverBegunAnew: whatever stands first, the restore,
-// the layer, or the optimizer's first step, that step goes on from the slots in
-// the file.
+// TestSlotsOfNameBasedFilesAreNeverBegunAnew checks that the optimizer's first
+// step continues from the slots in the file, whatever comes first: the restore,
+// the layer, or that step.
 func TestSlotsOfNameBasedFilesAreNeverBegunAnew(t *testing.T) {
 	ctx := context.Background()
 	values := func(r *run) [][]float64 {
@@ -106,8 +106,8 @@ func TestSlotsOfNameBasedFilesAreNeverBegunAnew(t *testing.T) {
 	})
 }
 
-// TestNamesThatNothingTakesStayPending: what was deferred for a layer that might
-// have taken it doesn't turn into nothing once the layer is built.
+// TestNamesThatNothingTakesStayPending checks that values that were deferred for
+// a layer that might have taken them don't vanish once the layer is built.
 func TestNamesThatNothingTakesStayPending(t *testing.T) {
 	ctx := context.Background()
 	inEveryMode(t, func(t *testing.T, m mode) {

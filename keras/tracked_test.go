@@ -22,7 +22,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// watched is a model that counts what it has lost.
+// watched is a model that counts its losses.
 type watched struct {
 	Model
 	L1   *layers.Dense
@@ -88,9 +88,9 @@ func (tr *trackedTraining) step(t *testing.T, i int) float64 {
 	return float64(l)
 }
 
-// TestEverythingTrackedGoesOn: a metric, moving averages and a schedule's variable go on
-// where TensorFlow's checkpoint has them, whenever they were made and whatever they had
-// counted, from that file and from what another manager made of it.
+// TestEverythingTrackedGoesOn checks that a metric, moving averages and a schedule's
+// variable continue from TensorFlow's checkpoint, whenever they were made and whatever
+// they had counted, and from the checkpoint of another manager.
 func TestEverythingTrackedGoesOn(t *testing.T) {
 	ctx := context.Background()
 	theirs := filepath.Join(fixtures, "tracked", "ckpt-1")
@@ -182,8 +182,9 @@ func TestEverythingTrackedGoesOn(t *testing.T) {
 	})
 }
 
-// TestASchedulesVariablesAreSaved: a schedule by value has variables that no restore
-// could reach, which is said; one without variables is no node.
+// TestASchedulesVariablesAreSaved checks that the variables of a schedule by value,
+// which no restore could reach, are an error; a schedule without variables is no
+// node.
 func TestASchedulesVariablesAreSaved(t *testing.T) {
 	for name, c := range map[string]struct {
 		s       schedules.Schedule

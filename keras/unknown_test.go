@@ -36,8 +36,8 @@ var knowledge = map[string]func(x *ops.Value) *ops.Value{
 	"nothing": func(x *ops.Value) *ops.Value { return ops.SpecOf(graph.Fact{DType: x.DType()}) },
 }
 
-// sameTraced fails the test unless f gives the same bits eagerly and traced,
-// however much the trace is told.
+// sameTraced fails the test unless f returns the same bits eagerly and traced,
+// however much the trace knows.
 func sameTraced(t *testing.T, in pairOfInputs, f func(s *ops.Scope, in pairOfInputs) *ops.Value) {
 	t.Helper()
 	ctx := context.Background()
@@ -147,7 +147,7 @@ func TestLossesAndMetricsTakeUnknownShapes(t *testing.T) {
 	})
 }
 
-// TestTheTrainingFlagHoldsInTraces drops elements where the scope trains, in a
+// TestTheTrainingFlagHoldsInTraces drops elements if the scope trains, in a
 // branch too, and draws the same ones as eagerly.
 func TestTheTrainingFlagHoldsInTraces(t *testing.T) {
 	x := floatsOf(4, 6)

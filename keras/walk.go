@@ -215,7 +215,8 @@ func (w *walk) visit(v *ops.Value) error {
 	return nil
 }
 
-// sort orders nodes and layers by their depth, and gives each output a slot.
+// sort orders nodes and layers by their depth, and assigns a slot to each
+// output.
 func (w *walk) sort(in *structure) {
 	nodeDepth, layerDepth := map[*base.Node]int{}, map[Callable]int{}
 	for _, n := range slices.Backward(w.nodes) {

@@ -23,7 +23,7 @@ var (
 	Softplus = named("softplus", ops.Softplus)
 	// Softsign computes x/(1+|x|).
 	Softsign = named("softsign", ops.Softsign)
-	// Elu computes x where it is positive and exp(x)-1 elsewhere.
+	// Elu computes x for positive elements and exp(x)-1 for others.
 	Elu = named("elu", ops.Elu)
 	// Selu computes the scaled exponential linear unit.
 	Selu = named("selu", ops.Selu)
@@ -37,7 +37,7 @@ var (
 	Exponential = named("exponential", ops.Exp)
 	// HardSigmoid computes max(0, min(1, 0.2*x+0.5)).
 	HardSigmoid = named("hard_sigmoid", ops.HardSigmoid)
-	// LeakyRelu computes x where it is positive and 0.2*x elsewhere,
+	// LeakyRelu computes x for positive elements and 0.2*x for others,
 	// tf.nn.leaky_relu's default. [Func] makes an activation of another slope.
 	LeakyRelu = named("leaky_relu", func(s *ops.Scope, x ops.Input) *ops.Value { return ops.LeakyRelu(s, x, 0.2) })
 )

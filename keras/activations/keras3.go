@@ -5,12 +5,12 @@ import "github.com/cairnml/cairn/ops"
 // The activations that Keras 3 has and tf_keras lacks, by Keras 3's names. tf_keras opens
 // layers with them as layers of unknown classes, which call the saved functions.
 var (
-	// Celu computes x where it is positive and exp(x)-1 elsewhere, as Elu does; Keras 3 has
-	// both.
+	// Celu computes x for positive elements and exp(x)-1 for others, as Elu does; Keras 3
+	// has both.
 	Celu = named("celu", func(s *ops.Scope, x ops.Input) *ops.Value {
 		return ops.Add(s, ops.Maximum(s, x, 0), ops.Expm1(s, ops.Minimum(s, x, 0)))
 	})
-	// HardShrink computes x where |x| is more than 0.5, and 0 elsewhere.
+	// HardShrink computes x if |x| is more than 0.5, and 0 otherwise.
 	HardShrink = named("hard_shrink", func(s *ops.Scope, x ops.Input) *ops.Value {
 		return ops.Where(s, ops.Greater(s, ops.Abs(s, x), 0.5), x, ops.ZerosLike(s, x))
 	})

@@ -38,8 +38,8 @@ type Options struct {
 	Pooling string
 	// Classes is the number of classes. Default: 1000.
 	Classes int
-	// ClassifierActivation is the activation of the classifier; activations.Linear gives
-	// logits, which are all that RegNet models have. Default: activations.Softmax.
+	// ClassifierActivation is the activation of the classifier; activations.Linear
+	// returns logits, the only choice for RegNet models. Default: activations.Softmax.
 	ClassifierActivation activations.Activation
 	// Alpha multiplies the numbers of filters of MobileNet, MobileNetV2 and MobileNetV3.
 	// Other models refuse it. Default: 1.
@@ -74,7 +74,7 @@ const (
 	onlyLogits
 )
 
-// design says how a model takes its options.
+// design is the way in which a model uses its options.
 type design struct {
 	constructor string // for errors
 	name        string
@@ -176,7 +176,7 @@ type layer interface {
 	SetName(name string)
 }
 
-// call gives a layer a name, "" for an automatic one, and calls it.
+// call sets the name of a layer, "" for an automatic one, and calls it.
 func (n *network) call(name string, l layer, x ...*ops.Value) *ops.Value {
 	if name != "" {
 		l.SetName(name)
@@ -244,7 +244,7 @@ func (n *network) separable(name string, x *ops.Value, filters, kernel int, o co
 		KernelInitializer: o.initializer}, x)
 }
 
-// normSettings are the settings that a family gives all its batch normalizations.
+// normSettings are the settings of all batch normalizations of a family.
 type normSettings struct {
 	axis              int
 	momentum, epsilon *float64 // default: the layer's
@@ -275,8 +275,8 @@ func (n *network) pad(name string, x *ops.Value, before, after int) *ops.Value {
 	return n.call(name, &layers.ZeroPadding2D{Padding: [][2]int{p, p}}, x)
 }
 
-// padFor puts zeros around images so that a convolution with stride 2 has the size that
-// padding "same" would give.
+// padFor puts zeros around images so that a convolution with stride 2 has the size of
+// padding "same".
 func (n *network) padFor(name string, x *ops.Value, kernel int) *ops.Value {
 	half := kernel / 2
 	padding := [][2]int{{half - 1, half}, {half - 1, half}}
@@ -322,7 +322,8 @@ func (n *network) classify(x *ops.Value, kernel, bias initializers.Initializer) 
 	return n.call("predictions", &layers.Dense{Units: n.Classes, Activation: n.ClassifierActivation, KernelInitializer: kernel, BiasInitializer: bias}, x)
 }
 
-// pool reduces the features as the option Pooling says. The names are those of the layers.
+// pool reduces the features as the option Pooling requires. The names are those of the
+// layers.
 func (n *network) pool(x *ops.Value, average, largest string) *ops.Value {
 	switch n.Pooling {
 	case AveragePooling:
@@ -363,7 +364,7 @@ func (n *network) imageNetNorm(name string, x *ops.Value, axis int, scale float6
 }
 
 // head adds the end of most models: the mean of each channel and the classifier, or the
-// pooling of the features. named says whether the pooling layers have names.
+// pooling of the features. named means that the pooling layers have names.
 func (n *network) head(x *ops.Value, named bool) *ops.Value {
 	average, largest := "avg_pool", "max_pool"
 	if !n.NoTop {

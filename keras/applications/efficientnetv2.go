@@ -31,7 +31,7 @@ func EfficientNetV2B3(ctx context.Context, opts *Options) (*keras.Functional, er
 	return efficientNetV2(ctx, "B3", 1.2, 1.4, 300, efficientStagesV2B, opts)
 }
 
-// EfficientNetV2S returns the small model of its own design.
+// EfficientNetV2S returns the small model of a separate design.
 func EfficientNetV2S(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return efficientNetV2(ctx, "S", 1.0, 1.0, 384, []efficientStage{
 		{3, 2, 24, 24, 1, 1, 0, true}, {3, 4, 24, 48, 4, 2, 0, true}, {3, 4, 48, 64, 4, 2, 0, true},

@@ -24,7 +24,7 @@ func NASNetLarge(ctx context.Context, opts *Options) (*keras.Functional, error) 
 // cells are the ends of the network so far: the last cell's output and that of the one before.
 type cells struct{ last, previous *ops.Value }
 
-// nasNet connects a model of three stages with blocks cells each. Where skip is set, the cell
+// nasNet connects a model of three stages with blocks cells each. If skip is set, the cell
 // after a reduction still sees the output two cells before the reduction.
 func nasNet(ctx context.Context, variant string, size, filters, blocks, stem int, skip bool, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: "NASNet" + variant, name: "NASNet", size: size, minSize: 32}, opts)

@@ -16,8 +16,8 @@ const (
 	ModeCaffe Mode = "caffe"
 	// ModeTF scales pixels from 0 to 255 to numbers from -1 to 1.
 	ModeTF Mode = "tf"
-	// ModeTorch scales pixels to numbers from 0 to 1, then gives each channel the mean 0 and
-	// the deviation 1 over ImageNet.
+	// ModeTorch scales pixels to numbers from 0 to 1, then normalizes each channel to the
+	// mean 0 and the deviation 1 over ImageNet.
 	ModeTorch Mode = "torch"
 )
 

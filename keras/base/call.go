@@ -256,7 +256,7 @@ func Build(s *ops.Scope, layer LayerLike, in ...tensor.Shape) error {
 	return nil
 }
 
-// LayerLike is implemented by what embeds a [Layer].
+// LayerLike is implemented by types that embed a [Layer].
 type LayerLike interface{ AsLayer() *Layer }
 
 // Prepare begins the Call of a layer that has no Compute: it makes x a value and, the
@@ -316,7 +316,7 @@ func (l *Layer) Read(s *ops.Scope, v *trackable.Variable) ops.Input {
 	return v
 }
 
-// mask gives the outputs their masks.
+// mask sets the masks of the outputs.
 func (l *Layer) mask(s *ops.Scope, self any, c *Invocation, out []*ops.Value) {
 	var masks []*ops.Value
 	switch f := self.(type) {

@@ -32,11 +32,11 @@ type (
 	raggedKey struct{}
 )
 
-// Value returns a value that stands for the sparse tensor between layers. To ops it is
+// Value returns a value that represents the sparse tensor between layers. To ops it is
 // the vector of the elements.
 func (x Sparse) Value(s *ops.Scope) *ops.Value { return noted(s, x.Values, sparseKey{}, x) }
 
-// Value returns a value that stands for the ragged tensor between layers. To ops it is
+// Value returns a value that represents the ragged tensor between layers. To ops it is
 // the tensor of the elements.
 func (x Ragged) Value(s *ops.Scope) *ops.Value { return noted(s, x.Values, raggedKey{}, x) }
 
@@ -48,20 +48,21 @@ func noted(s *ops.Scope, v *ops.Value, key, note any) *ops.Value {
 	return v
 }
 
-// SparseOf returns the sparse tensor that a value stands for. ok is false if it is dense.
+// SparseOf returns the sparse tensor that a value represents. ok is false if it is dense.
 func SparseOf(v *ops.Value) (x Sparse, ok bool) {
 	x, ok = v.Note(sparseKey{}).(Sparse)
 	return x, ok
 }
 
-// RaggedOf returns the ragged tensor that a value stands for. ok is false if it is dense.
+// RaggedOf returns the ragged tensor that a value represents. ok is false if it is dense.
 func RaggedOf(v *ops.Value) (x Ragged, ok bool) {
 	x, ok = v.Note(raggedKey{}).(Ragged)
 	return x, ok
 }
 
-// ToDense returns the tensor that a value stands for with all its elements: zeros, or empty
-// strings, where a sparse one has none and after the end of the rows of a ragged one.
+// ToDense returns the tensor that a value represents with all its elements: zeros, or empty
+// strings, for the missing elements of a sparse one and after the end of the rows of a
+// ragged one.
 func ToDense(s *ops.Scope, v *ops.Value) *ops.Value {
 	if x, ok := SparseOf(v); ok {
 		return s.Emit1("SparseToDense", nil, x.Indices, x.Shape, x.Values, zeroOf(x.Values.DType()))
@@ -73,8 +74,8 @@ func ToDense(s *ops.Scope, v *ops.Value) *ops.Value {
 }
 
 // ToDense returns the rows with zeros, or empty strings, after their ends. shape has the
-// sizes of the result, -1 for those of the rows; longer rows lose their ends. nil stands
-// for -1 in all dimensions.
+// sizes of the result, -1 for those of the rows; longer rows lose their ends. nil means
+// -1 in all dimensions.
 func (x Ragged) ToDense(s *ops.Scope, shape []int64) *ops.Value {
 	if shape == nil {
 		shape = make([]int64, max(x.Values.Fact().Shape.Rank(), 1)+len(x.Splits))
@@ -99,7 +100,7 @@ func zeroOf(d tensor.DType) ops.Input {
 	return tensor.Must(tensor.Zeros(d))
 }
 
-// sameNotes gives v the sparse or ragged tensor that of stands for.
+// sameNotes makes v represent the sparse or ragged tensor that of represents.
 func sameNotes(v, of *ops.Value) *ops.Value {
 	for _, key := range []any{sparseKey{}, raggedKey{}} {
 		if note := of.Note(key); note != nil {
@@ -109,7 +110,8 @@ func sameNotes(v, of *ops.Value) *ops.Value {
 	return v
 }
 
-// inScope returns the value of an input in a scope, and of what it stands for.
+// inScope returns the value of an input in a scope, with the tensor that it
+// represents.
 func inScope(s *ops.Scope, x ops.Input) *ops.Value {
 	out := ops.Const(s, x)
 	v, ok := x.(*ops.Value)
@@ -129,7 +131,7 @@ func inScope(s *ops.Scope, x ops.Input) *ops.Value {
 	return out
 }
 
-// withElements returns what v stands for with other elements.
+// withElements returns the tensor that v represents with other elements.
 func withElements(s *ops.Scope, v, elements *ops.Value) *ops.Value {
 	if x, ok := SparseOf(v); ok {
 		return Sparse{x.Indices, elements, x.Shape}.Value(s)

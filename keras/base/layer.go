@@ -1,5 +1,5 @@
-// Package base has what all Keras layers and models share: their variables, masks, the
-// dtype policy, losses that layers add, and their part of a config.
+// Package base has the common parts of Keras layers and models: their variables,
+// masks, the dtype policy, losses that layers add, and their part of a config.
 //
 // A layer is a struct that embeds [Layer]. Its exported fields are its config. It has
 // these methods, of which only Call and Compute are needed:
@@ -10,7 +10,7 @@
 //	ComputeMask(…)    its masks, if it neither drops nor passes them; [Masker]
 //
 // [Layer.Run] makes the variables at the first call, casts inputs to the compute type,
-// hands on masks, and adds the loss of an activity regularizer.
+// passes masks on, and adds the loss of an activity regularizer.
 package base
 
 import (
@@ -58,7 +58,7 @@ type Layer struct {
 	// Default: the class's in snake case, numbered within a model: dense, dense_1.
 	Name string
 	// NotTrainable keeps optimizers off the variables below the layer. Layers within this one
-	// have a NotTrainable of their own; [SetTrainable] sets all.
+	// have a separate NotTrainable; [SetTrainable] sets all.
 	NotTrainable bool `keras:"trainable,not"`
 	// DType is the policy for the types of variables and computations. Default:
 	// "float32".
@@ -74,7 +74,7 @@ type Layer struct {
 	weights   []Weight                 // those that were made
 	shapes    Shapes                   // for which the layer was built
 	activity  regularizers.Regularizer // of the config field activity_regularizer
-	inline    bool                     // no scope of its own
+	inline    bool                     // no separate scope
 }
 
 // SetName sets the layer's name.
@@ -95,7 +95,8 @@ func (l *Layer) Inline() { l.inline = true }
 // Built reports whether the layer has made its variables.
 func (l *Layer) Built() bool { return l.built.Load() }
 
-// AsLayer returns the layer itself; it makes what embeds a Layer known as one.
+// AsLayer returns the layer itself; a type that embeds a Layer inherits it,
+// which identifies it as one.
 func (l *Layer) AsLayer() *Layer { return l }
 
 // BuiltShapes returns the shapes for which the layer was built, nil before that.
@@ -134,16 +135,15 @@ func (l *Layer) BuildConfig() config.Fields {
 // call.
 type Model struct{ Layer }
 
-// AcceptsChildOf reports what self says if it has a method AcceptsChild, else false:
-// a model gets its layers in fields.
+// AcceptsChildOf reports the answer of self's method AcceptsChild if it has one,
+// else false: a model gets its layers in fields.
 func (m *Model) AcceptsChildOf(self trackable.Trackable, edge string) bool {
 	c, ok := self.(trackable.ChildAccepter)
 	return ok && c.AcceptsChild(edge)
 }
 
-// AcceptsChild reports false: what a model may still get are its nil fields. A model
-// that adds variables of its own under other names says so with an AcceptsChild of
-// its own.
+// AcceptsChild reports false: a model can only get further children in its nil
+// fields. A model that adds variables under other names needs its own AcceptsChild.
 func (m *Model) AcceptsChild(string) bool { return false }
 
 // TracksFields reports that a model gets its layers in fields.
@@ -186,7 +186,7 @@ func (l *Layer) complete(self any) error {
 func (l *Layer) SetBuildConfig(v map[string]any) error {
 	list, ok := v["input_shape"].([]any)
 	if !ok || len(v) != 1 {
-		return nil // a form of a class of its own, which needs none of it
+		return nil // the form of another class, which needs none of it
 	}
 	several := len(list) > 0
 	for _, x := range list {

@@ -18,7 +18,7 @@ type budget struct {
 type budgetKey struct{}
 
 // WithWeightLimit returns a scope on which all layers together may make variables of limit
-// bytes; 0 stands for half of the machine's memory. Models of files, which may ask for any
+// bytes; 0 means half of the machine's memory. Models of files, which may ask for any
 // size, are built on one. Default: each layer may use the machine's memory.
 func WithWeightLimit(s *ops.Scope, limit int64) *ops.Scope {
 	if limit <= 0 {

@@ -50,8 +50,8 @@ type ActivityRegularized interface {
 	ActivityPenalty() regularizers.Regularizer
 }
 
-// activityOf returns the regularizer of a layer's outputs: what its ActivityPenalty returns,
-// or the value of its field ActivityRegularizer.
+// activityOf returns the regularizer of a layer's outputs: the result of its
+// ActivityPenalty, or the value of its field ActivityRegularizer.
 func activityOf(self any) regularizers.Regularizer {
 	if a, ok := self.(ActivityRegularized); ok {
 		return a.ActivityPenalty()

@@ -8,8 +8,8 @@ import (
 
 // Automatic is implemented by layers whose automatic names don't follow from their class.
 type Automatic interface {
-	// AutomaticName returns what the names begin with, and the number in the first one:
-	// "dense" and 0 for dense, dense_1; "input" and 1 for input_1, input_2.
+	// AutomaticName returns the beginning of the names, and the number in the first
+	// one: "dense" and 0 for dense, dense_1; "input" and 1 for input_1, input_2.
 	AutomaticName() (stem string, first int)
 }
 
@@ -30,7 +30,7 @@ func numbered(stem string, n int) string {
 // AutomaticName returns the name that the first layer of the class of obj has by default.
 func AutomaticName(obj any) string { return numbered(automatic(obj)) }
 
-// Names gives out automatic names, each once. The zero value has given none.
+// Names assigns automatic names, each once. The zero value has assigned none.
 type Names struct {
 	next map[string]int
 	used map[string]bool

@@ -138,7 +138,8 @@ func (g *Graph) ValueAt(o graph.Output) (v *ops.Value, ok bool) {
 	return p.Node.Outputs[p.Index], true
 }
 
-// Alias makes the output of an op stand for v, an output of a layer that computes the same.
+// Alias makes the output of an op equivalent to v, an output of a layer that computes the
+// same.
 func (g *Graph) Alias(o graph.Output, v *ops.Value) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -174,7 +175,8 @@ func (g *Graph) add(n *Node) {
 	}
 }
 
-// name gives a layer without a name the next automatic one of the graph.
+// name sets the name of an unnamed layer to the next automatic one of the
+// graph.
 func (g *Graph) name(layer any) {
 	l, ok := layer.(LayerLike)
 	if !ok {

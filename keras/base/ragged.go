@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// ShapeOf returns the shape of the tensor that a value stands for, as [ops.Value.Shape] does:
+// ShapeOf returns the shape of the tensor that a value represents, as [ops.Value.Shape] does:
 // of a sparse or a ragged tensor that of the whole tensor, with -1 for sizes that differ or
 // aren't known.
 func ShapeOf(v *ops.Value) tensor.Shape {
@@ -46,7 +46,7 @@ func unknown(rank int) tensor.Shape {
 	return shape
 }
 
-// FormOf returns "sparse" or "ragged" for a value that stands for such a tensor, else "".
+// FormOf returns "sparse" or "ragged" for a value that represents such a tensor, else "".
 func FormOf(v *ops.Value) string {
 	if _, ok := SparseOf(v); ok {
 		return "sparse"
@@ -58,7 +58,7 @@ func FormOf(v *ops.Value) string {
 }
 
 // RaggedRank returns the number of dimensions of a ragged tensor of a shape that have rows of
-// different lengths, or lie around these: up to the last size that isn't known.
+// different lengths, or enclose these: up to the last size that isn't known.
 func RaggedRank(shape tensor.Shape) int {
 	for i := len(shape) - 1; i > 0; i-- {
 		if shape[i] < 0 {
@@ -125,8 +125,8 @@ func formArg(s *ops.Scope, trace *ops.Trace, form string, d tensor.DType, shape 
 // innermost row, by itself. The elements of ragged tensors are such tensors, with one
 // dimension in place of the batch and the ragged ones.
 type elementMapper interface {
-	// MapsElements returns what the layer needs of the elements: "elements" or "rows", or
-	// an error.
+	// MapsElements returns the parts of a tensor that the layer processes independently:
+	// "elements" or "rows", or an error.
 	MapsElements() (unit string, err error)
 }
 
@@ -137,7 +137,7 @@ type raggedSequencer interface {
 	RaggedSteps() (outputs int, backwards bool, err error)
 }
 
-// computeForms calls the layer's own method, on what it takes in place of ragged tensors.
+// computeForms calls the layer's own method, on its replacements of ragged tensors.
 func computeForms(s *ops.Scope, self any, c *Invocation) []*ops.Value {
 	if len(c.Inputs) == 0 || FormOf(c.Inputs[0]) != "ragged" {
 		return computed(s, self, c)
@@ -185,7 +185,8 @@ func mapRagged(s *ops.Scope, l elementMapper, self any, c *Invocation) []*ops.Va
 	return out
 }
 
-// overRagged gives a layer sequences of ragged tensors as dense ones with a mask.
+// overRagged calls a layer on sequences of ragged tensors as dense ones with a
+// mask.
 func overRagged(s *ops.Scope, l raggedSequencer, self any, c *Invocation) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
 	steps, backwards, err := l.RaggedSteps()
@@ -225,7 +226,7 @@ func (x Ragged) Lengths(s *ops.Scope) *ops.Value {
 	return ops.Sub(s, ops.StridedSlice(s, x.Splits[0], ops.From(1)), ops.StridedSlice(s, x.Splits[0], ops.To(-1)))
 }
 
-// Rows returns the numbers of the innermost rows in which the elements lie, int32.
+// Rows returns the numbers of the innermost rows that contain the elements, int32.
 func (x Ragged) Rows(s *ops.Scope) *ops.Value {
 	ends := ops.StridedSlice(s, x.Splits[len(x.Splits)-1], ops.From(1))
 	places := ops.Range(s, ops.Const(s, int32(0)), ops.StridedSlice(s, ops.Shape(s, x.Values), ops.At(0)), int32(1))

@@ -19,12 +19,11 @@ type seeded struct {
 	noise *rand.Rand // of everything else, such as dropout
 }
 
-// WithSeed returns a scope of the same call on which layers draw their first
-// values from a generator with this seed, in the order in which they are built:
-// the same program then makes the same model. The values are those of tf_keras after
-// tf_keras.utils.set_random_seed(seed), if the same layers are built in the same order.
-// Initializers with a seed of their own aren't touched. Each WithSeed begins anew, so that layers which are built
-// in two calls draw the same numbers. Without it every run differs.
+// WithSeed returns a scope of the same call on which layers draw their first values from a generator with this
+// seed, in the order in which they are built: the same program then makes the same model. The values are those of
+// tf_keras after tf_keras.utils.set_random_seed(seed), if the same layers are built in the same order.
+// Initializers with their own seed aren't affected. Each WithSeed begins anew, so that layers which are built in
+// two calls draw the same numbers. Without it every run differs.
 //
 //	func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
 //		s = keras.WithSeed(s.WithTraining(true), 1)

@@ -2,7 +2,7 @@ package base
 
 import "github.com/cairnml/cairn/trackable"
 
-// SetTrainable says whether optimizers change the variables of a layer or model and of all
+// SetTrainable sets whether optimizers change the variables of a layer or model and of all
 // layers below it, as assigning to trainable does in tf_keras. A layer that is not trainable
 // may compute otherwise in training: a BatchNormalization uses its averages.
 func SetTrainable(obj trackable.Trackable, on bool) error {

@@ -18,9 +18,9 @@ import (
 //   - plain structs have all in the order of fields.
 //
 // Variables that aren't floating or complex can't be trained and are left out.
-// obj is any object of the graph. Where the graph can't be walked (an unexported
-// field that holds a layer) the result ends there; checkpoint.New says what is
-// wrong.
+// obj is any object of the graph. If the graph can't be walked (an unexported
+// field that holds a layer) the result ends there; checkpoint.New reports the
+// fault.
 func Trainable(obj trackable.Trackable) []*trackable.Variable {
 	w := walker{want: func(v *trackable.Variable) bool {
 		d := v.DType()
@@ -73,7 +73,7 @@ type walker struct {
 	all   bool                           // a layer's trainable variables before its others
 	first bool                           // one is enough
 	vars  []*trackable.Variable
-	seen  []any // identities; a map takes over where there are many
+	seen  []any // identities; a map replaces the list if there are many
 	many  map[any]bool
 }
 
@@ -103,7 +103,7 @@ func (w *walker) visited(id any) bool {
 	return false
 }
 
-// root visits what the caller gave, which may be nil.
+// root visits the caller's object, which may be nil.
 func (w *walker) root(obj trackable.Trackable) {
 	if v := reflect.ValueOf(obj); v.Kind() == reflect.Pointer && !v.IsNil() {
 		w.visit(obj)
@@ -166,7 +166,7 @@ func (w *walker) visitSome(edges []trackable.Edge, variables bool) {
 	}
 }
 
-// partition puts the trainable variables behind place from before the others.
+// partition moves the trainable variables from index from on before the others.
 func (w *walker) partition(from int) {
 	if !w.all {
 		return
@@ -184,7 +184,8 @@ func order(v *trackable.Variable) int {
 	return 1
 }
 
-// layerLike is met by what embeds a Layer, modelLike by what embeds a Model.
+// layerLike is implemented by types that embed a Layer, modelLike by those that
+// embed a Model.
 type (
 	layerLike interface{ isLayer() }
 	modelLike interface{ isModel() }

@@ -92,7 +92,7 @@ type zeroWeightsKey struct{}
 func WithZeroWeights(s *ops.Scope) *ops.Scope { return s.With(zeroWeightsKey{}, true) }
 
 // WithWeightsOfFile returns a context under which models that are made from their configs
-// have weights of 0, as [WithZeroWeights] says, because values of a file follow. size is the
+// have weights of 0, as with [WithZeroWeights], because values of a file follow. size is the
 // number of bytes of these values. All models together may make four times as much, for
 // values that are stored in a narrower type, and 64 MiB.
 func WithWeightsOfFile(ctx context.Context, size int64) context.Context {
@@ -218,7 +218,7 @@ func (l *Layer) DeclareVariablesOf(self trackable.Trackable, inFile func(edge st
 	}
 	weights, err := d.Weights(nil)
 	if err != nil {
-		return nil // the first call says so
+		return nil // the first call reports it
 	}
 	var list []trackable.Declared
 	for i := range weights {

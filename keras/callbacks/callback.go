@@ -59,12 +59,13 @@ type Run struct {
 	Output io.Writer
 	// StopTraining ends the training after the current batch or epoch. Callbacks set it.
 	StopTraining bool
-	// InitialEpoch and InitialStep are where the training begins, counted from 0. A callback
+	// InitialEpoch and InitialStep are the start of the training, counted from 0. A callback
 	// may set them in OnTrainBegin; the examples before are skipped then.
 	InitialEpoch, InitialStep int
 	// TrainCounter counts the steps of the training. It is nil in evaluations.
 	TrainCounter *trackable.Scalar[int64]
-	// Tracer hears of the ops of the steps. A callback sets it before a step. Default: nobody.
+	// Tracer is notified of the ops of the steps. A callback sets it before a step. Default:
+	// none.
 	Tracer engine.Tracer
 	// TrainGraph returns the graph of a training step as an encoded GraphDef, nil before the
 	// first step and for steps that are not traced. It is nil in evaluations.

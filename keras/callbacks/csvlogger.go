@@ -23,7 +23,7 @@ type CSVLogger struct {
 	Base
 	// Filename is the file's path; in Dir it is slash-separated.
 	Filename string
-	// Separator stands between the fields, one character. Default: a comma.
+	// Separator separates the fields, one character. Default: a comma.
 	Separator string
 	// Append continues a file that exists. Dir must be a [vfs.Appender]. Default: the file
 	// is replaced.

@@ -23,12 +23,12 @@ type EarlyStopping struct {
 	Patience int
 	// Verbose prints a message when the training ends early. Default: false.
 	Verbose bool
-	// Mode says which values are better. Default: Auto.
+	// Mode determines which values are better. Default: Auto.
 	Mode Mode
 	// Baseline is a value that must be beaten as well. Default: none.
 	Baseline *float64
-	// RestoreBestWeights gives the model the weights of its best epoch at the end. Default:
-	// false, it keeps the last ones.
+	// RestoreBestWeights restores the weights of the model's best epoch at the end.
+	// Default: false, it keeps the last ones.
 	RestoreBestWeights bool
 	// StartFromEpoch is the first epoch that counts. Default: 0.
 	StartFromEpoch int

@@ -67,7 +67,7 @@ func (e *eventFile) tensor(step int64, tag, plugin string, class uint64, t *tens
 	return e.tensorOf(step, tag, plugin, nil, class, t)
 }
 
-// tensorOf writes a tensor for a plugin of TensorBoard, with what the plugin keeps of it.
+// tensorOf writes a tensor for a plugin of TensorBoard, with the plugin's metadata.
 func (e *eventFile) tensorOf(step int64, tag, plugin string, content []byte, class uint64, t *tensor.Tensor) error {
 	proto, err := tensorproto.Encode(t)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// ModelCheckpoint saves the model at the end of epochs, or after numbers of batches. It
-// writes the model's weights and its optimizer as a checkpoint of TensorFlow, as tf_keras does
-// with save_weights_only, and names it in the file "checkpoint" beside it.
+// ModelCheckpoint saves the model at the end of epochs, or after numbers of batches. It writes
+// the model's weights and its optimizer as a checkpoint of TensorFlow, as tf_keras does with
+// save_weights_only, and names it in the file "checkpoint" next to it.
 //
 //	&callbacks.ModelCheckpoint{Filepath: "run/{epoch:02d}-{val_loss:.2f}", SaveBestOnly: true}
 type ModelCheckpoint struct {
@@ -35,8 +35,8 @@ type ModelCheckpoint struct {
 	// SaveBestOnly saves only if the number is better than at all earlier saves. Default:
 	// false.
 	SaveBestOnly bool
-	// Mode says which values are better. Default: Auto; a name that contains acc, or begins
-	// with fmeasure, means Max.
+	// Mode determines which values are better. Default: Auto; a name that contains acc, or
+	// begins with fmeasure, means Max.
 	Mode Mode
 	// SaveFreq is the number of batches from one save to the next. Default: a save at the
 	// end of each epoch.
@@ -134,7 +134,7 @@ func (m *ModelCheckpoint) OnEpochEnd(ctx context.Context, r *Run, epoch int, log
 	return m.save(ctx, r, -1, logs)
 }
 
-// save saves if the logs say so. batch is -1 at the end of an epoch.
+// save saves if the logs require it. batch is -1 at the end of an epoch.
 func (m *ModelCheckpoint) save(ctx context.Context, r *Run, batch int, logs Logs) error {
 	name, err := m.path(batch, logs)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mode says which values of a monitored number are better.
+// Mode determines which values of a monitored number are better.
 type Mode string
 
 // The modes.

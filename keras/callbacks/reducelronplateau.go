@@ -23,7 +23,8 @@ type ReduceLROnPlateau struct {
 	Patience *int
 	// Verbose prints a message when the rate falls. Default: false.
 	Verbose bool
-	// Mode says which values are better. Default: Auto; a name that contains acc means Max.
+	// Mode determines which values are better. Default: Auto; a name that contains acc
+	// means Max.
 	Mode Mode
 	// MinDelta is the least change that counts as an improvement. Default: 0.0001.
 	MinDelta *float64

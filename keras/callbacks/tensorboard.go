@@ -37,7 +37,7 @@ type TensorBoard struct {
 	// to the next. Default: none.
 	EmbeddingsFreq int
 	// EmbeddingsMetadata are the paths of files with labels for the projector, by the names of
-	// Embedding layers; "" stands for all others. Default: none.
+	// Embedding layers; "" means all others. Default: none.
 	EmbeddingsMetadata map[string]string
 	// WriteStepsPerSecond writes the number of steps in a second. Default: false.
 	WriteStepsPerSecond bool

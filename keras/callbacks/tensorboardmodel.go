@@ -94,8 +94,8 @@ func (e *eventFile) image(ctx context.Context, step int64, tag string, t *tensor
 	return e.tensorOf(step, tag, "images", nil, tensorData, tensor.Vector(out...))
 }
 
-// embeddings writes the file that tells TensorBoard's projector of the embeddings, by the
-// text that tf_keras writes.
+// embeddings writes the file that describes the embeddings for TensorBoard's projector,
+// in the text that tf_keras writes.
 func (b *TensorBoard) embeddings(r *Run, dir vfs.Dir, log string) error {
 	rest := maps.Clone(b.EmbeddingsMetadata)
 	var text strings.Builder

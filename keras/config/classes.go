@@ -59,7 +59,7 @@ func Registered[T any](pkg, name string) Class {
 }
 
 // Classed is implemented by objects that choose the class under which they are written,
-// if one Go type stands for several classes of tf_keras. c is the type's class. legacy
+// if one Go type represents several classes of tf_keras. c is the type's class. legacy
 // reports the form {"class_name", "config"}.
 type Classed interface {
 	ConfigClass(c Class, legacy bool) Class
@@ -80,8 +80,8 @@ type Classes struct {
 }
 
 // WithUnknown returns a set in which f makes the layers and other objects whose class is
-// unknown, where any class is possible. config is what the file says of the object, and may
-// be nil.
+// unknown, if any class is possible there. config is the object's config in the file, and
+// may be nil.
 func (c *Classes) WithUnknown(f func(class string, config map[string]any) (any, error)) *Classes {
 	out := *c
 	out.unknown = f
@@ -268,7 +268,7 @@ type UnknownError struct {
 	Near []string // known names that are near it
 }
 
-// Error names what is unknown, and the nearest known names.
+// Error returns a text with the unknown name, and the nearest known names.
 func (e *UnknownError) Error() string {
 	msg := fmt.Sprintf("unknown %s %q", e.Kind, clip(e.Name))
 	if e.Of != "" {

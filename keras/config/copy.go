@@ -3,8 +3,8 @@ package config
 import "reflect"
 
 // Copy returns a new object with the config of obj, a pointer to a struct or a value of
-// another type. Structs that fields point to are copied too. What is not config, such as
-// variables, stays behind, as in tf_keras's from_config(get_config()).
+// another type. Structs that fields point to are copied too. State other than config,
+// such as variables, is not copied, as in tf_keras's from_config(get_config()).
 func Copy[T any](obj T) T {
 	return copied(reflect.ValueOf(&obj).Elem()).Interface().(T)
 }

@@ -75,7 +75,7 @@ func parse(data []byte) (any, orderedjson.Orders, error) {
 	return asLists(v), orders, err
 }
 
-// asLists replaces the objects that stand for tuples and shapes in the JSON of SavedModels
+// asLists replaces the objects that represent tuples and shapes in the JSON of SavedModels
 // by lists.
 func asLists(v any) any {
 	switch x := v.(type) {
@@ -103,7 +103,7 @@ func (d *Decoder) Object(v any) (any, error) {
 	return obj, err
 }
 
-// Value reads a parsed JSON value into what dst points to.
+// Value reads a parsed JSON value into the variable that dst points to.
 func (d *Decoder) Value(v any, dst any) error {
 	p := reflect.ValueOf(dst)
 	return d.value(v, p.Elem())
@@ -356,7 +356,7 @@ func (d *Decoder) value(v any, dst reflect.Value) error {
 		}
 	case reflect.Slice:
 		l, ok := v.([]any)
-		if !ok { // one value stands for a list of one
+		if !ok { // one value means a list of one
 			return fmt.Errorf("got %s, want a list", kindOf(v))
 		}
 		s := reflect.MakeSlice(t, len(l), len(l))

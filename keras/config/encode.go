@@ -56,8 +56,8 @@ func (f Fields) legacy() Fields {
 // EncodeOptions are the options of [Classes.Encode].
 type EncodeOptions struct {
 	// Legacy writes {"class_name", "config"} for the object itself, as SavedModels and
-	// .h5 files have it. Objects in its config keep the form that tf_keras gives them
-	// there. Default: {"module", "class_name", "config", "registered_name"}.
+	// .h5 files have it. Objects in its config keep tf_keras's form there. Default:
+	// {"module", "class_name", "config", "registered_name"}.
 	Legacy bool
 	// Learned writes vocabularies and bins that layers adapted to into their configs, as if
 	// they were settings. Default: the settings alone.
@@ -82,7 +82,7 @@ type Encoder struct {
 // Legacy reports whether the legacy form is being written.
 func (e *Encoder) Legacy() bool { return e.opts.Legacy }
 
-// Learned reports whether layers write what they adapted to.
+// Learned reports whether layers write the state that they adapted to.
 func (e *Encoder) Learned() bool { return e.opts.Learned }
 
 // Encode returns the JSON of an object, with tf_keras's keys in tf_keras's order. It
@@ -108,8 +108,8 @@ func (c *Classes) Encode(obj any, opts *EncodeOptions) (json.RawMessage, error) 
 // Short reports whether Object writes the legacy form now.
 func (e *Encoder) Short() bool { return e.opts.SavedModel || e.opts.Legacy && e.depth <= 1 }
 
-// Whole returns what Object does, in the form with module and registered_name unless all
-// objects are written in the legacy form.
+// Whole returns the same as Object, in the form with module and registered_name unless
+// all objects are written in the legacy form.
 func (e *Encoder) Whole(obj any) (Fields, error) {
 	if e.opts.SavedModel {
 		return e.Object(obj)
@@ -184,8 +184,8 @@ func (e *Encoder) fieldsOf(obj any) (Fields, error) {
 	return e.Fields(obj)
 }
 
-// Fields returns the config that the fields of a struct make, or of what obj points to.
-// An EncodeConfig that adds to them calls it.
+// Fields returns the config made of the fields of a struct, or of the struct that obj
+// points to. An EncodeConfig that adds to them calls it.
 func (e *Encoder) Fields(obj any) (Fields, error) {
 	v := reflect.ValueOf(obj)
 	if v.Kind() != reflect.Pointer { // a copy that can be completed
@@ -228,7 +228,7 @@ func (e *Encoder) Fields(obj any) (Fields, error) {
 	return out, nil
 }
 
-// rounded returns a float64, or what a pointer to one leads to, as float32 holds it.
+// rounded returns a float64, or the target of a pointer to one, as float32 holds it.
 func rounded(x reflect.Value) reflect.Value {
 	if x.Kind() == reflect.Pointer && !x.IsNil() {
 		x = x.Elem()
@@ -402,7 +402,7 @@ func (e *Encoder) float(x float64) error {
 	return nil
 }
 
-// FormatFloat returns a number as Python's repr does: the shortest text that stands for
+// FormatFloat returns a number as Python's repr does: the shortest text that represents
 // it, as a float of 32 or 64 bits.
 func FormatFloat(x float64, bits int) string {
 	switch {

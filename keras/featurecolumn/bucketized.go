@@ -12,7 +12,7 @@ import (
 )
 
 // Bucketized has the bins of numbers: tf.feature_column.bucketized_column. As numbers they
-// are vectors with a 1; as categories, the bins of each number have numbers of their own.
+// are vectors with a 1; as categories, the bins of each number have separate numbers.
 type Bucketized struct {
 	// Source are the numbers. It is required.
 	Source *Numeric `keras:"source_column"`

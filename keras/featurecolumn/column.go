@@ -1,6 +1,6 @@
-// Package featurecolumn has the columns of tf.feature_column, which say how a DenseFeatures
-// layer, or a SequenceFeatures layer, turns features into numbers. TensorFlow has deprecated them: they are here for
-// models that have them in their files.
+// Package featurecolumn has the columns of tf.feature_column, which describe how a DenseFeatures layer, or a
+// SequenceFeatures layer, turns features into numbers. TensorFlow has deprecated them: they are here for models that
+// have them in their files.
 //
 //	age := &featurecolumn.Numeric{Key: "age"}
 //	kind := &featurecolumn.VocabularyList{Key: "kind", Vocabulary: []string{"a", "b"}}
@@ -41,7 +41,7 @@ type Categorical interface {
 	// Buckets is the number of categories.
 	Buckets() int
 	// Categories returns the numbers of the categories of each row, int64, and their weights.
-	// The latter have the places of the former; nil stands for ones.
+	// The latter have the places of the former; nil means ones.
 	Categories(s *ops.Scope, in *Inputs) (ids base.Sparse, weights *ops.Value)
 }
 

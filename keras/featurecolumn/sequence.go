@@ -23,8 +23,8 @@ type Sequence interface {
 }
 
 // SequenceCategorical has categories for each step of a sequence:
-// tf.feature_column.sequence_categorical_column_with_identity and its like. An [Embedding]
-// and an [Indicator] make numbers of it.
+// tf.feature_column.sequence_categorical_column_with_identity and related columns. An
+// [Embedding] and an [Indicator] make numbers of it.
 type SequenceCategorical struct {
 	// Categorical are the categories. The elements of a feature's row are its steps. It is
 	// required.
@@ -52,7 +52,7 @@ func (c *SequenceCategorical) Categories(s *ops.Scope, _ *Inputs) (base.Sparse, 
 	return failed(s, c.Name(), fmt.Errorf("the categories are those of sequences; use a SequenceFeatures layer")), nil
 }
 
-// steps are the categories of all steps of all rows: each step has a row of its own.
+// steps are the categories of all steps of all rows: each step has a separate row.
 type steps struct {
 	ids            base.Sparse
 	weights        *ops.Value

@@ -36,7 +36,7 @@ type VocabularyList struct {
 type VocabularyFile struct {
 	// Key is the name of the feature. It is required.
 	Key string
-	// Path is the file's path in the config, where it isn't opened.
+	// Path is the file's path in the config, if it isn't opened.
 	Path string `keras:"vocabulary_file"`
 	// VocabularySize is the number of lines that are read. It is required.
 	VocabularySize int

@@ -48,7 +48,7 @@ func (w *WeightedCategorical) Features() []string {
 func (w *WeightedCategorical) Buckets() int { return w.Categorical.Buckets() }
 
 // Categories returns the categories and the weights. A weight of 0 in a dense feature has no
-// place, as TensorFlow has it, so that there must be none beside a category.
+// place, as in TensorFlow, so no category may have such a weight.
 func (w *WeightedCategorical) Categories(s *ops.Scope, in *Inputs) (base.Sparse, *ops.Value) {
 	ids, _ := w.Categorical.Categories(s, in)
 	weights, err := in.sparse(s, w.WeightFeatureKey, nil)

@@ -21,7 +21,7 @@ func generator(r *rand.Rand, seed *int) philox.Generator {
 }
 
 // DrawSeed returns a seed from 1 to 1e9, drawn from r as tf_keras draws it from Python's
-// random.Random. nil for r stands for a random state.
+// random.Random. nil for r means a random state.
 func DrawSeed(r *rand.Rand) int {
 	next := rand.Uint64
 	if r != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Initializer makes the first value of a variable. It isn't asked for one if
-// a checkpoint has the value already.
+// Initializer makes the first value of a variable. It isn't asked for one if a
+// checkpoint has the value already.
 //
 // r is the random state of the call in which the variable is made; an
-// initializer with a seed of its own leaves it alone. Any type with this method
-// can initialize a layer.
+// initializer with its own seed doesn't use it. Any type with this method can
+// initialize a layer.
 type Initializer interface {
 	Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error)
 }

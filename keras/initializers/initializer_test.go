@@ -10,7 +10,7 @@ import (
 )
 
 // TestInitializersHaveTheirDistributions draws many values and compares range,
-// mean and deviation with what TensorFlow documents.
+// mean and deviation with TensorFlow's documentation.
 func TestInitializersHaveTheirDistributions(t *testing.T) {
 	shape := tensor.Shape{300, 200}
 	in, out := 300.0, 200.0

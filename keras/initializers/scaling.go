@@ -9,13 +9,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// VarianceScaling draws values whose variance is Scale/n, where n is the number
-// of a layer's inputs, of its outputs or their mean. The Glorot, He and LeCun
+// VarianceScaling draws values with the variance Scale/n; n is the number of a
+// layer's inputs, of its outputs or their mean. The Glorot, He and LeCun
 // initializers are cases of it.
 type VarianceScaling struct {
 	// Scale is the variance times n. Default: 1.
 	Scale float64 `keras:",default=1.0"`
-	// Mode tells what n is: FanIn, FanOut or FanAvg. Default: FanIn.
+	// Mode determines n: FanIn, FanOut or FanAvg. Default: FanIn.
 	Mode string `keras:",default=fan_in"`
 	// Distribution is one of the distributions below. Default: TruncatedNormalDistribution.
 	Distribution string `keras:",default=truncated_normal"`
@@ -230,7 +230,7 @@ func orthonormal(a []float64, long, short int) [][]float64 {
 }
 
 // project subtracts the parts of v along the vectors of q. Twice is enough (Kahan): the
-// second pass removes what rounding left.
+// second pass removes the remains of rounding.
 func project(v []float64, q [][]float64) {
 	for range 2 {
 		for _, u := range q {

@@ -82,8 +82,8 @@ func (f *File) openArchive(r io.ReaderAt, size, memory int64) error {
 // maxName is how long the name of a member may be.
 const maxName = 4096
 
-// checkMembers refuses members that don't lie beside each other in the archive, and names that
-// lead out of a folder that they are unpacked to.
+// checkMembers refuses members that overlap in the archive, and names that lead out of a
+// folder that they are unpacked to.
 func checkMembers(z *zip.Reader, size int64) error {
 	folders := map[string]bool{} // by name, whether the member is a folder
 	stored := uint64(0)
@@ -133,8 +133,8 @@ func tooLarge(m *zip.File, memory int64) error {
 	return &UnsupportedError{m.Name, fmt.Sprintf("a member of %d bytes in an archive of this size (the limit is %d; Options.MaxMemory raises it)", m.UncompressedSize64, memory)}
 }
 
-// readMember returns a member's bytes. They are no more than the zip says, which archive/zip
-// checks, and their checksum is right.
+// readMember returns a member's bytes. They are no more than the zip's header states, which
+// archive/zip checks, and their checksum is right.
 func readMember(m *zip.File, memory int64) ([]byte, error) {
 	r, err := member(m, memory).Open()
 	if err != nil {
@@ -148,8 +148,7 @@ func readMember(m *zip.File, memory int64) ([]byte, error) {
 	return b, nil
 }
 
-// memberAt returns random access to a member: where it is in the archive if it is stored, else in
-// memory.
+// memberAt returns random access to a member: in the archive if it is stored, else in memory.
 func memberAt(r io.ReaderAt, m *zip.File, memory int64) (io.ReaderAt, int64, error) {
 	if m.Method != zip.Store || m.CompressedSize64 != m.UncompressedSize64 {
 		b, err := readMember(m, memory)

@@ -38,12 +38,13 @@ func (f Format) String() string {
 // legacy reports whether the file has layers by name, and not objects by path.
 func (f Format) legacy() bool { return f == LegacyModel || f == LegacyWeights }
 
-// Contents are what a Keras file holds.
+// Contents are the contents of a Keras file.
 type Contents struct {
 	// KerasVersion is the version of Keras that wrote the file, as "3.15.1" or "2.21.0"; a
-	// Weights file does not tell.
+	// Weights file doesn't contain it.
 	KerasVersion string
-	// Backend is the backend of Keras, as "tensorflow". Legacy files tell only.
+	// Backend is the backend of Keras, as "tensorflow". Only legacy files contain
+	// it.
 	Backend string
 	// Config is the model's configuration: config.json of an archive, the attribute
 	// model_config of a LegacyModel. Files of weights have none.
@@ -51,7 +52,7 @@ type Contents struct {
 	// TrainingConfig is a LegacyModel's attribute training_config; nil if the model was not
 	// compiled.
 	TrainingConfig []byte
-	// Metadata is an archive's metadata.json. When an archive is written, nil stands for
+	// Metadata is an archive's metadata.json. When an archive is written, nil means
 	// KerasVersion alone.
 	Metadata []byte
 	// Groups are the objects that have weights, or could have. In a legacy file the layers come
@@ -91,8 +92,8 @@ type Weight struct {
 	Name  string
 	DType tensor.DType
 	Shape tensor.Shape
-	// Path is where the weight is in the HDF5 file, as "layers/dense/vars/0". Write sets its
-	// own.
+	// Path is the path of the weight in the HDF5 file, as "layers/dense/vars/0". Write sets
+	// it.
 	Path string
 	// Read returns the value, which has DType and Shape.
 	Read func(ctx context.Context) (*tensor.Tensor, error)
@@ -122,7 +123,7 @@ func (c *Contents) Group(path string) *Group {
 	return nil
 }
 
-// Options say how to read a file; nil means the defaults.
+// Options are the options of [Open]; nil means the defaults.
 type Options struct {
 	// MaxMemory raises the memory that one weight, member or list may take. Default: 64 MiB and
 	// 16 times the bytes that the file takes on the disk; less has no effect.

@@ -9,7 +9,7 @@ import (
 
 var bigEndianHost = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 
-// toHost gives little-endian elements the byte order of the machine.
+// toHost converts little-endian elements to the byte order of the machine.
 func toHost(t *tensor.Tensor) {
 	width := t.DType().Swap()
 	if !bigEndianHost || width < 2 {

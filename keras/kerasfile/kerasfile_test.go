@@ -40,7 +40,7 @@ func open(t testing.TB, b []byte) *kerasfile.File {
 	return f
 }
 
-// listing returns what make_keras.py lists.
+// listing returns the same text as make_keras.py.
 func listing(t *testing.T, c *kerasfile.Contents) string {
 	t.Helper()
 	var lines []string

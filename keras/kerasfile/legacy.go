@@ -93,7 +93,7 @@ func (f *File) readLegacy() error {
 			}
 		}
 	}
-	return root.Walk(func(o hdf5.Object) error { // what is not listed would be lost
+	return root.Walk(func(o hdf5.Object) error { // an unlisted weight would be lost
 		if _, ok := o.(*hdf5.Dataset); ok && !listed[o.Path()] {
 			return &UnsupportedError{o.Path(), "a dataset that no list of weights has"}
 		}

@@ -14,9 +14,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Write writes contents as a file of a format. The same contents give the same bytes. Weights are
-// asked for one after the other. What the format can't hold is an error: a configuration in a file
-// of weights, a training configuration or a backend in an archive, members in an HDF5 file.
+// Write writes contents as a file of a format. The same contents produce the same bytes. Weights
+// are asked for one after the other. Contents that the format can't hold are an error: a
+// configuration in a file of weights, a training configuration or a backend in an archive, members
+// in an HDF5 file.
 func Write(ctx context.Context, out io.Writer, format Format, c *Contents) error {
 	if err := c.check(format); err != nil {
 		return err
@@ -122,7 +123,7 @@ func described(d tensor.DType) bool {
 }
 
 // writeWeight makes the dataset of a weight. Element types that numpy lacks are opaque bytes with
-// their name beside them.
+// their name as an attribute.
 func writeWeight(ctx context.Context, in *hdf5.GroupWriter, w Weight) error {
 	o := &hdf5.DatasetOptions{}
 	o.Opaque = w.DType != tensor.String && !described(w.DType)

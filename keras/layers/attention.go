@@ -137,7 +137,7 @@ func attend(s *ops.Scope, op string, c *base.Invocation, scores func(s *ops.Scop
 	return []*ops.Value{out}
 }
 
-// causalMask returns bools [queries, keys], true where the key's time step isn't after the
+// causalMask returns bools [queries, keys], true unless the key's time step is after the
 // query's. Their numbers are the last two sizes of shape.
 func causalMask(s *ops.Scope, shape *ops.Value) *ops.Value {
 	steps := func(at int) *ops.Value {

@@ -132,7 +132,7 @@ func (b *BatchNormalization) plain(s *ops.Scope, x, mask *ops.Value, training bo
 	return b.finish(s, ops.Cast(s, y, given), shape, virtual)
 }
 
-// finish gives a batch of parts its shape back.
+// finish restores the shape of a batch of parts.
 func (b *BatchNormalization) finish(s *ops.Scope, y, shape *ops.Value, virtual bool) *ops.Value {
 	if virtual {
 		return ops.ReshapeTo(s, y, shape)

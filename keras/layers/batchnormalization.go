@@ -17,9 +17,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// BatchNormalization gives each channel the mean 0 and the variance 1, then scales and
-// shifts it. In training it uses the mean and variance of the batch and moves averages of
-// them; elsewhere, and if NotTrainable is set, it uses the averages.
+// BatchNormalization normalizes each channel to the mean 0 and the variance 1, then
+// scales and shifts it. In training it uses the mean and variance of the batch and
+// updates moving averages of them; otherwise, and if NotTrainable is set, it uses the
+// averages.
 type BatchNormalization struct {
 	base.Layer
 	// Axis is the dimension of the channels, or are several. Default: the last one.
@@ -183,7 +184,7 @@ func (b *BatchNormalization) Weights(in base.Shapes) ([]base.Weight, error) {
 	return list, nil
 }
 
-// rootOf makes the square root of what another initializer makes.
+// rootOf makes the square root of another initializer's value.
 type rootOf struct{ initializers.Initializer }
 
 // Init returns the square root.

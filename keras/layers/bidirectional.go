@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Merge says how the outputs of the two directions are joined.
+// Merge is the way in which the outputs of the two directions are joined.
 type Merge string
 
 // The ways to join the outputs of the two directions.
@@ -52,7 +52,7 @@ type Bidirectional struct {
 	// program's layer with fields GoBackwards, ReturnSequences, ReturnState and Stateful.
 	// It is required. The layer calls copies of it, so that its variables are not used.
 	Inner base.Callable `keras:"layer" cairn:"-"`
-	// MergeMode says how the outputs are joined. Default: MergeConcat.
+	// MergeMode determines how the outputs are joined. Default: MergeConcat.
 	MergeMode Merge `keras:",default=concat"`
 	// NumConstants is the number of constants at the end of a call's inputs.
 	NumConstants int `keras:",omitempty"`

@@ -85,7 +85,7 @@ func TestDiscretizationIsRestored(t *testing.T) {
 	}
 }
 
-// TestSparseAndRaggedTensorsBecomeDense fills what isn't stored.
+// TestSparseAndRaggedTensorsBecomeDense fills elements that aren't stored.
 func TestSparseAndRaggedTensorsBecomeDense(t *testing.T) {
 	s := function.Eager(context.Background())
 	sparse := base.Sparse{Indices: ops.Const(s, tensor.Must(tensor.New([]int64{0, 1, 1, 2}, 2, 2))), Values: ops.Const(s, []string{"a", "b"}), Shape: ops.Const(s, []int64{2, 3})}

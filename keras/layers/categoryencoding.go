@@ -38,7 +38,7 @@ func (c *CategoryEncoding) TakesRagged() {}
 func (c *CategoryEncoding) Call(s *ops.Scope, x ops.Input) *ops.Value { return c.Run(s, c, x, nil) }
 
 // ComputeAll returns the vectors of the input. The argument "count_weights" is a value of the
-// input's form with what each input counts in the mode OutputCount.
+// input's form with the weight of each input in the mode OutputCount.
 func (c *CategoryEncoding) ComputeAll(s *ops.Scope, i *base.Invocation) []*ops.Value {
 	const layer = "CategoryEncoding"
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(layer, err)} }

@@ -25,7 +25,7 @@ type Cell interface {
 
 // CellCall is one call of a recurrent layer, as its cell sees it.
 type CellCall struct {
-	// Input is the input of one step. It stands for all of them: only its type and shape count.
+	// Input is the input of one step. It represents all of them: only its type and shape count.
 	Input *ops.Value
 	// States are the states before the first step.
 	States []*ops.Value

@@ -15,8 +15,8 @@ import (
 )
 
 // Conv2DTranspose computes the transposed convolution of images, [batch, height, width,
-// channels]: what has the gradient of a convolution. Its output is larger than its input
-// if its strides are greater than 1.
+// channels]: the images whose convolution has this gradient. Its output is larger than
+// its input if its strides are greater than 1.
 type Conv2DTranspose struct {
 	base.Layer
 	// Filters is the number of output channels. It is required.

@@ -227,7 +227,7 @@ func (c *ConvLSTMCell) inputs(s *ops.Scope, masks []*ops.Value) func(s *ops.Scop
 	}
 }
 
-// step returns the function that computes one step from what inputs computes.
+// step returns the function that computes one step from the results of inputs.
 func (c *ConvLSTMCell) step(s *ops.Scope, call *CellCall) Step {
 	masks := stateMasks(s, &c.noise, call, c.RecurrentDropout, 4)
 	kernel := c.Read(s, c.RecurrentKernel)

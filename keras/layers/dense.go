@@ -34,7 +34,7 @@ type Dense struct {
 	ActivityRegularizer regularizers.Regularizer
 	// KernelConstraint and BiasConstraint project the weights after a step. Default: none.
 	KernelConstraint, BiasConstraint constraints.Constraint
-	// Keras3 gives the kernel the edge "_kernel", as Keras 3 does. Default: "kernel",
+	// Keras3 names the kernel's edge "_kernel", as Keras 3 does. Default: "kernel",
 	// unless a checkpoint of Keras 3 is restored into the layer.
 	Keras3 bool `keras:"-"`
 

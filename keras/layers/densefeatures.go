@@ -8,9 +8,9 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// DenseFeatures turns features into one row of numbers for each sample, as columns say. Its
-// input is a map[string]*ops.Value of features, or a list of them in the order of the names
-// that FeatureNames returns.
+// DenseFeatures turns features into one row of numbers for each sample, as columns
+// describe. Its input is a map[string]*ops.Value of features, or a list of them in the
+// order of the names that FeatureNames returns.
 type DenseFeatures struct {
 	base.Layer
 	// FeatureColumns are the columns. The layer brings them into the order of their names.

@@ -14,7 +14,7 @@ import (
 )
 
 // DepthwiseConv2D convolves each channel of images, [batch, height, width, channels], with
-// kernels of its own.
+// separate kernels.
 type DepthwiseConv2D struct {
 	base.Layer
 	// KernelSize is the size of the kernels, one number for all dimensions or one for each.

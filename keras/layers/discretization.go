@@ -15,8 +15,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Discretization turns numbers into the numbers of the bins that they lie in. The bins'
-// boundaries are a setting, or come from data by Adapt.
+// Discretization turns numbers into the numbers of the bins that contain them. The
+// bins' boundaries are a setting, or come from data by Adapt.
 type Discretization struct {
 	base.Layer
 	// BinBoundaries are the lower bounds of the bins from 1, in order. Default: Adapt finds
@@ -53,7 +53,7 @@ func (d *Discretization) EncodeConfig(e *config.Encoder) (config.Fields, error) 
 		switch f := &fields[i]; f.Name {
 		case "bin_boundaries":
 			f.Value = boundaries
-		case "num_bins": // of which there are as many as boundaries say
+		case "num_bins": // the boundaries determine their number
 			f.Value = nil
 		}
 	}
@@ -124,8 +124,8 @@ func (d *Discretization) boundaries() ([]float64, error) {
 	return out, nil
 }
 
-// Adapt finds the boundaries of all batches, so that about as many values lie in each bin,
-// and forgets earlier ones. The layer is built for the first batch.
+// Adapt finds the boundaries of all batches, so that each bin contains about as many
+// values, and forgets earlier ones. The layer is built for the first batch.
 func (d *Discretization) Adapt(s *ops.Scope, batches iter.Seq[*ops.Value]) {
 	const layer = "Discretization"
 	if d.BinBoundaries != nil {
@@ -173,7 +173,7 @@ func setAnySizes(l *base.Layer, x *ops.Value) {
 	}
 }
 
-// summary has values in order, and how many values of the data each stands for.
+// summary has values in order, and how many values of the data each represents.
 type summary struct{ values, weights []float32 }
 
 // summaryOf returns the rows of a tensor [2, n].

@@ -55,7 +55,8 @@ func (d *Dot) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	return []*ops.Value{y}
 }
 
-// dotEquation returns the equation of a product: "a" is the batch, "b" what is summed.
+// dotEquation returns the equation of a product: "a" is the batch, "b" the summed
+// dimension.
 func dotEquation(axes, ranks [2]int) string {
 	next := byte('c')
 	var in [2][]byte

@@ -18,7 +18,7 @@ import (
 type EinsumDense struct {
 	base.Layer
 	// OutputShape is the shape of the output without the batch's dimension and without
-	// those that "..." stands for, -1 for sizes that the input gives. It is required.
+	// those of "...", -1 for sizes that are the input's. It is required.
 	OutputShape base.Shape
 	// Equation is the sum: "ab,bc->ac", "...b,bc->...c" or "ab...,bc->ac...". It is required.
 	Equation string

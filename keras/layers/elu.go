@@ -5,7 +5,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// ELU computes x where it is positive and Alpha·(exp(x)-1) elsewhere.
+// ELU computes x for positive elements and Alpha·(exp(x)-1) for others.
 type ELU struct {
 	base.Layer
 	// Alpha is the factor of negative inputs. Default: 1.

@@ -33,7 +33,7 @@ type Embedding struct {
 	ActivityRegularizer regularizers.Regularizer
 	// EmbeddingsConstraint projects the matrix after a step. Default: none.
 	EmbeddingsConstraint constraints.Constraint
-	// MaskZero gives the output a mask that ignores zeros of the input.
+	// MaskZero sets a mask on the output that ignores zeros of the input.
 	MaskZero bool
 	// InputLength are the sizes of the input without the batch's, -1 for one that isn't
 	// known. Default: one that isn't known.

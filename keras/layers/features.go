@@ -14,7 +14,7 @@ import (
 )
 
 // sortColumns brings columns into the order of their names, unless one is wrong: the first
-// call says so.
+// call reports it.
 func sortColumns[C featurecolumn.Column](columns []C) {
 	for _, c := range columns {
 		if featurecolumn.Check(c) != nil {

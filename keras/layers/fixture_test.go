@@ -102,7 +102,8 @@ func checkConfig(t *testing.T, c *fixtureCase) {
 	}
 }
 
-// checkCall builds the layer, sets its weights and compares what a call computes.
+// checkCall builds the layer, sets its weights and compares the outputs of a
+// call.
 func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, training bool) {
 	layer := decode(t, c.Config)
 	mode := c.Name + "/infer"
@@ -297,7 +298,7 @@ func composite(s *ops.Scope, form string, arrays map[string]*tensor.Tensor, name
 	return base.Ragged{Values: parts[0], Splits: parts[1:]}.Value(s)
 }
 
-// elementsOf returns what sparse and ragged tensors consist of.
+// elementsOf returns the parts of sparse and ragged tensors.
 func elementsOf(t *testing.T, outputs []*ops.Value, forms []string) (parts []*ops.Value) {
 	for i, o := range outputs {
 		sparse, isSparse := base.SparseOf(o)
@@ -400,7 +401,7 @@ func checkGradients(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tens
 }
 
 // near compares two tensors: floats within tol of the larger of the two, and of the
-// largest element where they are small; all others exactly.
+// largest element if they are small; all others exactly.
 func near(t *testing.T, what string, got, want *tensor.Tensor, tol float64) {
 	t.Helper()
 	for _, x := range []**tensor.Tensor{&got, &want} {

@@ -52,7 +52,7 @@ func (f *Flatten) Compute(s *ops.Scope, v *ops.Value) *ops.Value {
 			return ops.Reshape(s, v, -1, n)
 		}
 	}
-	// A product stands for the sizes that aren't known: -1 couldn't be computed for an
+	// A product replaces the sizes that aren't known: -1 couldn't be computed for an
 	// empty batch.
 	dims := ops.Shape(s, v)
 	rest := ops.ProdKeep(s, ops.StridedSlice(s, dims, ops.From(1)), 0)

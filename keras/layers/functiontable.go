@@ -48,7 +48,7 @@ func reduction(f, keep reducer) tensorFlowFunction {
 	})
 }
 
-// keepDims gives a reduction of x over axes dimensions of size 1 in their place.
+// keepDims inserts dimensions of size 1 in place of the reduced axes of x.
 func keepDims(s *ops.Scope, x, y *ops.Value, axes []int) *ops.Value {
 	rank := x.Fact().Shape.Rank()
 	if rank < 0 {

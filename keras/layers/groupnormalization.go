@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// GroupNormalization gives each group of channels of each example the mean 0 and the
-// variance 1, then scales and shifts each channel.
+// GroupNormalization normalizes each group of channels of each example to the mean 0
+// and the variance 1, then scales and shifts each channel.
 type GroupNormalization struct {
 	base.Layer
 	// Groups is the number of groups, -1 for as many as channels. Default: 32.
@@ -100,8 +100,8 @@ func (g *GroupNormalization) PassesMask() {}
 // Call returns the normalized x.
 func (g *GroupNormalization) Call(s *ops.Scope, x ops.Input) *ops.Value { return g.Run(s, g, x, nil) }
 
-// ComputeAll returns the normalized input. What its mask, which broadcasts to the input's
-// shape, ignores doesn't count for means and variances.
+// ComputeAll returns the normalized input. Elements that its mask ignores don't count for
+// means and variances; the mask broadcasts to the input's shape.
 func (g *GroupNormalization) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail("GroupNormalization", err)} }
 	if err := c.CheckArgs(); err != nil {

@@ -138,7 +138,7 @@ func (c *GRUCell) inputs(s *ops.Scope, call *CellCall) func(s *ops.Scope, x *ops
 	}
 }
 
-// step returns the function that computes one step from what inputs computes.
+// step returns the function that computes one step from the results of inputs.
 func (c *GRUCell) step(s *ops.Scope, call *CellCall) Step {
 	masks := stateMasks(s, &c.noise, call, c.RecurrentDropout, 3)
 	kernel := c.Read(s, c.RecurrentKernel)
@@ -185,7 +185,7 @@ func (c *GRUCell) step(s *ops.Scope, call *CellCall) Step {
 	}
 }
 
-// dropWhole drops parts of the inputs of all steps, each with a mask of its own, if
+// dropWhole drops parts of the inputs of all steps, each with a separate mask, if
 // tf_keras's GRU does: in the settings for which it has a fused kernel.
 func (c *GRUCell) dropWhole(s *ops.Scope, x *ops.Value) *ops.Value {
 	if masks := c.masks(s, x, c.Dropout, 1); masks != nil {

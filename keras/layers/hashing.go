@@ -29,7 +29,7 @@ type Hashing struct {
 }
 
 // Salt is the key of a strong hash, two numbers; nil is none. In a config it may be one
-// number, which stands for both.
+// number, which is used for both.
 type Salt []int64
 
 // UnmarshalConfig reads null, a number or a list of two.

@@ -118,7 +118,7 @@ func spread(s *ops.Scope, u *ops.Value, lo, hi float64) *ops.Value {
 }
 
 // span returns the bounds of a factor: its two numbers, or the negative and the positive of
-// one. They must lie between least and most.
+// one. They must be between least and most.
 func span(field string, factor Numbers, least, most float64) (lo, hi float64, err error) {
 	switch len(factor) {
 	case 1:

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestImageLayersOfAnySize traces layers for images of sizes that aren't known, and compares
-// what the function computes with what the layer computes at once.
+// TestImageLayersOfAnySize traces layers for images of unknown sizes, and compares the
+// function's outputs with the layer's own.
 func TestImageLayersOfAnySize(t *testing.T) {
 	random := ops.RandomUniform(function.Eager(context.Background()), ops.NewRandom(3), tensor.Float32, 3, 6, 5, 2)
 	for name, layer := range map[string]func() caller{

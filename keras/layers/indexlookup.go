@@ -16,7 +16,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// LookupState is what a layer that looks tokens up has besides its settings.
+// LookupState is the state of a layer that looks tokens up, besides its
+// settings.
 type LookupState struct {
 	// LookupTable has the numbers of the tokens, or the tokens of the numbers. It is nil until
 	// the layer has a vocabulary.
@@ -290,7 +291,7 @@ func (l *indexLookup[T]) scalar(t T) (*tensor.Tensor, error) {
 	return v.Reshape()
 }
 
-// defaultValue returns what the table has for keys that it lacks.
+// defaultValue returns the table's value for keys that it lacks.
 func (l *indexLookup[T]) defaultValue() (*tensor.Tensor, error) {
 	switch {
 	case l.invert:

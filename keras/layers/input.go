@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// InputLayer passes its input on. It stands for an input of a functional or sequential
+// InputLayer passes its input on. It represents an input of a functional or sequential
 // model, which is a node of the object graph.
 type InputLayer struct {
 	base.Layer `keras:",order=batch_input_shape dtype sparse ragged name optional"`

@@ -21,7 +21,8 @@ type Lambda struct {
 	FunctionType string `keras:",default=function"`
 	// Module is the Python module of the function. It is kept, and does nothing.
 	Module *string
-	// OutputShape is kept, and does nothing: the function gives the shape. Default: none.
+	// OutputShape is stored, and does nothing: the function determines the shape.
+	// Default: none.
 	OutputShape base.Shape
 	// OutputShapeType is "raw".
 	OutputShapeType string `keras:",default=raw"`

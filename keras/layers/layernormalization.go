@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// LayerNormalization gives the features of each example the mean 0 and the variance 1, then
-// scales and shifts them.
+// LayerNormalization normalizes the features of each example to the mean 0 and the variance
+// 1, then scales and shifts them.
 type LayerNormalization struct {
 	base.Layer
 	// Axis are the dimensions of the features. Default: the last one.

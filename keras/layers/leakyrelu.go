@@ -5,7 +5,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// LeakyReLU computes x where it is positive and Alpha·x elsewhere.
+// LeakyReLU computes x for positive elements and Alpha·x for others.
 type LeakyReLU struct {
 	base.Layer
 	// Alpha is the slope of negative inputs. Default: 0.3.

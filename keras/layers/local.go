@@ -10,13 +10,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// local says which places of images are connected with which of the output.
+// local is the connection between places of images and those of the output.
 type local struct {
 	window
 	filters, c int
 	in, out    tensor.Shape // sizes of space, -1 if they aren't known
 
-	mask *tensor.Tensor // of implementation 2: 1 for what is connected
+	mask *tensor.Tensor // of implementation 2: 1 for connected elements
 	ids  *tensor.Tensor // of implementation 3: pairs of output and input elements
 }
 
@@ -59,7 +59,7 @@ func (l *local) dims(space tensor.Shape, channels int) tensor.Shape {
 	return append(slices.Clone(space), channels)
 }
 
-// kernelShape returns the shape of the kernel, -1 for what isn't known.
+// kernelShape returns the shape of the kernel, -1 for unknown sizes.
 func (l *local) kernelShape(implementation int) (tensor.Shape, error) {
 	product := func(dims ...int) (int, error) {
 		if slices.Min(dims) < 0 {
@@ -91,7 +91,8 @@ func (l *local) kernelShape(implementation int) (tensor.Shape, error) {
 	return tensor.Shape{n}, err
 }
 
-// connect makes the list or the mask of what is connected. The sizes are known.
+// connect makes the list or the mask of connected elements. The sizes are
+// known.
 func (l *local) connect(implementation int) {
 	inputs, outputs := l.dims(l.in, l.c), l.dims(l.out, l.filters)
 	// steps are the distances of neighbours in the flat input and output.
@@ -173,7 +174,7 @@ func (l *local) compute(s *ops.Scope, implementation int, x *ops.Value, kernel o
 	return ops.Reshape(s, y, append([]int{-1}, l.dims(l.out, l.filters)...)...)
 }
 
-// patches computes the products of what lies below the kernel at each place.
+// patches computes the products of the elements below the kernel at each place.
 func (l *local) patches(s *ops.Scope, x *ops.Value, kernel ops.Input) *ops.Value {
 	places, taps := 1, l.c
 	size, strides := []int64{1, 1}, []int64{1, 1}

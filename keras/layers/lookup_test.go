@@ -47,7 +47,7 @@ func newWordNet(t *testing.T) *wordNet {
 	return n
 }
 
-// Call returns what the layers make of words, one after the other.
+// Call returns the results of the layers for words, one after the other.
 func (n *wordNet) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	listed := n.Listed.Call(s, x)
 	others := []*ops.Value{listed, n.FromFile.Call(s, x), n.Adapted.Call(s, x), n.Numbers.Call(s, ops.Add(s, listed, int64(1))),
@@ -58,7 +58,7 @@ func (n *wordNet) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return ops.Concat(s, others, 0)
 }
 
-// words are those of the tests, and what wordNet returns for them: numbers with a mask, with
+// words are those of the tests, with wordNet's results for them: numbers with a mask, with
 // two numbers for others, counts, a set, and numbers of the tokens of numbers.
 var (
 	words = []string{"a", "b", "", "z"}

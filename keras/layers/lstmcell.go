@@ -128,7 +128,7 @@ func (c *LSTMCell) inputs(s *ops.Scope, call *CellCall) func(s *ops.Scope, x *op
 	}
 }
 
-// step returns the function that computes one step from what inputs computes.
+// step returns the function that computes one step from the results of inputs.
 func (c *LSTMCell) step(s *ops.Scope, call *CellCall) Step {
 	masks := stateMasks(s, &c.noise, call, c.RecurrentDropout, 4)
 	kernel := c.Read(s, c.RecurrentKernel)
@@ -151,7 +151,7 @@ func lstmGates(s *ops.Scope, z *ops.Value, axis int, carry *ops.Value, activatio
 	return y, []*ops.Value{y, carry}
 }
 
-// dropWhole drops parts of the inputs of all steps, each with a mask of its own, if
+// dropWhole drops parts of the inputs of all steps, each with a separate mask, if
 // tf_keras's LSTM does: in the settings for which it has a fused kernel.
 func (c *LSTMCell) dropWhole(s *ops.Scope, x *ops.Value) *ops.Value {
 	if masks := c.masks(s, x, c.Dropout, 1); masks != nil {

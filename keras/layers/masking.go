@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Masking gives its output a mask: a time step whose features all equal MaskValue is
-// ignored by the layers after it, and its features are set to 0.
+// Masking sets a mask on its output: a time step whose features all equal MaskValue
+// is ignored by the layers after it, and its features are set to 0.
 type Masking struct {
 	base.Layer
 	// MaskValue is the value of time steps to ignore. Default: 0.

@@ -24,7 +24,7 @@ func merge(s *ops.Scope, op string, c *base.Invocation, f func(s *ops.Scope, x, 
 	return y
 }
 
-// sameRank gives all values the largest rank among them.
+// sameRank expands all values to the largest rank among them.
 func sameRank(s *ops.Scope, xs []*ops.Value) ([]*ops.Value, error) {
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("got no input, want one or more")

@@ -273,8 +273,8 @@ func (m *MultiHeadAttention) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops
 	return []*ops.Value{y}
 }
 
-// mask returns what the masks of the inputs, the causal one and the argument
-// "attention_mask" all use, nil if there is none.
+// mask returns the combination of the masks of the inputs, the causal one and
+// the argument "attention_mask", nil if there is none.
 func (m *MultiHeadAttention) mask(s *ops.Scope, c *base.Invocation, query, value *ops.Value, masks []*ops.Value) (*ops.Value, error) {
 	causal, err := flag(c, "use_causal_mask")
 	if err != nil {

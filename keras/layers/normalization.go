@@ -25,7 +25,7 @@ type Normalization struct {
 	// them; before that they are 0 and 1.
 	Mean, Variance Numbers
 
-	// AdaptMean, AdaptVariance and Count hold what Adapt has found, nil until the layer is
+	// AdaptMean, AdaptVariance and Count are the results of Adapt, nil until the layer is
 	// built and if Mean is set.
 	AdaptMean, AdaptVariance, Count *trackable.Variable `cairn:"-"`
 }

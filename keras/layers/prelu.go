@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// PReLU computes x where it is positive and Alpha·x elsewhere, where Alpha is learned for
+// PReLU computes x for positive elements and Alpha·x for others. Alpha is learned for
 // each element of the input without the batch's dimension.
 type PReLU struct {
 	base.Layer

@@ -15,8 +15,8 @@ import (
 type RandomContrast struct {
 	base.Layer
 	_ struct{} `keras:"rng_type,const=stateful"`
-	// Factor bounds the contrast, which lies between 1 minus the first number and 1 plus the
-	// second one. One number stands for both. It is required.
+	// Factor bounds the contrast, which is between 1 minus the first number and 1 plus the
+	// second one. One number is used for both. It is required.
 	Factor Numbers
 	// Seed makes the contrasts the same in every run. Default: they differ.
 	Seed *int

@@ -30,7 +30,8 @@ type recurrent struct {
 	whole bool // dropout has masks for all steps, as in tf_keras's LSTM and GRU
 }
 
-// begin sets what the methods need, from the fields of the layer self.
+// begin sets the state that the methods need, from the fields of the layer
+// self.
 func (r *recurrent) begin(self base.LayerLike, cell Cell) {
 	config.CopyFields(&r.seq, self)
 	r.layer, r.cell = self.AsLayer(), cell
@@ -266,7 +267,7 @@ func swapTime(s *ops.Scope, x *ops.Value) *ops.Value {
 }
 
 // firstStates returns the states before the first step: those of a stateful layer, unless
-// all are zero and the caller gives others, then those of the caller, then zeros.
+// all are zero and the caller passes others, then those of the caller, then zeros.
 func (r *recurrent) firstStates(s *ops.Scope, x *ops.Value, given []*ops.Value) []*ops.Value {
 	if !r.seq.Stateful {
 		if given != nil {
@@ -381,7 +382,7 @@ func (l *timeLoop) over(s *ops.Scope, step Step, x *ops.Value, states []*ops.Val
 	return out, last
 }
 
-// whereMask returns x where the mask is true and y elsewhere. The mask's dimensions are
+// whereMask returns x if the mask is true and y otherwise. The mask's dimensions are
 // the first ones of x.
 func whereMask(s *ops.Scope, mask, x, y *ops.Value) *ops.Value {
 	for mask.Fact().Shape.Rank() < x.Fact().Shape.Rank() && s.Err() == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Reshape gives its input another shape. The batch's dimension is kept.
+// Reshape changes the shape of its input. The batch's dimension is kept.
 type Reshape struct {
 	base.Layer
 	// TargetShape is the shape without the batch's dimension. One size may be -1, which

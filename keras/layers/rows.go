@@ -14,8 +14,8 @@ func activate(s *ops.Scope, a activations.Activation, x *ops.Value) *ops.Value {
 }
 
 // flatten makes a matrix of x in which all dimensions but the last are rows, since one
-// product over all rows is faster than one for each. restore gives a matrix with these
-// rows the dimensions of x back, but for the last, which is n.
+// product over all rows is faster than one for each. restore returns a matrix with
+// these rows in the dimensions of x, except for the last, which is n.
 func flatten(s *ops.Scope, x *ops.Value) (rows *ops.Value, restore func(y *ops.Value, n int) *ops.Value) {
 	in := x.Fact().Shape
 	rank := in.Rank()

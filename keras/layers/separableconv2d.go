@@ -15,7 +15,7 @@ import (
 )
 
 // SeparableConv2D convolves each channel of images, [batch, height, width, channels], with
-// kernels of its own, and mixes the results at each place.
+// separate kernels, and mixes the results at each place.
 type SeparableConv2D struct {
 	base.Layer
 	// Filters is the number of output channels. It is required.

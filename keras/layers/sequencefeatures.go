@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/ops/raw"
 )
 
-// SequenceFeatures turns features of sequences into numbers for each step, as columns say.
-// Its input is that of [DenseFeatures].
+// SequenceFeatures turns features of sequences into numbers for each step, as columns
+// describe. Its input is that of [DenseFeatures].
 type SequenceFeatures struct {
 	base.Layer
 	// FeatureColumns are the columns. The layer brings them into the order of their names.

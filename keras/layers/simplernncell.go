@@ -117,7 +117,7 @@ func (c *SimpleRNNCell) readBias(s *ops.Scope) ops.Input {
 	return c.Read(s, c.Bias)
 }
 
-// step returns the function that computes one step from what inputs computes.
+// step returns the function that computes one step from the results of inputs.
 func (c *SimpleRNNCell) step(s *ops.Scope, call *CellCall) Step {
 	masks := c.masks(s, call.States[0], c.RecurrentDropout, 1)
 	kernel := c.Read(s, c.RecurrentKernel)

@@ -75,7 +75,7 @@ func (n *SpectralNormalization) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return n.Run(s, n, x, nil)
 }
 
-// ComputeMask returns the mask that the inner layer gives.
+// ComputeMask returns the mask of the inner layer.
 func (n *SpectralNormalization) ComputeMask(_ *ops.Scope, _ *base.Invocation, out []*ops.Value) []*ops.Value {
 	return []*ops.Value{base.MaskOf(out[0])}
 }

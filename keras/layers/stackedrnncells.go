@@ -103,7 +103,8 @@ func (c *StackedRNNCells) Begin(s *ops.Scope, call *CellCall) Step {
 	return c.join(s, call, func(first Cell, call *CellCall) Step { return first.Begin(s, call) })
 }
 
-// project computes what the first cell can compute of all steps at once.
+// project computes the part of the first cell that can be computed of all steps
+// at once.
 func (c *StackedRNNCells) project(s *ops.Scope, call *CellCall, xs *ops.Value) (*ops.Value, Step) {
 	step := c.join(s, call, func(first Cell, call *CellCall) (step Step) {
 		p, ok := first.(projector)

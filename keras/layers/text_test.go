@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestTextsInATrace traces layers for batches of any size, and compares what the function
-// computes with what the layer computes at once.
+// TestTextsInATrace traces layers for batches of any size, and compares the function's
+// outputs with the layer's own.
 func TestTextsInATrace(t *testing.T) {
 	ctx := context.Background()
 	texts := []string{"The cat, the DOG!", "", "a dog"}

@@ -69,7 +69,7 @@ type TextVectorization struct {
 
 // NGrams are numbers of tokens that are joined, for each row and place.
 type NGrams struct {
-	// UpTo stands for all numbers from 1 to it, and is a number in a config. Default: Widths.
+	// UpTo means all numbers from 1 to it, and is a number in a config. Default: Widths.
 	UpTo int
 	// Widths are the numbers.
 	Widths []int

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// ThresholdedReLU computes x where it is above Theta and 0 elsewhere.
+// ThresholdedReLU computes x for elements above Theta and 0 for others.
 type ThresholdedReLU struct {
 	base.Layer
 	// Theta is the threshold, 0 or more. Default: 1.

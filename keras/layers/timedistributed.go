@@ -119,7 +119,7 @@ func joinTime(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.ReshapeTo(s, x, ops.Concat(s, []ops.Input{[]int32{-1}, ops.StridedSlice(s, ops.Shape(s, x), ops.From(2))}, 0))
 }
 
-// splitTime gives y the first two dimensions of x in place of its first.
+// splitTime replaces the first dimension of y by the first two of x.
 func splitTime(s *ops.Scope, y, x *ops.Value) *ops.Value {
 	outer, inner := x.Fact().Shape, y.Fact().Shape
 	rest, err := inner.From(1, inner.Rank())

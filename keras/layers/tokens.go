@@ -54,7 +54,7 @@ func (l *TextVectorization) tokens(s *ops.Scope, x *ops.Value) *ops.Value {
 	return x
 }
 
-// standard returns texts in small letters and without punctuation, as the setting says.
+// standard returns texts in small letters and without punctuation, by the setting.
 func (l *TextVectorization) standard(s *ops.Scope, x *ops.Value) *ops.Value {
 	if l.Standardize == "lower" || l.Standardize == "lower_and_strip_punctuation" {
 		x = raw.StringLower(s, x, nil)

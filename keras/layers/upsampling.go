@@ -23,7 +23,7 @@ type UpSampling2D struct {
 	// DataFormat is ChannelsLast or ChannelsFirst. Default: ChannelsLast.
 	DataFormat string `keras:",default=channels_last"`
 	// Interpolation is "nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5",
-	// "gaussian" or "mitchellcubic". All but the first give float32. Default: nearest.
+	// "gaussian" or "mitchellcubic". All but the first return float32. Default: nearest.
 	Interpolation string `keras:",default=nearest"`
 }
 

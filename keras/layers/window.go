@@ -112,7 +112,7 @@ func (w *window) toLast(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.Transpose(s, x, append(perm, 1)...)
 }
 
-// fromLast moves the channels back to the dimension that the data format gives them.
+// fromLast moves the channels back to their dimension in the data format.
 func (w *window) fromLast(s *ops.Scope, y *ops.Value) *ops.Value {
 	if w.format != ChannelsFirst {
 		return y
@@ -124,8 +124,8 @@ func (w *window) fromLast(s *ops.Scope, y *ops.Value) *ops.Value {
 	return ops.Transpose(s, y, perm...)
 }
 
-// images returns the input with one batch dimension and the channels last. restore gives
-// what is computed of it the dimensions of the input back.
+// images returns the input with one batch dimension and the channels last. restore
+// reshapes results computed from it to the dimensions of the input.
 func (w *window) images(s *ops.Scope, x *ops.Value) (images *ops.Value, restore func(y *ops.Value) *ops.Value) {
 	rank := x.Fact().Shape.Rank()
 	if rank <= w.rank+2 {
@@ -182,7 +182,7 @@ func (w *window) convolve(s *ops.Scope, x *ops.Value, kernel ops.Input) *ops.Val
 }
 
 // depthwise returns the convolution of each channel of images or lines, channels last,
-// with kernels of its own.
+// with separate kernels.
 func (w *window) depthwise(s *ops.Scope, x *ops.Value, kernel ops.Input) *ops.Value {
 	return w.raised(s, w.causal(s, x), kernel, func(x, kernel ops.Input) *ops.Value {
 		o := w.options()

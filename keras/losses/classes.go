@@ -39,10 +39,10 @@ func Classes() []config.Class {
 
 var classes = config.Must(config.New(Classes()))
 
-// Get returns the loss that an identifier stands for, as tf_keras's losses.get does: nil
-// and a Loss are returned themselves; a string is the name of a function, such as "mse",
-// or of a class, such as "MeanSquaredError", with its defaults; a json.RawMessage or []byte
-// is a config. Programs whose configs have classes of their own use keras.FromConfig.
+// Get returns the loss of an identifier, as tf_keras's losses.get does: nil and a Loss are
+// returned themselves; a string is the name of a function, such as "mse", or of a class,
+// such as "MeanSquaredError", with its defaults; a json.RawMessage or []byte is a config.
+// Programs whose configs have their own classes use keras.FromConfig.
 func Get(identifier any) (Loss, error) {
 	var data []byte
 	switch id := identifier.(type) {

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// BinaryFocalCrossentropy is [BinaryCrossentropy] times (1-p)^Gamma, where p is the
+// BinaryFocalCrossentropy is [BinaryCrossentropy] times (1-p)^Gamma; p is the
 // probability of the true answer: easy examples count less.
 type BinaryFocalCrossentropy struct {
 	// Reduction joins the losses of the examples. Default: AutoReduction.
@@ -54,7 +54,7 @@ func (l BinaryFocalCrossentropy) Loss(s *ops.Scope, truth, predicted, weights op
 }
 
 // CategoricalFocalCrossentropy is [CategoricalCrossentropy] whose classes are weighted by
-// Alpha*(1-p)^Gamma, where p is the class's probability.
+// Alpha*(1-p)^Gamma; p is the class's probability.
 type CategoricalFocalCrossentropy struct {
 	// Reduction joins the losses of the examples. Default: AutoReduction.
 	Reduction Reduction `keras:",default=auto"`

@@ -16,8 +16,8 @@ type Loss interface {
 	// mean along the last dimension.
 	Call(s *ops.Scope, truth, predicted ops.Input) *ops.Value
 	// Loss returns the reduced loss. weights multiply the losses of the examples; their
-	// shape is the losses', or can be broadcast to it. nil stands for ones. If predicted
-	// has a mask, the examples that it hides count nothing.
+	// shape is the losses', or can be broadcast to it. nil means ones. If predicted has
+	// a mask, the examples that it hides count nothing.
 	Loss(s *ops.Scope, truth, predicted, weights ops.Input) *ops.Value
 }
 

@@ -51,7 +51,8 @@ func (m *BinaryAccuracy) matches(s *ops.Scope, truth, predicted ops.Input) *ops.
 	return right(s, samples.CastTo(s, truth, p.DType()), ops.Cast(s, yes, p.DType()))
 }
 
-// binaryAccuracy returns what tf_keras's function does: the mean along the last axis.
+// binaryAccuracy returns the same as tf_keras's function: the mean along the last
+// axis.
 func binaryAccuracy(s *ops.Scope, truth, predicted ops.Input) *ops.Value {
 	return ops.Mean(s, new(BinaryAccuracy).matches(s, truth, predicted), -1)
 }
@@ -104,8 +105,8 @@ func sparseMatches(s *ops.Scope, truth, predicted ops.Input) *ops.Value {
 	return matches
 }
 
-// sparseCategoricalAccuracy returns what tf_keras's function does: matches without a last
-// dimension of 1.
+// sparseCategoricalAccuracy returns the same as tf_keras's function: matches without a
+// last dimension of 1.
 func sparseCategoricalAccuracy(s *ops.Scope, truth, predicted ops.Input) *ops.Value {
 	matches := sparseMatches(s, truth, predicted)
 	if s.Err() != nil {

@@ -29,8 +29,8 @@ func (m *matrix) cells() cells {
 	return cells{m.TruePositives, m.TrueNegatives, m.FalsePositives, m.FalseNegatives}
 }
 
-// atValue is embedded by metrics that are the best of one rate where another one reaches a
-// value.
+// atValue is embedded by metrics that are the best of one rate for which another one
+// reaches a value.
 type atValue struct {
 	Base
 	matrix
@@ -67,7 +67,8 @@ func (m *atValue) update(s *ops.Scope, self any, truth, predicted, weights ops.I
 	}
 }
 
-// best returns the largest rate where the limited one is at least value, 0 for none.
+// best returns the largest rate for which the limited one is at least value, 0 for
+// none.
 func (m *atValue) best(s *ops.Scope, self any, limited, rate func(s *ops.Scope) *ops.Value, value float64) *ops.Value {
 	if !m.Ready(s, self) {
 		return s.Fail(className(self), errUnmade)

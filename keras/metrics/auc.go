@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Curve is the curve that the area of an [AUC] lies under.
+// Curve is the curve of an [AUC].
 type Curve string
 
 // The curves.

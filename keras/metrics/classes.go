@@ -103,16 +103,15 @@ var (
 	classes = config.Must(own.With(losses.Classes()))
 )
 
-// Get returns the metric that an identifier stands for, as tf_keras's metrics.get and
-// compile do:
+// Get returns the metric of an identifier, as tf_keras's metrics.get and compile do:
 //
 //   - an Accumulator is returned itself;
 //   - a string is the name of a class, such as "AUC", or of a function, such as "mse", whose
-//     mean is then the metric, under the name that was given;
+//     mean is then the metric, under that name;
 //   - a losses.Loss is the mean of its values;
 //   - a json.RawMessage or []byte is a config.
 //
-// Programs whose configs have classes of their own use keras.FromConfig.
+// Programs whose configs have their own classes use keras.FromConfig.
 func Get(identifier any) (Accumulator, error) {
 	var data []byte
 	switch id := identifier.(type) {
@@ -159,11 +158,11 @@ func wrapped(f losses.Loss, name string) *MeanMetricWrapper {
 	return m
 }
 
-// For returns the metric that an identifier stands for when a model whose outputs and
-// truths have these shapes is compiled. "accuracy", "acc", "crossentropy" and "ce" in any
-// case stand for the binary kind if the outputs' last size is 1, the sparse categorical
-// kind if the truth has fewer dimensions or a last size of 1, and the categorical kind
-// otherwise. [Get] makes the others.
+// For returns the metric of an identifier when a model whose outputs and truths have
+// these shapes is compiled. "accuracy", "acc", "crossentropy" and "ce" in any case mean
+// the binary kind if the outputs' last size is 1, the sparse categorical kind if the
+// truth has fewer dimensions or a last size of 1, and the categorical kind otherwise.
+// [Get] makes the others.
 func For(identifier any, truth, predicted tensor.Shape) (Metric, error) {
 	if name, ok := identifier.(string); ok {
 		kinds := map[string]string{"accuracy": "accuracy", "acc": "accuracy", "crossentropy": "crossentropy", "ce": "crossentropy"}

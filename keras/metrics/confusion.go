@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// negInf is the prediction that tf_keras gives to all but the largest ones.
+// negInf is the prediction to which tf_keras sets all but the largest ones.
 const negInf = -1e10
 
 // cells are the cells of a confusion matrix for each threshold. A nil one isn't counted.

@@ -155,7 +155,7 @@ func TestMetricsAreTfKeras(t *testing.T) {
 	}
 }
 
-// inputs returns what update i takes.
+// inputs returns the arguments of update i.
 func inputs(c *metricCase, arrays map[string]*tensor.Tensor, i int) []*ops.Value {
 	var in []*ops.Value
 	for _, key := range c.Updates[i] {

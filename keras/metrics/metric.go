@@ -259,7 +259,8 @@ func (b *Base) has(edge string) bool {
 // then the scope's. Methods of a program's own metrics begin with it.
 func (b *Base) Ready(s *ops.Scope, self any) bool { return b.ReadyFor(s, self, nil) }
 
-// ReadyFor does what [Base.Ready] does, before an update whose predictions have the shape in.
+// ReadyFor does the same as [Base.Ready], before an update whose predictions have the shape
+// in.
 func (b *Base) ReadyFor(s *ops.Scope, self any, in tensor.Shape) bool {
 	if s.Err() != nil {
 		return false
@@ -292,8 +293,8 @@ func className(obj any) string {
 	return fmt.Sprintf("%T", obj)
 }
 
-// Value returns the result of a metric now, a number. It is for code outside of functions,
-// and fails where one is traced: there [Accumulator] has Result. A result that is no scalar is
+// Value returns the current result of a metric, a number. It is for code outside of functions,
+// and fails while one is traced: there [Accumulator] has Result. A result that is no scalar is
 // an error.
 func Value(ctx context.Context, m Accumulator) (float64, error) {
 	if err := base.Outside("metrics", "Value", "Result"); err != nil {

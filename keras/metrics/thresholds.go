@@ -10,8 +10,8 @@ import (
 )
 
 // Thresholds are the limits from which on predictions count as positive: one, whose metric
-// is a number, or several, whose metric has one number for each. The zero value stands for
-// the default.
+// is a number, or several, whose metric has one number for each. The zero value means the
+// default.
 type Thresholds struct {
 	list []float64
 	one  bool

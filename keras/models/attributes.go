@@ -38,8 +38,9 @@ type AttributeSaver interface {
 	SaveAttributes(a *Attributes) error
 }
 
-// AttributeLoader is implemented by layers and models of programs that read what their
-// SaveAttributes saved. It is called before the values of variables are restored.
+// AttributeLoader is implemented by layers and models of programs that read the data
+// that their SaveAttributes saved. It is called before the values of variables are
+// restored.
 type AttributeLoader interface {
 	LoadAttributes(a *LoadedAttributes) error
 }

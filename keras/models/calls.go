@@ -20,7 +20,7 @@ type call struct {
 	masks  []*graph.Fact // nil for an input without one
 }
 
-// key tells calls apart that need functions of their own.
+// key identifies calls that share a function.
 func (c *call) key() string {
 	var key strings.Builder
 	for i, f := range c.inputs {
@@ -81,7 +81,7 @@ func (x *exporter) inputType() tensor.DType {
 	return tensor.Float32
 }
 
-// watch calls the model once, without computing, and notes with what each layer is called.
+// watch calls the model once, without computing, and records the arguments of each layer.
 func (x *exporter) watch() error {
 	facts, err := x.inputFacts()
 	if err != nil {
@@ -138,8 +138,8 @@ func specsOf(facts []graph.Fact) []*ops.Value {
 	return specs
 }
 
-// given returns what a function of a layer takes, and the places of the masks among it, by
-// the inputs that they belong to.
+// given returns the arguments of a layer's function, and the places of the masks among
+// them, by the inputs that they belong to.
 func (c *call) given(params parameters) (facts []graph.Fact, masks map[int]int) {
 	facts, masks = append([]graph.Fact(nil), c.inputs...), map[int]int{}
 	for i, m := range c.masks {

@@ -15,7 +15,7 @@ import (
 // optimizerEdge leads from a compiled model to its optimizer.
 const optimizerEdge = "optimizer"
 
-// trainingConfig returns what Keras keeps of compile's arguments.
+// trainingConfig returns Keras's form of compile's arguments.
 func (x *exporter) trainingConfig(t *keras.Trainer) (config.Fields, error) {
 	o := t.CompileOptions()
 	var f config.Fields

@@ -12,7 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A layer takes a constant beside a symbolic tensor. The model is called in traces of its own.
+// A layer takes a constant in addition to a symbolic tensor. The model is called in separate
+// traces.
 func TestConstantsAreInputsOfLayers(t *testing.T) {
 	s := keras.Symbolic(t.Context())
 	number := keras.Input(s, tensor.Shape{2}, nil)

@@ -7,14 +7,14 @@
 // In Python, tf_keras.models.load_model("saved") returns the model with its classes,
 // configs and weights. TensorFlow's other loaders call its functions and signature.
 //
-// # What is saved
+// # Saved objects
 //
 // Each layer, model and metric is a node of the object graph. The node has its own edges,
 // and these, which Keras reads:
 //
 //	variables, trainable_variables           lists of variables
 //	regularization_losses                    a list of functions without arguments
-//	keras_api                                an object with what only Keras needs:
+//	keras_api                                an object with the parts that only Keras needs:
 //	  non_trainable_variables, layers, metrics, layer_regularization_losses, layer_metrics,
 //	  and the attributes of the node again; call_and_return_conditional_losses
 //	__call__                                 the outputs for some inputs
@@ -27,7 +27,7 @@
 // its identifier such as _tf_keras_layer, and JSON with its name, class, config and the
 // shape for which it was built.
 //
-// A layer of a program adds attributes and properties of its own; see [AttributeSaver].
+// A layer of a program adds its own attributes and properties; see [AttributeSaver].
 //
 // # Compile state
 //

@@ -21,7 +21,8 @@ import (
 type LoadOptions struct {
 	// Classes are the known classes of configs. Default: keras.Classes().
 	Classes *config.Classes
-	// Read says how the files are read. Default: savedmodel.ReadOptions's defaults.
+	// Read are the options for reading the files. Default: savedmodel.ReadOptions's
+	// defaults.
 	Read *savedmodel.ReadOptions
 }
 
@@ -33,7 +34,8 @@ type Loaded struct {
 	// Trainer has the compile state of the file, the optimizer's variables included; nil
 	// if the model was not compiled, or if the state couldn't be read (CompileError).
 	Trainer *keras.Trainer
-	// CompileError says why a compile state couldn't be read, such as an unknown loss.
+	// CompileError is the reason why a compile state couldn't be read, such as an
+	// unknown loss.
 	CompileError error
 	// Training is the JSON of the compile state, in the form of a .h5 file's training_config;
 	// nil if the model was not compiled.
@@ -54,7 +56,7 @@ type Revived struct {
 	// Generic reports whether the object calls the saved functions, since its class is
 	// unknown.
 	Generic bool
-	// Reason says why the object is generic; "" for others.
+	// Reason is the reason why the object is generic; "" for others.
 	Reason string
 }
 
@@ -75,7 +77,7 @@ func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Loaded, error) {
 
 // loader opens one model.
 type loader struct {
-	ctx      context.Context // of what is made from configs
+	ctx      context.Context // of objects that are made from configs
 	opts     *LoadOptions
 	out      *Loaded
 	classes  *config.Classes

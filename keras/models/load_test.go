@@ -97,7 +97,7 @@ func TestLoadedModelsAreSavedAgain(t *testing.T) {
 }
 
 // Objects of unknown classes keep their metadata, functions and edges, so that a program that
-// knows the classes opens what was saved.
+// knows the classes opens the new file.
 func TestGenericLayersAreSavedAgain(t *testing.T) {
 	arrays := kerastest.Arrays(t, "testdata/saved.npz")
 	for _, name := range []string{"unknown", "subclassed"} {

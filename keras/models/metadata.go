@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// metadata returns the file with what Keras keeps of its objects.
+// metadata returns the file with Keras's metadata of its objects.
 func (x *exporter) metadata(nodes []savedmodel.SavedNode) ([]byte, error) {
 	if x.failed != nil {
 		return nil, x.failed

@@ -119,7 +119,8 @@ type exporter struct {
 	numbers    config.SharedObjects
 }
 
-// prepare names the layers, finds out with what they are called, and traces them.
+// prepare names the layers, records the arguments of their calls, and traces
+// them.
 func (x *exporter) prepare() error {
 	if _, generic := x.model.(*Generic); !generic && !x.model.AsLayer().Built() {
 		return errors.New("the model is not built; call it, or build it for a shape")

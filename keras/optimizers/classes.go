@@ -38,10 +38,10 @@ func Classes() []config.Class {
 
 var classes = config.Must(config.New(Classes(), schedules.Classes()))
 
-// Get returns the optimizer that an identifier stands for: an Optimizer is returned
-// itself; a string is a class's name in any case, for an optimizer of the newer family with
-// tf_keras's defaults; a json.RawMessage or []byte is a config. Programs whose configs have
-// classes of their own use keras.FromConfig.
+// Get returns the optimizer of an identifier: an Optimizer is returned itself; a string is
+// a class's name in any case, for an optimizer of the newer family with tf_keras's
+// defaults; a json.RawMessage or []byte is a config. Programs whose configs have their own
+// classes use keras.FromConfig.
 func Get(identifier any) (Optimizer, error) {
 	var obj any
 	var err error

@@ -96,7 +96,7 @@ func (o *Base) EncodeConfig(e *config.Encoder) (config.Fields, error) {
 	return append(f, own...), nil
 }
 
-// decayRule is a rule whose legacy config has a number of its own as decay.
+// decayRule is a rule whose legacy config has another number as decay.
 type decayRule interface{ legacyDecay() *float64 }
 
 var errNewOnly = errors.New("tf_keras has no legacy optimizer of that class; use NewLayout")

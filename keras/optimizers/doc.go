@@ -35,7 +35,7 @@
 // momentum (SGD, RMSprop), rho (RMSprop, Adadelta). Slots are m, v and vhat
 // (Adam), m and v (Adamax, Nadam), momentum (SGD), rms, momentum and mg (RMSprop),
 // accumulator (Adagrad), accumulator and linear (Ftrl), accum_grad and accum_var
-// (Adadelta). Nadam has an edge momentum_cache behind the hyperparameters. None
+// (Adadelta). Nadam has an edge momentum_cache after the hyperparameters. None
 // of them exists before the first step: an optimizer saved
 // before it is a node without children. A learning rate that follows a schedule
 // isn't saved; a schedule with variables is, as learning_rate, the first edge, from
@@ -71,25 +71,25 @@
 //	momentums                      Lion/m/…                      Lion
 //	_momentums, _velocities        Nadam/m/…, Nadam/v/…          Nadam
 //	_u_product                     Nadam/Variable                Nadam
-//	_r, _c, _v                     Adafactor/r/…, c/…, v/…       Adafactor; an int32 stands for r and c of a vector
+//	_r, _c, _v                     Adafactor/r/…, c/…, v/…       Adafactor; an int32 instead of r and c of a vector
 //
 // Adam, Nadam, Adafactor, Adadelta, Adamax and Ftrl make their kinds variable by variable, the
 // others list by list. The counter
 // is both _variables/0 and _iterations; the learning rate isn't in _variables.
 // Hyperparameters aren't saved.
 //
-// Keras 3, which is TensorFlow 2.21's own tf.keras, has a layout of its own: as
+// Keras 3, which is TensorFlow 2.21's own tf.keras, has another layout: as
 // the new one, but _variables/1 is the learning rate, _trainable_variables lists
-// the model's variables, _trainable_variables_indices stands for _index_dict,
+// the model's variables, _trainable_variables_indices replaces _index_dict,
 // lists that aren't used don't exist, and a Dense has its kernel under _kernel.
-// Such checkpoints of models that are structs are read, and a run that goes on
-// from one writes the same keys; Keras 3 reads them. [Keras3Layout] and
-// [Dense].Keras3 begin such a run. Keras 3's sequential models, and its full
+// Such checkpoints of models that are structs are read, and a run that continues
+// from one writes the same keys; Keras 3 reads them. [Keras3Layout] and the
+// field Keras3 of layers.Dense begin such a run. Keras 3's sequential models, and its full
 // names, are not followed.
 //
 // An optimizer that is restored before its first step from a checkpoint of
-// another layout takes that over and goes on with it.
-// [OptimizerBase.SetLayout] chooses one from the start.
+// another layout takes that over and continues with it.
+// [Base.SetLayout] chooses one from the start.
 //
 // Two formulas differ between the families: RMSprop without momentum and Adagrad
 // add epsilon outside of the root in the legacy one, below it in the newer ones.

@@ -33,7 +33,7 @@ func (o *Base) NamesFor(scalars []string) []string {
 	}
 	var names []string
 	for _, k := range known {
-		// Below the scope in which the optimizer was made, where that is but one.
+		// Below the scope in which the optimizer was made, if there is only one.
 		found := slices.DeleteFunc(slices.Clone(scalars), func(name string) bool { return name != k && !strings.HasSuffix(name, "/"+k) })
 		if len(found) == 1 {
 			names = append(names, found[0])

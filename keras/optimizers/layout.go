@@ -65,7 +65,7 @@ type newState struct {
 	built   atomic.Bool
 	all     *trackable.List[*trackable.Variable]
 	trained *trackable.List[*trackable.Variable] // Keras 3 only
-	current *trackable.Scalar[float32]           // the rate that a Schedule gave last
+	current *trackable.Scalar[float32]           // the last rate of a Schedule
 	index   map[*trackable.Variable]int
 	lists   map[string]*trackable.List[*trackable.Variable]
 }

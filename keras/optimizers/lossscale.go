@@ -224,7 +224,7 @@ func (o *LossScaleOptimizer) UnscaledGradients(s *ops.Scope, g grad.Gradients) g
 }
 
 // Apply takes a step with unscaled gradients. If one of them isn't finite, a dynamic scale
-// halves, and only the count of steps goes on.
+// halves, and only the count of steps advances.
 func (o *LossScaleOptimizer) Apply(s *ops.Scope, g grad.Gradients) {
 	if s.Err() != nil {
 		return

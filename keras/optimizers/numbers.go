@@ -45,7 +45,7 @@ func (o *Base) baseRate() (float64, error) {
 }
 
 // SetLearningRate changes the learning rate from the next step on, after a restore too.
-// With a Schedule it is an error, and in a function that is being traced, where
+// With a Schedule it is an error, and in a function that is being traced; there
 // [Base.AssignRate] does it in each call.
 func (o *Base) SetLearningRate(rate float64) error {
 	if err := outside("SetLearningRate", "AssignRate"); err != nil {

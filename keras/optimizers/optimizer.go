@@ -40,9 +40,9 @@ type Optimizer interface {
 //	opt := optimizers.NewAdam(0.1)
 //	opt.ClipNorm = new(1.0)
 //
-// The first step makes the variables that an optimizer keeps, with the values of a
-// restored checkpoint. [Layout] says where they are in the object graph. The optimizer's
-// own arithmetic is a [Rule].
+// The first step makes the variables of an optimizer, with the values of a restored
+// checkpoint. [Layout] determines their places in the object graph. The optimizer's own
+// arithmetic is a [Rule].
 type Base struct {
 	trackable.Base
 	trackable.Slots
@@ -97,7 +97,7 @@ type Base struct {
 	iter   *trackable.Scalar[int64]              `cairn:"-"`
 	rate   *trackable.Scalar[float32]            `cairn:"-"` // nil with a Schedule in the legacy layout
 	hyper  map[string]*trackable.Scalar[float32] `cairn:"-"` // legacy layout only
-	number *keptNumber                           `cairn:"-"` // nil where the rule keeps none
+	number *keptNumber                           `cairn:"-"` // nil if the rule stores none
 	next   newState                              `cairn:"-"`
 	scale  *lossScale                            `cairn:"-"` // of the LossScaleOptimizer around it
 	// trained are the variables with slots in the legacy layout, in the order of the first
@@ -109,8 +109,8 @@ type Base struct {
 }
 
 // Init prepares an optimizer that embeds Base; its constructor calls it before the options
-// are set. rule is the optimizer itself, whose type gives the Name; rate is the learning
-// rate. Init panics if rule does not embed this Base.
+// are set. rule is the optimizer itself, whose type determines the Name; rate is the
+// learning rate. Init panics if rule does not embed this Base.
 func (o *Base) Init(rule Rule, rate float64) {
 	if b, ok := rule.(interface{ AsBase() *Base }); !ok || b.AsBase() != o {
 		panic(fmt.Sprintf("optimizers: Init of %T: the rule embeds another Base", rule))
@@ -122,7 +122,7 @@ func (o *Base) Init(rule Rule, rate float64) {
 	}
 }
 
-// AsBase returns the Base itself; it shows what embeds one.
+// AsBase returns the Base itself; types that embed one are recognized by it.
 func (o *Base) AsBase() *Base { return o }
 
 // ScopeName returns the optimizer's name, with which its slots' full names
@@ -167,10 +167,10 @@ func (o *Base) AcceptsChild(edge string) bool {
 	return slices.ContainsFunc(hypersOf(o.rule), func(h Hyper) bool { return h.Name == edge })
 }
 
-// tracked returns the Schedule where it has variables, nil elsewhere.
+// tracked returns the Schedule if it has variables, nil otherwise.
 func (o *Base) tracked() trackable.Trackable {
 	v := reflect.ValueOf(o.Schedule)
-	if v.Kind() == reflect.Struct { // whose variables nobody could restore: the walk tells so
+	if v.Kind() == reflect.Struct { // no restore could reach its variables: the walk reports it
 		p := reflect.New(v.Type())
 		p.Elem().Set(v)
 		v = p
@@ -186,8 +186,8 @@ func (o *Base) tracked() trackable.Trackable {
 
 func (o *Base) isNew() bool { return Layout(o.layout.Load()) != LegacyLayout }
 
-// TrackableChildren lists a Schedule that has variables, and makes what an optimizer
-// with the new layout has before its first step.
+// TrackableChildren lists a Schedule that has variables, and makes the variables
+// that an optimizer with the new layout has before its first step.
 func (o *Base) TrackableChildren() []trackable.Edge {
 	if o.isNew() && !o.made.Load() && o.mu.TryLock() {
 		defer o.mu.Unlock()
@@ -226,7 +226,7 @@ func (o *Base) make() error {
 		return errUnmade
 	}
 	node := o.TrackableNode()
-	// The pending checkpoint says which optimizer wrote it.
+	// The pending checkpoint shows which optimizer wrote it.
 	switch {
 	case node.HasPending("_trainable_variables"):
 		o.layout.Store(int32(Keras3Layout))

@@ -214,8 +214,8 @@ func TestHyperparametersCanBeSet(t *testing.T) {
 	}
 }
 
-// TestNarrowVariablesCanBeTrained: every optimizer takes the step of float32 on
-// half and bfloat16, as far as those can tell.
+// TestNarrowVariablesCanBeTrained checks that every optimizer takes the step of
+// float32 on half and bfloat16, as far as those can represent it.
 func TestNarrowVariablesCanBeTrained(t *testing.T) {
 	step := func(mk func() optimizers.Optimizer, d tensor.DType) ([]float64, error) {
 		x, err := tensor.Cast(vec(1, 2), d)
@@ -237,7 +237,7 @@ func TestNarrowVariablesCanBeTrained(t *testing.T) {
 				continue
 			}
 			if d == tensor.BFloat16 && strings.Contains(name, "adam") && !strings.Contains(name, "adamax") {
-				continue // Beta2 is 1 there, in TensorFlow too, and Adam stands still
+				continue // Beta2 is 1 there, in TensorFlow too, and Adam doesn't move
 			}
 			for i := range want {
 				if diff := got[i] - want[i]; !(diff > -0.02 && diff < 0.02) {

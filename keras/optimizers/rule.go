@@ -19,7 +19,7 @@ type Rule interface {
 	UpdateStep(s *ops.Scope, u *Update)
 }
 
-// RowRule is a [Rule] with a step of its own for gradients that are slices of a table.
+// RowRule is a [Rule] with a separate step for gradients that are slices of a table.
 // Without it, slices of one row are added up, and UpdateStep takes the whole tensor.
 type RowRule interface {
 	Rule
@@ -70,7 +70,7 @@ type SlotKind struct {
 	joined     bool   // the new layout makes it together with the kind before, variable by variable
 	paired     bool   // the legacy optimizer makes it together with the kind before
 	single     bool   // the new layout rounds Initial to a float32 first
-	standIn    string // the tag in the name of the number that stands in for an unneeded one, if it isn't the kind's
+	standIn    string // the tag in the name of the number that replaces an unneeded one, if it isn't the kind's
 }
 
 func (k SlotKind) listName() string {

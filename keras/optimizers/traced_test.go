@@ -241,9 +241,9 @@ type trained struct {
 	Optimizer    optimizers.Optimizer
 }
 
-// TestARestoreBetweenTracedStepsTakesEffect: the trace goes on from the restored
-// variables, counter and slots, whether they were made before the restore or in
-// the first trace after it.
+// TestARestoreBetweenTracedStepsTakesEffect checks that the trace continues from
+// the restored variables, counter and slots, whether they were made before the
+// restore or in the first trace after it.
 func TestARestoreBetweenTracedStepsTakesEffect(t *testing.T) {
 	ctx := context.Background()
 	for name, mk := range optimizertest.Makes {

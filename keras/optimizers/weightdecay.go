@@ -26,8 +26,8 @@ func (e *exclusion) has(v *trackable.Variable) bool {
 }
 
 // ExcludeFromWeightDecay leaves variables out of the weight decay: vars, and those whose
-// full names contain a match of one of the regular expressions. It replaces what an earlier
-// call has set. Calls after the first step are an error.
+// full names contain a match of one of the regular expressions. It replaces the settings of
+// an earlier call. Calls after the first step are an error.
 func (o *Base) ExcludeFromWeightDecay(vars []*trackable.Variable, names ...string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

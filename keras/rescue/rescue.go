@@ -1,16 +1,15 @@
 // Package rescue moves whole Keras models between the files of Keras 2 (tf_keras) and Keras 3.
 //
-// Keras 3 opens none of Keras 2's SavedModels, and few of its .keras and .h5 files: the classes
-// and options in their configs have other names, or are gone. [Convert] makes the model in Go
-// and writes it in the other version's form: with its weights, its vocabularies, and the
-// compilation and the optimizer's state where the other version has them.
+// Keras 3 opens none of Keras 2's SavedModels, and few of its .keras and .h5 files: the classes and options
+// in their configs have other names, or are gone. [Convert] makes the model in Go and writes it in the other
+// version's form: with its weights, its vocabularies, and the compilation and the optimizer's state if the
+// other version has them.
 //
 //	res, err := rescue.Convert(ctx, "saved_model", "new.keras", nil)   // for keras.models.load_model
 //	res, err := rescue.Convert(ctx, "new.keras", "saved_model/", nil)  // for tf_keras and TensorFlow Serving
 //
-// The outputs of the new file are those of the old one. A layer, or an option that changes
-// outputs, for which the other version has nothing is an error. What changes no output is
-// left out with a note.
+// The outputs of the new file are those of the old one. A layer, or an option that changes outputs, for
+// which the other version has nothing is an error. Settings that change no output are left out with a note.
 package rescue
 
 import (
@@ -38,8 +37,8 @@ type Options struct {
 	Force bool
 	// Classes are the known classes; a program joins its own. Default: keras.Classes().
 	Classes *config.Classes
-	// MaxMemory raises what reading the source may take. Default: what the size of the
-	// source allows.
+	// MaxMemory raises the limit of memory for reading the source. Default: a limit by
+	// the size of the source.
 	MaxMemory int64
 }
 
@@ -50,7 +49,8 @@ type Result struct {
 	// Weights is the number of the model's variables, and Bytes their size.
 	Weights int
 	Bytes   int64
-	// Notes say what could not be carried over, and what changed without changing an output.
+	// Notes list the parts that could not be carried over, and the changes that affect no
+	// output.
 	Notes []string
 }
 

@@ -64,7 +64,7 @@ func configOf(ctx context.Context, f *kerasfile.File, version dialect) (conf, tr
 	return conf, r.JSON, nil
 }
 
-// contents3 returns what a file of Keras 3 holds.
+// contents3 returns the contents of a file of Keras 3.
 func contents3(model base.Callable, format kerasfile.Format, opts *SaveModelOptions, classes *config.Classes) (*kerasfile.Contents, error) {
 	note := func(what string) error {
 		if opts.Note == nil {
@@ -217,7 +217,7 @@ func stateOf(o optimizers.Optimizer) ([]kerasfile.Group, error) {
 // stateful is implemented by optimizers that list their variables.
 type stateful interface{ Variables() []*trackable.Variable }
 
-// withLayout returns an optimizer with the settings of another one and a layout of its own.
+// withLayout returns an optimizer with the settings of another one and a different layout.
 func withLayout(o optimizers.Optimizer, l optimizers.Layout, classes *config.Classes) (optimizers.Optimizer, error) {
 	data, err := classes.Encode(o, nil)
 	if err != nil {

@@ -199,8 +199,8 @@ func throughFile(t *testing.T, m models.Model, c *config.Classes, f kerasfile.Fo
 	return l.Model
 }
 
-// TestModelsOfAllKindsComeBack saves each kind of model to each kind of file. What is loaded
-// has the same class, config, weights and outputs, and is built for the same shapes.
+// TestModelsOfAllKindsComeBack saves each kind of model to each kind of file. The loaded
+// model has the same class, config, weights and outputs, and is built for the same shapes.
 func TestModelsOfAllKindsComeBack(t *testing.T) {
 	classes := withTwice(t)
 	for kind, make := range kinds {

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// legacyWeights returns the weights of a layer and of what is below it in the order of
-// older .h5 files: layer.trainable_weights, then layer.non_trainable_weights.
+// legacyWeights returns the weights of a layer and of the layers below it in the order
+// of older .h5 files: layer.trainable_weights, then layer.non_trainable_weights.
 func legacyWeights(layer trackable.Trackable) []*trackable.Variable {
 	w := legacyWalk{seen: map[any]bool{}}
 	trained, others := w.weights(layer, false)
@@ -101,7 +101,7 @@ type legacyLayer struct {
 }
 
 // legacyLayers lists the layers of a model with their names, and the weights of the
-// model itself. In Keras 3 what a layer adapted to is a setting, and no weight.
+// model itself. In Keras 3 a layer's adapted state is a setting, and no weight.
 func legacyLayers(model trackable.Trackable, g *trackable.Graph, d dialect) (list []legacyLayer, top []*trackable.Variable, err error) {
 	adapted := map[*trackable.Variable]bool{}
 	if d == keras3 {
@@ -138,8 +138,8 @@ func legacyLayers(model trackable.Trackable, g *trackable.Graph, d dialect) (lis
 	return list, ownVariables(model), nil
 }
 
-// adaptedState lists the variables that hold what a layer adapted to, which Keras 3 stores in
-// the layer's config.
+// adaptedState lists the variables of a layer's adapted state, which Keras 3 stores in the
+// layer's config.
 func adaptedState(p place) []*trackable.Variable {
 	switch p.obj.(type) {
 	case *layers.Discretization, *layers.TextVectorization, *layers.StringLookup, *layers.IntegerLookup:

@@ -34,11 +34,12 @@ type LoadOptions struct {
 	// Classes are the known classes: their names are parts of the paths in the file.
 	// Default: keras.Classes().
 	Classes *config.Classes
-	// Read says how to read the file. Default: the defaults of kerasfile.Options.
+	// Read are the options for reading the file. Default: the defaults of
+	// kerasfile.Options.
 	Read *kerasfile.Options
 }
 
-// Report lists what a load has left out.
+// Report lists the parts that a load has left out.
 type Report struct {
 	// Skipped lists the layers that SkipMismatch left alone, with the reasons.
 	Skipped []string
@@ -84,7 +85,7 @@ func LoadWeights(ctx context.Context, model trackable.Trackable, path string, op
 	return LoadWeightsFrom(ctx, model, f, opts)
 }
 
-// LoadWeightsFrom does what [LoadWeights] does, from an open file.
+// LoadWeightsFrom does the same as [LoadWeights], from an open file.
 func LoadWeightsFrom(ctx context.Context, model trackable.Trackable, f *kerasfile.File, opts *LoadOptions) (*Report, error) {
 	if opts == nil {
 		opts = &LoadOptions{}
@@ -118,7 +119,7 @@ func (l *loader) load(ctx context.Context, model trackable.Trackable) (*Report, 
 	return l.report, nil
 }
 
-// loader collects what is to be stored, and stores it at the end.
+// loader collects the values to store, and stores them at the end.
 type loader struct {
 	file   *kerasfile.File
 	opts   *LoadOptions
@@ -129,7 +130,7 @@ type loader struct {
 	weights []kerasfile.Weight
 	places  []string
 	rate    *kerasfile.Weight // the learning rate of Keras 3
-	made    bool              // the loader made the model, which nobody else has seen
+	made    bool              // the loader made the model, which no other code has seen
 }
 
 // largeWeight is from how many bytes on a weight of a new model is read in place.
@@ -319,7 +320,8 @@ func beforeSteps(weights []kerasfile.Weight, n int) (rates []kerasfile.Weight, o
 	return rates, true
 }
 
-// unused lists what nothing has taken. Weights of layers are an error.
+// unused lists the parts that nothing has taken. Weights of layers are an
+// error.
 func (l *loader) unused() error {
 	var layers []string
 	for _, g := range l.file.Groups {

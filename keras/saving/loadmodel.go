@@ -39,7 +39,8 @@ type ModelOptions struct {
 	// OmitOptimizer leaves out the optimizer, for a file with one of an unknown class.
 	// Default: an unknown class is an error.
 	OmitOptimizer bool
-	// Read says how to read the file. Default: the defaults of kerasfile.Options.
+	// Read are the options for reading the file. Default: the defaults of
+	// kerasfile.Options.
 	Read *kerasfile.Options
 }
 
@@ -68,7 +69,7 @@ func LoadModel(ctx context.Context, path string, opts *ModelOptions) (*Loaded, e
 	return LoadModelFrom(ctx, f, opts)
 }
 
-// LoadModelFrom does what [LoadModel] does, from an open file.
+// LoadModelFrom does the same as [LoadModel], from an open file.
 func LoadModelFrom(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loaded, error) {
 	if opts == nil {
 		opts = &ModelOptions{}

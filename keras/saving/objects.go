@@ -22,7 +22,7 @@ const (
 	keras3 dialect = 3
 )
 
-// place is an object and where a file has its variables.
+// place is an object and the place of its variables in a file.
 type place struct {
 	path string // "layers/dense", "" for the model
 	obj  trackable.Trackable
@@ -44,7 +44,7 @@ func placesOf(model trackable.Trackable, d dialect, classes *config.Classes) []p
 	return p.places
 }
 
-// visit notes a layer and what is below it.
+// visit records a layer and the objects below it.
 func (p *placement) visit(obj trackable.Trackable, at string) {
 	id := trackable.Identity(obj)
 	if p.seen[id] {
@@ -305,7 +305,7 @@ func ownVariables(obj trackable.Trackable) []*trackable.Variable {
 }
 
 // edges lists the children of an object. Objects that can't be listed have none here;
-// a save of a checkpoint says what is wrong with them.
+// a save of a checkpoint reports their faults.
 func edges(obj trackable.Trackable) []trackable.Edge {
 	list, err := trackable.Children(obj)
 	if err != nil {

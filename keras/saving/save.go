@@ -68,8 +68,8 @@ func replaceFile(dir vfs.Dir, name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// WriteWeights writes what [SaveWeights] does to w, as a kerasfile.Weights or a
-// kerasfile.LegacyWeights file. It runs between training steps.
+// WriteWeights writes the same as [SaveWeights] to w, as a kerasfile.Weights or
+// a kerasfile.LegacyWeights file. It runs between training steps.
 func WriteWeights(ctx context.Context, w io.Writer, model trackable.Trackable, format kerasfile.Format, opts *SaveOptions) error {
 	if opts == nil {
 		opts = &SaveOptions{}

@@ -33,15 +33,17 @@ type SaveModelOptions struct {
 	// Keras is the version of Keras that opens the file, 2 or 3. Default: 2, which is
 	// tf_keras.
 	Keras int
-	// Note is called with what the file can't hold although it changes no output, such as
-	// the optimizer's state in another version's form. Default: such a thing is an error.
+	// Note is called with each part that the file can't hold and that changes no output,
+	// such as the optimizer's state in another version's form. Default: such a part is an
+	// error.
 	Note func(string)
 }
 
 // SaveModel writes a model to a .keras archive or a .h5 file that tf_keras opens, or Keras 3
-// if the options say so: its config, its weights and the optimizer. The model's class must
-// be known. A file of that name is replaced as a whole. Vocabularies and bins that layers
-// adapted to become settings. A layer or an option that the version lacks is an error.
+// if the options require it: its config, its weights and the optimizer. The model's class
+// must be known. A file of that name is replaced as a whole. Vocabularies and bins that
+// layers adapted to become settings. A layer or an option that the version lacks is an
+// error.
 func SaveModel(ctx context.Context, model base.Callable, path string, opts *SaveModelOptions) error {
 	var format kerasfile.Format
 	switch {
@@ -58,7 +60,7 @@ func SaveModel(ctx context.Context, model base.Callable, path string, opts *Save
 	return replaceFile(dir, name, func(w io.Writer) error { return WriteModel(ctx, w, model, format, opts) })
 }
 
-// WriteModel writes what [SaveModel] does to w, as a kerasfile.Archive or a
+// WriteModel writes the same as [SaveModel] to w, as a kerasfile.Archive or a
 // kerasfile.LegacyModel. It runs between training steps.
 func WriteModel(ctx context.Context, w io.Writer, model base.Callable, format kerasfile.Format, opts *SaveModelOptions) error {
 	if opts == nil {

@@ -226,7 +226,7 @@ func TestWrittenWeightsAreThoseOfTfKeras(t *testing.T) {
 	}
 }
 
-// named gives the layers of a net their names in make_weights.py.
+// named sets the layers of a net to their names in make_weights.py.
 func named(n *net) {
 	for name, l := range map[string]base.LayerLike{"net": n, "o": n.O, "d": n.D, "b_0": n.Blocks[0], "b_1": n.Blocks[1], "part": n.Part,
 		"z": n.Part.Z, "a": n.Part.A, "li_0": n.Part.Li[0].(base.LayerLike), "li_1": n.Part.Li[1].(base.LayerLike), "attend": n.Attend} {
@@ -335,7 +335,7 @@ func TestLoadRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// nested has a layer where Keras 2 doesn't look for one.
+// nested has a layer in a place that Keras 2 doesn't search.
 type nested struct {
 	keras.Layer
 	Lists [][]*layers.Dense

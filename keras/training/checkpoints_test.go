@@ -55,7 +55,8 @@ func TestCheckpointsOfFunctionalModels(t *testing.T) {
 				sameHistory(t, "fit", h, map[string][]float64{"loss": want})
 			}
 
-			// tf_keras's checkpoint, written again, has the same values; the training goes on.
+			// tf_keras's checkpoint, written again, has the same values; the training
+			// continues.
 			trainer, saver := make()
 			build := func() {
 				must(t, trainer.Optimizer().(optimizers.Based).AsBase().Build(base.Trainable(trainer.Model())))

@@ -16,11 +16,11 @@ import (
 
 // CompileOptions are the options of [Compile].
 type CompileOptions struct {
-	// Optimizer changes the variables: an optimizers.Optimizer, or what optimizers.Get
-	// takes. An optimizer of a model with a layer of the policy mixed_float16 is wrapped in
-	// an optimizers.LossScaleOptimizer. Default: "rmsprop".
+	// Optimizer changes the variables: an optimizers.Optimizer, or an identifier for
+	// optimizers.Get. An optimizer of a model with a layer of the policy mixed_float16 is
+	// wrapped in an optimizers.LossScaleOptimizer. Default: "rmsprop".
 	Optimizer any
-	// Loss is the loss that is minimized: what losses.Get takes, or a function
+	// Loss is the loss that is minimized: an identifier for losses.Get, or a function
 	// func(s *ops.Scope, truth, predicted ops.Input) *ops.Value. A model with several
 	// outputs takes a list or a map of them; a single loss is that of each output. The sum
 	// is minimized. Default: only the losses that layers add.
@@ -28,10 +28,10 @@ type CompileOptions struct {
 	// LossWeights multiply the losses of outputs: a []float64 or a map[string]float64.
 	// Default: ones.
 	LossWeights any
-	// Metrics are evaluated besides the loss, without sample weights: what metrics.Get
-	// takes, or a list of it. "accuracy" and "crossentropy" mean the kind for the output's
-	// shape. A model with several outputs also takes a list with a list for each output, or
-	// a map of them; a single list is that of each output. Default: none.
+	// Metrics are evaluated besides the loss, without sample weights: an identifier for
+	// metrics.Get, or a list of them. "accuracy" and "crossentropy" mean the kind for the
+	// output's shape. A model with several outputs also takes a list with a list for each
+	// output, or a map of them; a single list is that of each output. Default: none.
 	Metrics any
 	// WeightedMetrics are metrics that sample weights and class weights apply to. Default:
 	// none.
@@ -157,7 +157,7 @@ func (t *Trainer) MetricsNames() []string {
 	return slices.Clone(t.names)
 }
 
-// ResetMetrics forgets what the metrics were given, as each epoch and evaluation does.
+// ResetMetrics resets the state of the metrics, as each epoch and evaluation does.
 func (t *Trainer) ResetMetrics(ctx context.Context) error {
 	s := function.Eager(ctx)
 	for _, m := range t.allMetrics() {

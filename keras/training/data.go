@@ -15,17 +15,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Data is what a [Trainer] works on: *[Examples], and what [Batches], [Sequence] and
-// [Values] return.
+// Data is the input of a [Trainer]: *[Examples], and the results of [Batches],
+// [Sequence] and [Values].
 type Data interface {
 	// source returns the data as batches.
 	source(ctx context.Context, o *sourceOptions) (source, error)
 }
 
-// sourceOptions say how data becomes batches.
+// sourceOptions determine how data becomes batches.
 type sourceOptions struct {
 	batchSize int // 0: the default
-	steps     int // of a pass as the caller gave it, 0 for unknown
+	steps     int // of a pass as the caller set it, 0 for unknown
 	passes    int
 	shuffle   bool
 	seed      *uint64
@@ -243,7 +243,7 @@ type stream struct {
 	all  func(ctx context.Context, pass int) iter.Seq2[*element, error]
 	size int // -1: unknown
 	err  error
-	user int // the number of steps that the caller gave
+	user int // the caller's number of steps
 }
 
 func (d *stream) source(_ context.Context, o *sourceOptions) (source, error) {
@@ -282,11 +282,11 @@ func (d *stream) open(ctx context.Context, pass int) (next func() (*element, err
 	}, stop
 }
 
-// Batches returns the batches of a dataset as data. An element is an [Examples], a tensor or
-// a structure of tensors with the inputs, or a struct whose exported fields are the inputs,
-// the truths and the sample weights, in this order; the last two may be missing. Each epoch
-// is a pass of its own over the dataset, with the next order of its shuffles, unless the number
-// of steps in an epoch is given.
+// Batches returns the batches of a dataset as data. An element is an [Examples], a tensor or a
+// structure of tensors with the inputs, or a struct whose exported fields are the inputs, the
+// truths and the sample weights, in this order; the last two may be missing. Each epoch is a
+// separate pass over the dataset, with the next order of its shuffles, unless the number of
+// steps in an epoch is set.
 //
 //	type Example struct{ X, Y *tensor.Tensor }
 //
@@ -320,7 +320,7 @@ func Sequence[T any](seq iter.Seq2[T, error]) Data {
 	return &stream{size: -1, all: func(ctx context.Context, _ int) iter.Seq2[*element, error] { return elements(ctx, seq) }}
 }
 
-// Values returns what [Sequence] does, of an iterator without errors.
+// Values returns the same as [Sequence], for an iterator without errors.
 func Values[T any](seq iter.Seq[T]) Data {
 	if seq == nil {
 		return &stream{err: errors.New("the sequence is nil")}
@@ -416,7 +416,7 @@ type feed struct {
 	exhausted bool
 }
 
-// newFeed returns a feed. user is the number of steps that the caller gave, 0 for none.
+// newFeed returns a feed. user is the caller's number of steps, 0 for none.
 func newFeed(ctx context.Context, data Data, o *sourceOptions) (*feed, error) {
 	if data == nil {
 		return nil, errors.New("the data is nil")

@@ -16,7 +16,7 @@ import (
 // [Trainer.PredictAll].
 type EvaluateOptions struct {
 	// BatchSize is the number of examples in a batch. Data that comes in batches has none.
-	// Default: 32, or what gives Steps batches.
+	// Default: 32, or the size that makes Steps batches.
 	BatchSize int
 	// Steps is the number of batches. Default: all.
 	Steps int
@@ -227,8 +227,8 @@ type BatchOptions struct {
 	// ClassWeight has a factor for the examples of each class; TestOnBatch has none.
 	// Default: ones.
 	ClassWeight []float64
-	// KeepMetrics adds the batch to what the metrics have. Default: the logs are those of
-	// this batch alone.
+	// KeepMetrics adds the batch to the state of the metrics. Default: the logs are those
+	// of this batch alone.
 	KeepMetrics bool
 }
 

@@ -18,7 +18,7 @@ import (
 // FitOptions are the options of [Trainer.Fit].
 type FitOptions struct {
 	// BatchSize is the number of examples in a batch. Data that comes in batches has none.
-	// Default: 32, or what gives StepsPerEpoch batches.
+	// Default: 32, or the size that makes StepsPerEpoch batches.
 	BatchSize int
 	// Epochs is the number of the last epoch, counted from 1. Default: 1.
 	Epochs int
@@ -345,7 +345,7 @@ func (f *fitting) validates(epoch int) bool {
 	return epoch%f.o.ValidationFreq == 0
 }
 
-// finalize gives the variables the averages that the optimizer keeps.
+// finalize sets the variables to the averages that the optimizer stores.
 func (f *fitting) finalize(ctx context.Context) error {
 	o, ok := f.t.optimizer.(interface {
 		FinalizeVariableValues(s *ops.Scope, vars []*trackable.Variable)

@@ -47,7 +47,7 @@ func regression() *training.CompileOptions {
 
 type pair struct{ X, Y *tensor.Tensor }
 
-// TestAllFormsOfDataTrainAlike gives the same batches in every form.
+// TestAllFormsOfDataTrainAlike passes the same batches in every form.
 func TestAllFormsOfDataTrainAlike(t *testing.T) {
 	x, y := line(20)
 	batches := dataset.FromSlices(pair{x, y}).Batch(8, nil)
@@ -251,7 +251,7 @@ func TestSeveralOutputsHaveLossesAndMetricsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestWrongArgumentsAreErrors names what is wrong.
+// TestWrongArgumentsAreErrors checks that errors name the fault.
 func TestWrongArgumentsAreErrors(t *testing.T) {
 	x, y := line(16)
 	short, _ := line(3)
@@ -297,7 +297,7 @@ func TestWrongArgumentsAreErrors(t *testing.T) {
 	}
 }
 
-// TestOutputIsTheLinesOfTfKeras looks at what is written off a terminal.
+// TestOutputIsTheLinesOfTfKeras checks the output without a terminal.
 func TestOutputIsTheLinesOfTfKeras(t *testing.T) {
 	x, y := line(16)
 	var out strings.Builder

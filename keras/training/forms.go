@@ -14,7 +14,7 @@ import (
 )
 
 // Inputs may be sparse and ragged tensors, which are several tensors each. A batch has these
-// one after another; its layout tells which belong together.
+// one after another; its layout records which belong together.
 
 // formOf returns the form of a leaf: "" for a dense tensor, "sparse", or "ragged" and the
 // number of its ragged dimensions.
@@ -56,7 +56,7 @@ func (l *layout) assembled(s *ops.Scope, parts []*ops.Value) []*ops.Value {
 	return out
 }
 
-// leafValue returns a leaf that is a value, or stands for a sparse or a ragged one.
+// leafValue returns a leaf that is a value, or represents a sparse or a ragged one.
 func leafValue(ctx context.Context, leaf any) (v *ops.Value, ok bool, err error) {
 	s := function.Eager(ctx)
 	switch x := leaf.(type) {

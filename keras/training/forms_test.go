@@ -92,7 +92,8 @@ func TestFormsAreTfKeras(t *testing.T) {
 	}
 }
 
-// TestFormsRefused trains with what has no rows, and where dense tensors are wanted.
+// TestFormsRefused trains with values without rows, and with others than the dense
+// tensors that a layer requires.
 func TestFormsRefused(t *testing.T) {
 	s := function.Eager(ctx)
 	rows := base.Ragged{Values: ops.Const(s, []float32{1, 2, 3}), Splits: []*ops.Value{ops.Const(s, []int64{0, 1, 3})}}

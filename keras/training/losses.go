@@ -23,7 +23,7 @@ type lossSet struct {
 
 func never(reflect.Value) bool { return false }
 
-// lossOf returns the loss that an identifier stands for.
+// lossOf returns the loss of an identifier.
 func lossOf(identifier any) (losses.Loss, error) {
 	switch f := identifier.(type) {
 	case func(s *ops.Scope, truth, predicted ops.Input) *ops.Value:
@@ -188,8 +188,9 @@ func sum(s *ops.Scope, terms []*ops.Value) *ops.Value {
 	return total
 }
 
-// match gives truths and weights of vectors a last dimension if the predictions have one,
-// and converts truths of the predictions' kind of numbers, and weights, to their type.
+// match adds a last dimension to truths and weights of vectors if the predictions have
+// one, and converts truths of the predictions' kind of numbers, and weights, to their
+// type.
 func match(s *ops.Scope, truth, predicted, weights *ops.Value) (t, w *ops.Value) {
 	if s.Err() != nil {
 		return truth, weights

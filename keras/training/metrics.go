@@ -132,7 +132,7 @@ func metricsPerOutput(what string, given any, out *outputs, truths []*ops.Value)
 	return made, nil
 }
 
-// name gives the metrics different names, and lists them.
+// name sets the metrics' names, all different, and lists them.
 func (m *metricSet) name(o *CompileOptions, outputs []string) error {
 	used := map[string]bool{}
 	several := len(outputs) > 1

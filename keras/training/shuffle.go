@@ -11,7 +11,7 @@ import (
 // RandomShuffle with the global seed.
 type shuffler struct{ g philox.Generator }
 
-// newShuffler returns a shuffler. A nil seed gives another order each time.
+// newShuffler returns a shuffler. With a nil seed the order differs each time.
 func newShuffler(seed *uint64) *shuffler {
 	a, b := rand.Uint64(), rand.Uint64()
 	if seed != nil {

@@ -175,8 +175,8 @@ type outputs struct {
 	kind   layoutKind // oneValue, listOfValues, or mapOfValues with the names as keys
 }
 
-// conform returns what a structure has for each output: a single object is that of all
-// outputs, and a map has it by name.
+// conform returns the part of a structure for each output: a single object is that of
+// all outputs, and a map has it by name.
 func (o *outputs) conform(what string, l *layout, values []*ops.Value) ([]*ops.Value, error) {
 	all := spread(l, values)
 	n := len(o.names)
@@ -210,7 +210,8 @@ func unknownOutput(what, key string, names []string) error {
 	return fmt.Errorf("the %s have the key %q, which is no output of the model (the outputs are %s)", what, key, strings.Join(names, ", "))
 }
 
-// perOutput returns what a program gave for each output: losses, their weights, or metrics.
+// perOutput returns a program's arguments for each output: losses, their weights, or
+// metrics.
 func perOutput(what string, given any, names []string, broadcast func(v reflect.Value) bool) ([]any, error) {
 	out := make([]any, len(names))
 	v := reflect.ValueOf(given)

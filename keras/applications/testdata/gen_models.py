@@ -1,4 +1,4 @@
-"""Writes the fixtures of the application models: what tf_keras 2.21 computes with each.
+"""Writes the fixtures of the application models: the outputs of tf_keras 2.21 for each.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21, for all cases or some:
 

@@ -1,4 +1,4 @@
-"""Writes callbacks.json: what tf_keras 2.21's callbacks do with given logs.
+"""Writes callbacks.json: the effects of tf_keras 2.21's callbacks for given logs.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 
@@ -6,7 +6,7 @@ Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 
 Each case has a class, its arguments, and the logs of each epoch. In epoch i the model's only
 weight is i+1. The JSON has, for each case, the learning rate in each epoch after its begin
-and after its end, what the callback added to the logs, the epoch after which training
+and after its end, the entries that the callback added to the logs, the epoch after which training
 stopped, the weight at the end, and the printed text. TerminateOnNaN gets the logs as those
 of batches. CSVLogger's cases have the file's text after each training in runs.
 """

@@ -1,4 +1,4 @@
-"""Writes constraints.npz: what tf_keras 2.21 makes of weights by its constraints, and the
+"""Writes constraints.npz: the weights that the constraints of tf_keras 2.21 return, and the
 losses of its regularizers.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:

@@ -176,7 +176,7 @@ var kindOptions = map[kind][]option{
 	loss: with(changed("reduction", reductionUp, keep), ignored3("dtype"), ignored2("fn")),
 }
 
-// added2 are options that Keras 2 wants in a config of a class with a learning rate of its own.
+// added2 are options that Keras 2 expects in a config of a class with its own learning rate.
 var added2 = map[kind]map[string]any{optimizer: {"is_legacy_optimizer": false, "jit_compile": false}}
 
 type key struct {

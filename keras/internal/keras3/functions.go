@@ -7,14 +7,14 @@ import (
 	"github.com/cairnml/cairn/keras/internal/orderedjson"
 )
 
-// functionTable has the functions of TensorFlow that TFOpLambda layers call, and the operations
-// of Keras 3 that compute the same. In a line are
+// functionTable has the functions of TensorFlow that TFOpLambda layers call, and the operations of
+// Keras 3 that compute the same. In a line are
 //
 //   - the names of the function, the one to write first;
 //   - the names of the operation below keras.src.ops, likewise;
 //   - the function's parameters that are inputs of the operation, in its order; a list in brackets;
-//   - the parameters that are settings of the operation. ":b" gives the operation's name for it,
-//     "=2|3" the defaults of the function and of the operation where they differ, and
+//   - the parameters that are settings of the operation. ":b" is the operation's name for it,
+//     "=2|3" the defaults of the function and of the operation if they differ, and
 //     "!a=v" names a parameter of the function that must have the value v.
 const functionTable = `
 math.abs | numpy.Absolute,numpy.Abs | x |
@@ -142,7 +142,7 @@ type setting struct {
 	defaultTwo, defaultThree any
 }
 
-// getItem is the function of slices, whose argument has a form of its own.
+// getItem is the function of slices, whose argument has a special form.
 var getItem = &function{names: []string{"__operators__.getitem"}, ops: []string{"numpy.GetItem"}, call: []string{"tensor", "slice_spec"}}
 
 // index has the functions by their names, and by the operations.
@@ -170,7 +170,7 @@ func (x index) enter(f *function) {
 	}
 }
 
-// parseFunction reads a line of the table, in which "|" stands between defaults too.
+// parseFunction reads a line of the table, in which "|" separates defaults too.
 func parseFunction(line string) *function {
 	parts := strings.SplitN(line, " | ", 4)
 	names := func(s string) []string { return strings.Split(strings.TrimSpace(s), ",") }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzTranslation translates any JSON in both directions. What comes out is JSON, and what
-// went up comes down or is refused.
+// FuzzTranslation translates any JSON in both directions. The results are JSON, and a
+// config that was translated to Keras 3 is translated back or refused.
 func FuzzTranslation(f *testing.F) {
 	data, err := os.ReadFile("../../testdata/models/models.json")
 	if err != nil {

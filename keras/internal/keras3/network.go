@@ -12,7 +12,7 @@ import (
 type network struct {
 	t      *translator
 	layers map[string]map[string]any // by their names
-	shapes map[string]tensor         // of the places that layers' build_config tells
+	shapes map[string]tensor         // of the places that layers' build_config describes
 }
 
 // tensor is the shape and the type of a symbolic tensor in a config of Keras 3. Keras reads the place

@@ -10,7 +10,7 @@ import (
 type option struct {
 	two, three string // the names in Keras 2 and in Keras 3; "" in the one that lacks it
 	means      []any  // the values that the version without the option behaves as
-	harmless   bool   // no value changes what a model computes
+	harmless   bool   // no value changes the outputs of a model
 	up, down   func(any) (any, error)
 }
 

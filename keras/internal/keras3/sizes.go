@@ -75,7 +75,7 @@ func (g *network) isSize(l map[string]any) bool {
 	return ok || isShape(l)
 }
 
-// tensorSize returns the size that a tensor of Keras 3 stands for.
+// tensorSize returns the size that a tensor of Keras 3 represents.
 func (g *network) tensorSize(v any) (s size, ok bool) {
 	o, _ := v.(map[string]any)
 	if o["class_name"] != "__keras_tensor__" {
@@ -89,7 +89,7 @@ func (g *network) tensorSize(v any) (s size, ok bool) {
 	return g.sizeOf(g.layers[fmt.Sprint(place[0])])
 }
 
-// knownSizes replaces sizes in an argument by numbers, where they are known.
+// knownSizes replaces sizes in an argument by numbers, if they are known.
 func (g *network) knownSizes(v any) any {
 	if s, ok := g.tensorSize(v); ok && s.known != nil {
 		return s.known

@@ -17,7 +17,7 @@ const maxDepth = 400
 type Result struct {
 	// JSON is the configuration in the form of the other version.
 	JSON []byte
-	// Notes say what changes, although no output does.
+	// Notes describe changes that affect no output.
 	Notes []string
 }
 
@@ -141,8 +141,8 @@ func registered(name string, v map[string]any) bool {
 	return ok && pkg != "Custom" && pkg != "keras"
 }
 
-// object translates an object: its class, its config, and the number that tells that two
-// layers are one.
+// object translates an object: its class, its config, and the number by which two layers
+// are recognized as one.
 func (t *translator) object(of kind, name string, v map[string]any) (any, error) {
 	k := kindOf(of, v)
 	out, err := t.described(k, name, v)
@@ -292,7 +292,7 @@ func (t *translator) options(c *class, conf map[string]any) (map[string]any, err
 	return out, nil
 }
 
-// find returns what the table says of an option.
+// find returns the table's entry for an option.
 func (t *translator) find(c *class, name string) (option, bool) {
 	for _, list := range [][]option{c.options, kindOptions[c.kind]} {
 		for _, o := range list {

@@ -46,7 +46,7 @@ func MatchRanks(s *ops.Scope, truth, predicted *ops.Value) (t, p *ops.Value) {
 	return truth, predicted
 }
 
-// matchUnknown does what [MatchRanks] does for ranks that only a run shows.
+// matchUnknown does the same as [MatchRanks] for ranks that only a run shows.
 func matchUnknown(s *ops.Scope, truth, predicted *ops.Value) (t, p *ops.Value) {
 	diff := ops.Sub(s, ops.Rank(s, predicted), ops.Rank(s, truth))
 	// A scalar's last size is taken as 0.

@@ -2,7 +2,7 @@
 
     python make_keras.py       (tf_keras 2.21, Keras 3.15, TensorFlow 2.21)
 
-NAME.gz is a file, NAME.txt what Keras' own libraries say of it: a line for each weight in its order,
+NAME.gz is a file, NAME.txt the contents that Keras' own libraries read: a line for each weight in its order,
 with element type, shape and crc32; of many the first and the last three.
 """
 import gzip, io, json, os, sys, zipfile, zlib

@@ -1,4 +1,4 @@
-"""Writes the fixtures of keras/layers: what tf_keras 2.21 computes with each layer.
+"""Writes the fixtures of keras/layers: the results of tf_keras 2.21 for each layer.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 
@@ -19,11 +19,11 @@ Each family of layers is a file cases/<family>.py with a list CASES, and gets
     tensor_masks  masks of those; optional
     states    arrays that a stateful layer begins each call with, of Bidirectional a list for each direction; optional
     names     the keys of a dict of the inputs, in order; optional
-    gradients False where TensorFlow has none; default True
+    gradients False if TensorFlow has none; default True
     training  modes to run, default [False, True]; [False] where training draws numbers
 
 The JSON has the layer's config in both forms, its weights' names (below the layer) and
-what it was called with; the npz has inputs, weights, outputs, masks and the gradients of
+the arguments of its calls; the npz has inputs, weights, outputs, masks and the gradients of
 sum(output*upstream) with respect to weights and floating inputs.
 """
 import importlib.util

@@ -1,4 +1,4 @@
-"""Writes losses.json and losses.npz: what tf_keras 2.21 computes with each loss.
+"""Writes losses.json and losses.npz: the results of tf_keras 2.21 for each loss.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 

@@ -1,4 +1,4 @@
-"""Writes metrics.json and metrics.npz: what tf_keras 2.21 computes with each metric.
+"""Writes metrics.json and metrics.npz: the results of tf_keras 2.21 for each metric.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 
@@ -165,7 +165,7 @@ for name, make, u in (("mse", lambda: M.MeanSquaredError(dtype="float16"), (real
 
 
 class Default(json.JSONEncoder):
-    """tf_keras's encoder of configs for what json doesn't know."""
+    """tf_keras's encoder of config values that json doesn't know."""
 
     def default(self, x):
         from tf_keras.src.saving.legacy.saved_model import json_utils

@@ -1,6 +1,6 @@
-"""Packs two models that older versions of TensorFlow saved, and what TensorFlow computes with them.
+"""Packs two models that older versions of TensorFlow saved, and TensorFlow's outputs for them.
 
-Usage: gen_old.py TFX, where TFX is a clone of https://github.com/tensorflow/tfx. TensorFlow 2.1.0 saved the first model,
+Usage: gen_old.py TFX; TFX is a clone of https://github.com/tensorflow/tfx. TensorFlow 2.1.0 saved the first model,
 2.3.1 the second one. Both have Keras's metadata in the nodes of the object graph.
 """
 

@@ -50,7 +50,8 @@ func At(schedule Schedule, step int64) (float32, error) {
 // Steps is a number of steps in a schedule's config. tf_keras takes fractions too.
 type Steps float64
 
-// MarshalConfig returns an integer if the number is whole, as Python programs give it.
+// MarshalConfig returns an integer if the number is whole, as Python programs write
+// it.
 func (n Steps) MarshalConfig() (any, error) {
 	if n == Steps(int64(n)) {
 		return int64(n), nil

@@ -1,4 +1,4 @@
-"""Writes optimizers.json and optimizers.npz: what tf_keras 2.21's optimizers do.
+"""Writes optimizers.json and optimizers.npz: the steps of tf_keras 2.21's optimizers.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 

@@ -1,4 +1,4 @@
-"""Writes the fixtures of models: what tf_keras 2.21 computes with each, and its config.
+"""Writes the fixtures of models: the outputs of tf_keras 2.21 for each, and its config.
 
 Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
 

@@ -1,6 +1,6 @@
-"""Writes first_adam: what TensorFlow 1's Saver stores of a layer that its Adam has
-trained for seven steps, and after.npz: the losses of three steps more, and what
-the variables are then.
+"""Writes first_adam: the checkpoint of TensorFlow 1's Saver for a layer that its Adam has
+trained for seven steps, and after.npz: the losses of three steps more, and
+the variables after them.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= TF_ENABLE_ONEDNN_OPTS=0 python gen_first.py
 """

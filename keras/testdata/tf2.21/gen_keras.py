@@ -2,10 +2,10 @@
 
     python3 gen_keras.py [part ...]      parts: listings updates rows schedules activations checkpoints tracked
 
-Run it in this folder. What it writes:
+Run it in this folder. It writes:
 
     listings.txt     object graph of every optimizer and model kind, as text
-    updates.npz      what each optimizer makes of ten gradients
+    updates.npz      the results of ten gradients for each optimizer
     rows.npz         the same of gradients that are slices of a table
     schedules.npz    the learning rates of every schedule
     activations.npz  every activation and its gradient
@@ -296,7 +296,7 @@ def write_updates():
 
 
 def write_rows():
-    """What each optimizer makes of ten gradients that are slices, some of one row."""
+    """The results for each optimizer of ten gradients that are slices, some of one row."""
     rng = np.random.default_rng(11)
     arrays = {
         "table": rng.normal(size=(5, 3)).astype(np.float32),

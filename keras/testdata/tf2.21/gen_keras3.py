@@ -2,7 +2,7 @@
 
     python3 gen_keras3.py
 
-The guide's program as it stands: ten steps, a checkpoint, ten more steps.
+The guide's program unchanged: ten steps, a checkpoint, ten more steps.
 """
 
 import os

@@ -9,7 +9,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import keras
 
 l = keras.layers
-# What an object needs besides its default settings.
+# The arguments that an object needs besides its default settings.
 wants = {
     "Activation": dict(activation="relu"), "CategoryEncoding": dict(num_tokens=3), "CenterCrop": dict(height=2, width=2),
     "Dense": dict(units=2), "Discretization": dict(num_bins=3), "Dot": dict(axes=1), "Dropout": dict(rate=0.5),
