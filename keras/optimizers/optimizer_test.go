@@ -172,7 +172,7 @@ func TestLearningRateCanBeSetAndScheduled(t *testing.T) {
 		"0 Values for 0 Boundaries": schedules.PiecewiseConstantDecay{},
 		"DecaySteps is 0":           schedules.ExponentialDecay{InitialLearningRate: 1, DecayRate: 0.5},
 		"FirstDecaySteps is -1":     schedules.CosineDecayRestarts{InitialLearningRate: 1, FirstDecaySteps: -1},
-		"gave no value":             schedules.Func(func(*ops.Scope, *ops.Value) *ops.Value { return nil }),
+		"returned no value":         schedules.Func(func(*ops.Scope, *ops.Value) *ops.Value { return nil }),
 	} {
 		opt := optimizertest.With(optimizers.NewSGD(0), func(o *optimizers.SGD) { o.Schedule = bad })
 		s := function.Eager(context.Background())
