@@ -27,7 +27,7 @@ func staticMatch(n *engine.Node) (func(*engine.Call) error, error) {
 func fullMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	compile := compileWhole
 	if re, err := constant(n, 1, compileWhole); re != nil || err != nil {
-		compile = func(string) (*regexp.Regexp, error) { return re, err }
+		compile = func(string) (*pattern, error) { return re, err }
 	}
 	return func(c *engine.Call) error {
 		if err := c.Need(2); err != nil {
@@ -45,13 +45,6 @@ func fullMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-func compileWhole(pattern string) (*regexp.Regexp, error) {
-	if _, err := regexp.Compile(pattern); err != nil { // "(?:" would make sense of an open bracket
-		return nil, err
-	}
-	return regexp.Compile(`\A(?:` + pattern + `)\z`)
-}
-
 // constant compiles the pattern in input i where it is known beforehand.
 func constant[T any](n *engine.Node, i int, compile func(string) (*T, error)) (*T, error) {
 	if i >= len(n.In) || n.In[i].Value == nil || n.In[i].DType != tensor.String || n.In[i].Value.Len() != 1 {
@@ -60,7 +53,7 @@ func constant[T any](n *engine.Node, i int, compile func(string) (*T, error)) (*
 	return compile(n.In[i].Value.Strings()[0])
 }
 
-func match(c *engine.Call, re *regexp.Regexp) error {
+func match(c *engine.Call, re *pattern) error {
 	in, err := texts(c, 0)
 	if err != nil {
 		return err
@@ -72,7 +65,7 @@ func match(c *engine.Call, re *regexp.Regexp) error {
 	v := tensor.Values[bool](out)
 	for i, s := range in {
 		// RE2 knows no bytes that are no characters: nothing matches them.
-		v[i] = utf8.ValidString(s) && re.MatchString(s)
+		v[i] = utf8.ValidString(s) && re.matches(c, s)
 	}
 	return nil
 }
@@ -184,7 +177,7 @@ func substitute(c *engine.Call, re *pattern, with rewrite, all bool) error {
 		}
 		found, end := false, 0
 		out = out[:0]
-		err := re.each(s, all, func(at []int) error {
+		err := re.each(c, s, all, func(at []int) error {
 			out = append(out, s[end:at[0]]...)
 			out = with.append(out, s, at)
 			found, end = true, at[1]

@@ -1,51 +1,9 @@
 package text
 
 import (
-	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"unicode/utf8"
 )
-
-// pattern is a regular expression. Where it matches single characters, or runs of them, runs
-// finds the matches.
-type pattern struct {
-	*regexp.Regexp
-	runs *runs
-}
-
-// maxPattern is the length of the longest expression, whose compilation can't be interrupted.
-// RE2, within the memory that TensorFlow gives it, compiles 349,525 steps at most.
-const maxPattern = 1 << 15
-
-func compilePattern(s string) (*pattern, error) {
-	if len(s) > maxPattern {
-		return nil, fmt.Errorf("the expression has %d bytes (want %d at most)", len(s), maxPattern)
-	}
-	re, err := regexp.Compile(s)
-	if err != nil {
-		return nil, err
-	}
-	return &pattern{re, runsOf(s)}, nil
-}
-
-// each calls f for all matches in s, or for the first one, until f returns an error. f gets the
-// places where the match and its groups begin and end, for as long as it runs.
-func (p *pattern) each(s string, all bool, f func(at []int) error) error {
-	if p.runs != nil {
-		return p.runs.each(s, all, f)
-	}
-	most := 1
-	if all {
-		most = -1
-	}
-	for _, at := range p.FindAllStringSubmatchIndex(s, most) {
-		if err := f(at); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // runs matches one character of a class, or as many as follow each other.
 type runs struct {

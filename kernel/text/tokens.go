@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
@@ -23,18 +22,18 @@ func (p *pieces) add(s string, begin, end int) error {
 // regexSplit splits texts where a pattern's first group stands. A delimiter that
 // another pattern matches is a part, too.
 func regexSplit(n *engine.Node) (func(*engine.Call) error, error) {
-	delimiter, keep := regexp.Compile, compileWhole
-	if re, err := constant(n, 1, regexp.Compile); re != nil || err != nil {
-		delimiter = func(string) (*regexp.Regexp, error) { return re, err }
+	delimiter, keep := compilePattern, compileWhole
+	if re, err := constant(n, 1, compilePattern); re != nil || err != nil {
+		delimiter = func(string) (*pattern, error) { return re, err }
 	}
 	if re, err := constant(n, 2, compileWhole); re != nil || err != nil {
-		keep = func(string) (*regexp.Regexp, error) { return re, err }
+		keep = func(string) (*pattern, error) { return re, err }
 	}
-	keepSome := func(pattern string) (*regexp.Regexp, error) {
-		if pattern == "" {
+	keepSome := func(expression string) (*pattern, error) {
+		if expression == "" {
 			return nil, nil // not even an empty delimiter is a part
 		}
-		return keep(pattern)
+		return keep(expression)
 	}
 	return func(c *engine.Call) error {
 		if err := c.Need(3); err != nil {
@@ -44,11 +43,11 @@ func regexSplit(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		var re [2]*regexp.Regexp
-		for i, compile := range []func(string) (*regexp.Regexp, error){delimiter, keepSome} {
-			pattern, err := one(c, 1+i, "the pattern")
+		var re [2]*pattern
+		for i, compile := range []func(string) (*pattern, error){delimiter, keepSome} {
+			expression, err := one(c, 1+i, "the pattern")
 			if err == nil {
-				re[i], err = compile(pattern)
+				re[i], err = compile(expression)
 			}
 			if err != nil {
 				return err
@@ -71,11 +70,11 @@ func regexSplit(n *engine.Node) (func(*engine.Call) error, error) {
 }
 
 // split adds the parts of a text.
-func (p *pieces) split(s string, delimiter, keep *regexp.Regexp) error {
+func (p *pieces) split(s string, delimiter, keep *pattern) error {
 	rest, from := 0, 0 // what is still searched, where the next part begins
 	for delimiter.NumSubexp() > 0 {
 		// The pattern sees the rest alone: it begins a line there.
-		m := delimiter.FindStringSubmatchIndex(s[rest:])
+		m := delimiter.first(p.room.c, s[rest:])
 		if m == nil {
 			break
 		}
@@ -93,7 +92,7 @@ func (p *pieces) split(s string, delimiter, keep *regexp.Regexp) error {
 			}
 		}
 		from = rest
-		if keep != nil && keep.MatchString(s[at:end]) {
+		if keep != nil && keep.matches(p.room.c, s[at:end]) {
 			if err := p.add(s[at:end], at, end); err != nil {
 				return err
 			}
