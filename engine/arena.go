@@ -32,6 +32,11 @@ type Arena struct {
 	Limit int64
 	inUse int64
 	peak  int64
+	// granted is the most bytes in use for which the process has had room.
+	granted int64
+	// text is the number of bytes of a kernel's strings, grantedText the most for which the
+	// process has had room.
+	text, grantedText int64
 
 	held int64       // what it held of large buffers when it was recycled
 	idle *idleArenas // where Release puts the arena; nil: nowhere
@@ -339,7 +344,7 @@ func (a *Arena) Recycle() {
 	}
 	clear(a.all[len(kept):])
 	a.all = kept
-	a.inUse, a.peak, a.gone = 0, 0, 0
+	a.inUse, a.peak, a.gone, a.granted, a.text, a.grantedText = 0, 0, 0, 0, 0, 0
 }
 
 // words makes n zeroed bytes, aligned for every element type.

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 	"sync"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -30,9 +32,60 @@ func MachineMemory() int64 { return machineMemory() }
 
 const (
 	maxBytes = int(^uint(0)>>1) - 64
-	// unasked is how many bytes need no question for the machine's memory.
+	// unasked is the number of bytes that a call may use without a look at the process's memory.
 	unasked = 64 << 20
 )
+
+// inUse returns how many bytes the process has of the operating system and can't use again:
+// live objects, garbage that is not collected yet, stacks and the runtime's own memory.
+func inUse() int64 {
+	sample := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64() - sample[1].Value.Uint64() - sample[2].Value.Uint64())
+}
+
+// leave is the part of the process's memory that calls leave to the rest of the process: one in
+// so many bytes.
+const leave = 8
+
+// room reports whether the process can have so many bytes more, and leaves an eighth of its
+// memory to others. Garbage is collected if that makes the difference.
+func room(bytes int64) bool {
+	most := machineMemory() - machineMemory()/leave
+	if bytes > most {
+		return false
+	}
+	if bytes <= most-inUse() {
+		return true
+	}
+	runtime.GC()
+	return bytes <= most-inUse()
+}
+
+// within reports whether a call without a limit can have so many bytes besides those it has. It
+// looks at the process's memory each time that the call has taken another 64 MiB.
+func (a *Arena) within(bytes int64) bool {
+	if a == nil {
+		return bytes <= unasked || room(bytes)
+	}
+	if a.inUse+bytes <= max(a.granted, unasked) {
+		return true
+	}
+	if !room(bytes) {
+		return false
+	}
+	a.granted = a.inUse + bytes + unasked
+	return true
+}
+
+// errNoRoom returns the error of a call that has no limit of its own.
+func errNoRoom(what string, bytes int64) error {
+	return fmt.Errorf("%s %d bytes, more than is left of the %d that this process can have", what, bytes, machineMemory())
+}
 
 // affordAll checks that outputs of so many bytes together are within MaxOutput.
 func (e *Env) affordAll(bytes int64) error {
@@ -41,56 +94,63 @@ func (e *Env) affordAll(bytes int64) error {
 		if bytes > e.MaxOutput {
 			return fmt.Errorf("the outputs take more than the %d bytes of MaxOutput", e.MaxOutput)
 		}
-	case bytes > unasked && bytes > machineMemory():
-		return fmt.Errorf("the outputs take %d bytes, more than the %d of this machine's memory", bytes, machineMemory())
+	case bytes > unasked && !e.Arena.withinText(bytes):
+		return errNoRoom("the outputs take", bytes)
 	}
 	return nil
 }
 
-// afford checks that an output is within MaxOutput, and fits what the call may
-// use besides what is in use.
+// withinText does what within does for a kernel's growing outputs, of so many bytes by now,
+// which the arena doesn't hold.
+func (a *Arena) withinText(bytes int64) bool {
+	if a == nil {
+		return room(bytes)
+	}
+	if bytes < a.text {
+		a.grantedText = 0 // those of another kernel
+	}
+	a.text = bytes
+	if bytes <= a.grantedText {
+		return true
+	}
+	if !room(bytes - a.grantedText + unasked) {
+		return false
+	}
+	a.grantedText = bytes + unasked
+	return true
+}
+
+// afford checks that an output is within MaxOutput, and that it fits the memory that the call
+// may use.
 func (e *Env) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
-	switch {
-	case e.MaxOutput > 0:
-		if bytes > e.MaxOutput {
-			return fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape.String(), e.MaxOutput)
-		}
-	case bytes > unasked && bytes > machineMemory():
-		return fmt.Errorf("an output of %v%v takes %d bytes, more than the %d of this machine's memory", d, shape.String(), bytes, machineMemory())
+	if e.MaxOutput > 0 && bytes > e.MaxOutput {
+		return fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape.String(), e.MaxOutput)
 	}
 	a := e.Arena
-	if a == nil {
+	if a != nil && a.Limit > 0 {
+		if bytes > a.Limit-a.inUse {
+			return fmt.Errorf("an output of %v%v does not fit: %d of the %d bytes that the call may use are in use", d, shape.String(), a.inUse, a.Limit)
+		}
 		return nil
 	}
-	most := a.Limit
-	if most <= 0 {
-		if bytes <= unasked {
-			return nil
-		}
-		most = machineMemory()
-	}
-	if a.inUse+bytes > most {
-		return fmt.Errorf("an output of %v%v does not fit: %d of the %d bytes that the call may use are in use", d, shape.String(), a.inUse, most)
+	if !a.within(bytes) {
+		return errNoRoom(fmt.Sprintf("an output of %v%v takes", d, shape.String()), bytes)
 	}
 	return nil
 }
 
-// affordScratch checks that scratch memory of so many bytes fits what the call may use
-// besides what is in use. MaxOutput does not bound it: products of small outputs may need
-// more.
+// affordScratch checks that scratch memory of so many bytes fits the memory that the call may
+// use. MaxOutput does not bound it: products of small outputs may need more.
 func (e *Env) affordScratch(bytes int) error {
-	if bytes >= 0 && bytes <= unasked && (e.Arena == nil || e.Arena.Limit <= 0) {
+	a := e.Arena
+	if a != nil && a.Limit > 0 {
+		if bytes < 0 || int64(bytes) > a.Limit-a.inUse {
+			return fmt.Errorf("scratch memory of %d bytes does not fit: %d of the %d bytes that the call may use are in use", bytes, a.inUse, a.Limit)
+		}
 		return nil
 	}
-	most, used := machineMemory(), int64(0)
-	if a := e.Arena; a != nil {
-		used = a.inUse
-		if a.Limit > 0 {
-			most = a.Limit
-		}
-	}
-	if bytes < 0 || int64(bytes) > most-used {
-		return fmt.Errorf("scratch memory of %d bytes does not fit: %d of the %d bytes that the call may use are in use", bytes, used, most)
+	if bytes < 0 || !a.within(int64(bytes)) {
+		return errNoRoom("scratch memory takes", int64(bytes))
 	}
 	return nil
 }
