@@ -230,6 +230,9 @@ func faultsOf(file string, err error) []Fault {
 		if faults := faultsOf(shard.File, shard.Err); len(faults) > 0 {
 			return faults
 		}
+		if errors.Is(shard.Err, fs.ErrNotExist) {
+			return []Fault{{File: shard.File, Offset: -1, What: shard.Err.Error(), Missing: true}}
+		}
 	}
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []Fault
@@ -274,6 +277,9 @@ func faultsOf(file string, err error) []Fault {
 	}
 	if f, ok := npyFault(file, err); ok {
 		return []Fault{f}
+	}
+	if g, ok := errors.AsType[*tensorfile.GraphDefError](err); ok {
+		return []Fault{{File: file, Offset: -1, What: "the file " + g.Words()}}
 	}
 	return nil
 }

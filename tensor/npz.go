@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/cairnml/cairn/internal/zipfile"
 )
 
 // NPZ reads a .npz file, numpy's zip of arrays. It reads an array when asked,
@@ -42,9 +44,9 @@ func (o *NPZOptions) maxSize(file int64) uint64 {
 // are no arrays and left out. Two arrays of one name are an error, and so are
 // arrays that together are longer than the file, whose bytes must overlap.
 func OpenNPZ(r io.ReaderAt, size int64, opts *NPZOptions) (*NPZ, error) {
-	zr, err := zip.NewReader(r, size)
+	zr, err := zipfile.Open(r, size)
 	if err != nil {
-		return nil, &NPYError{What: "no .npz file", Err: err}
+		return nil, &NPYError{What: "the archive can't be read", Err: err}
 	}
 	z := &NPZ{files: make(map[string]*zip.File), size: size, most: opts.maxSize(size)}
 	var packed uint64

@@ -48,6 +48,26 @@ func IsGraphDef(fsys fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// GraphDefError reports that a file, whose name is that of a GraphDef, can't be decoded as one.
+type GraphDefError struct {
+	Path string
+	Err  error
+}
+
+// Error returns the path and the cause.
+func (e *GraphDefError) Error() string { return e.Path + " " + e.Words() }
+
+// Words returns the cause without the path.
+func (e *GraphDefError) Words() string {
+	if errors.Is(e.Err, io.ErrUnexpectedEOF) {
+		return fmt.Sprintf("is no whole GraphDef: %v", e.Err)
+	}
+	return fmt.Sprintf("is no GraphDef: %v", e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *GraphDefError) Unwrap() error { return e.Err }
+
 func openGraphDef(path string, o *Options) (backend, error) {
 	f, size, err := openSized(path)
 	if err != nil {
@@ -84,7 +104,7 @@ func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options
 			return nil, much(need)
 		}
 		if err := pb.UnmarshalText(b, &g); err != nil {
-			return nil, fmt.Errorf("%s is no GraphDef: %w", name, err)
+			return nil, &GraphDefError{name, err}
 		}
 	case size > 0 && b[0] == 1<<3:
 		return nil, fmt.Errorf("%s is a SavedModel's file under another name (want saved_model.pb in a separate directory)", name)
@@ -93,11 +113,11 @@ func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options
 			return nil, much(need)
 		}
 		if err := g.Unmarshal(b); err != nil {
-			return nil, fmt.Errorf("%s is no GraphDef: %w", name, err)
+			return nil, &GraphDefError{name, err}
 		}
 	}
 	if len(g.Node) == 0 {
-		return nil, fmt.Errorf("%s is no GraphDef: it has no nodes", name)
+		return nil, &GraphDefError{name, errors.New("it has no nodes")}
 	}
 	s := &graphStore{f: f, values: map[string]*pb.TensorProto{}, most: most}
 	for _, n := range g.Node {

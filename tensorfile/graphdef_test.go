@@ -49,7 +49,7 @@ func TestFilesThatAreNoGraphDefSayWhatTheyAre(t *testing.T) {
 	}
 	for want, b := range map[string][]byte{
 		"SavedModel":                     model,
-		"is no GraphDef":                 graph[:len(graph)-9],
+		"is no whole GraphDef":           graph[:len(graph)-9],
 		"is no GraphDef: it has no node": nil,
 	} {
 		path := t.TempDir() + "/x.pb"

@@ -131,7 +131,7 @@ func TestShardsOfSafetensorsAreOneFile(t *testing.T) {
 		`{"weight_map": {"x": "c.safetensors"}}`:    "c.safetensors",
 		`{"weight_map": {"x": "../a.safetensors"}}`: "outside of its folder",
 		`{}`: "no weight_map",
-		`[`:  "can't be decoded",
+		`[`:  "its JSON is broken at byte 1",
 	} {
 		if _, err := Open(t.Context(), index(text), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -72,7 +72,7 @@ func openShards(dir fs.FS, name string, shown func(name string) string, o *Optio
 		Tensors map[string]string `json:"weight_map"`
 	}
 	if err := json.Unmarshal(b, &index); err != nil {
-		return nil, fmt.Errorf("the index can't be decoded: %w", err)
+		return nil, indexError(err)
 	}
 	if len(index.Tensors) == 0 {
 		return nil, errors.New("the index lists no tensors: it has no weight_map")
@@ -92,6 +92,9 @@ func openShards(dir fs.FS, name string, shown func(name string) string, o *Optio
 				return nil, fmt.Errorf("the index lists more than %d files", maxShardFiles)
 			}
 			b, err := openShard(dir, path.Join(path.Dir(name), file), o)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = errMissingShard
+			}
 			if err != nil {
 				return nil, &ShardError{shown(file), err}
 			}
@@ -100,12 +103,42 @@ func openShards(dir fs.FS, name string, shown func(name string) string, o *Optio
 		}
 		e, ok := s.shards[n].find(tensor)
 		if !ok {
-			return nil, &ShardError{shown(file), fmt.Errorf("it lacks the tensor %q, which the index lists; the nearest names are %s", tensor, strings.Join(nearest.Names(tensor, namesOf(s.shards[n]), 3), ", "))}
+			err := fmt.Errorf("it lacks the tensor %q, which the index lists", tensor)
+			if near := nearest.Names(tensor, namesOf(s.shards[n]), 3); len(near) > 0 {
+				err = fmt.Errorf("%w; the nearest names are %s", err, strings.Join(near, ", "))
+			}
+			return nil, &ShardError{shown(file), err}
 		}
 		s.of[tensor] = n
 		s.listed = append(s.listed, e)
 	}
 	return s, nil
+}
+
+// errMissingShard reports that a file of an index isn't there. It is an [fs.ErrNotExist].
+var errMissingShard error = missingShard{}
+
+type missingShard struct{}
+
+func (missingShard) Error() string {
+	return "the file is missing; all files that the index lists belong beside it"
+}
+
+func (missingShard) Is(target error) bool { return target == fs.ErrNotExist }
+
+// indexError says in plain words why an index can't be decoded.
+func indexError(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Errorf("the index is damaged: %[2]s has a JSON %[3]s at byte %[1]d (want the name of a file for each tensor)", kind.Offset, kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("the index is a JSON %s (want an object with a weight_map)", kind.Value)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("the index is damaged: its JSON is broken at byte %d", syntax.Offset)
+	}
+	return fmt.Errorf("the index can't be decoded: %w", err)
 }
 
 func namesOf(b backend) []string {

@@ -120,7 +120,7 @@ func plainLines(s string) string {
 // trimPrefixes removes the package names that library errors begin with: they
 // mean nothing to the user of a shell.
 func trimPrefixes(s string) string {
-	for _, p := range []string{"savedmodel: ", "bundle: ", "checkpoint: ", "tensor: ", "safetensors: ", "npz: ", "npy: ", "hdf5: ", "kerasfile: "} {
+	for _, p := range []string{"savedmodel: ", "scan: ", "graph: ", "bundle: ", "checkpoint: ", "tensor: ", "safetensors: ", "npz: ", "npy: ", "hdf5: ", "kerasfile: "} {
 		s = strings.TrimPrefix(strings.ReplaceAll(s, ": "+p, ": "), p)
 	}
 	return s

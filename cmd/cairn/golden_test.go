@@ -52,6 +52,11 @@ func TestVerbs(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			for to, from := range map[string]string{"graphs": "../../savedmodel/testdata/graphs", "keras": "../../savedmodel/scan/testdata/tf2.21"} {
+				if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(from)); err != nil {
+					t.Fatal(err)
+				}
+			}
 			t.Chdir(dir)
 			datadriven.RunTest(t, abs, func(t *testing.T, d *datadriven.TestData) string {
 				var out strings.Builder

@@ -38,6 +38,9 @@ func (a *app) checkModel(ctx context.Context, verb, path string, suffixes ...str
 		defer s.Close()
 		return a.otherKind(verb, path, s.Kind)
 	}
+	if strings.HasSuffix(strings.ToLower(path), ".safetensors.index.json") {
+		return fmt.Errorf("%s %s: it is an index of safetensors files, not a SavedModel; %s", verb, path, wantModel)
+	}
 	var foreign *tensorfile.ForeignError
 	if errors.As(tensorfile.CheckForeign(path), &foreign) {
 		return fmt.Errorf("%s %s: it is %s; %s", verb, path, foreign.Kind, wantModel)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,9 +57,21 @@ func (f *runFlags) load(ctx context.Context, a *app, path string, o *modelrun.Lo
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, denied(err))
+		return nil, inFile(path, denied(err))
 	}
 	return m, nil
+}
+
+// inFile returns an error that begins with the path that the user gave, and names the file
+// there no second time.
+func inFile(path string, err error) error {
+	if f, ok := errors.AsType[*savedmodel.FormatError](err); ok && f.File == filepath.Base(path) {
+		err = f.Err
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("the file is cut off or damaged: %w", err)
+		}
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // callee returns the callee: the signature that the user or the request names, or the

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +96,15 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 func unknownFile(path string, r *scan.Report) bool {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return false
+	}
+	head := make([]byte, 8)
+	if file, err := os.Open(path); err == nil {
+		n, _ := io.ReadFull(file, head) // a short file is of no such kind
+		head = head[:n]
+		file.Close()
+	}
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("\x89HDF")) {
+		return false // a model of Keras that is damaged
 	}
 	ext := strings.ToLower(filepath.Ext(path))
 	return ext != ".pb" && ext != ".pbtxt" && len(r.Findings) == 1 && r.Findings[0].Rule == "malformed"

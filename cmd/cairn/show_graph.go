@@ -23,11 +23,11 @@ func (f *showFlags) showGraphDef(ctx context.Context, a *app, path string) error
 	fsys := os.DirFS(filepath.Dir(path))
 	m, err := savedmodel.ReadGraphDef(ctx, fsys, filepath.Base(path), &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory})
 	if err != nil {
-		return err
+		return inFile(path, err)
 	}
 	d, err := describe.Describe(ctx, fsys, m, kernel.All())
 	if err != nil {
-		return err
+		return inFile(path, err)
 	}
 	draw := func(w io.Writer) error {
 		if f.picture() {

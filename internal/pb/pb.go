@@ -16,7 +16,9 @@
 package pb
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"unsafe"
 
@@ -141,8 +143,26 @@ func (e *DecodeError) Error() string {
 func (e *DecodeError) Unwrap() error { return e.Err }
 
 func errField(message, field string, offset, n int) error {
-	return &DecodeError{Message: message, Field: field, Offset: offset, Err: protowire.ParseError(n)}
+	err := protowire.ParseError(n)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &DecodeError{Message: message, Field: field, Offset: offset, Err: errCut}
+	}
+	return &DecodeError{Message: message, Field: field, Offset: offset, Err: errNoField}
 }
+
+// wireError is a fault of encoded bytes in plain words.
+type wireError struct {
+	words string
+	is    error // or nil
+}
+
+func (e *wireError) Error() string { return e.words }
+func (e *wireError) Unwrap() error { return e.is }
+
+var (
+	errCut     = &wireError{"the bytes end before the field does", io.ErrUnexpectedEOF}
+	errNoField = &wireError{"no field of a message begins there", nil}
+)
 
 func errDepth(message string) error {
 	return &DecodeError{Message: message, Err: fmt.Errorf("messages nested more than %d deep", maxDepth)}

@@ -84,9 +84,9 @@ func Open(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	n := binary.LittleEndian.Uint64(pre[:])
 	switch {
 	case n > MaxHeader:
-		return nil, &Error{What: fmt.Sprintf("a header of %d bytes; the most is %d", n, MaxHeader)}
+		return nil, &Error{What: fmt.Sprintf("a header of %d bytes, the most is %d: the file is damaged, or no safetensors file", n, MaxHeader)}
 	case int64(n) > size-8:
-		return nil, &Error{What: fmt.Sprintf("a header of %d bytes in a file of %d", n, size)}
+		return nil, &Error{What: fmt.Sprintf("a header of %d bytes in a file of %d: the file is cut off or damaged", n, size)}
 	}
 	if o != nil && o.MaxHeader > 0 && int64(n) > o.MaxHeader {
 		return nil, fmt.Errorf("safetensors: a header of %d bytes, of which at most %d are on the disk; ReadOptions.MaxMemory raises it: %w", n, o.MaxHeader, errors.ErrUnsupported)

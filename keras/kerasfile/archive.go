@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/hdf5"
+	"github.com/cairnml/cairn/internal/zipfile"
 )
 
 // Members of an archive.
@@ -22,7 +23,7 @@ const (
 
 // openArchive reads the members of an archive.
 func (f *File) openArchive(r io.ReaderAt, size, memory int64) error {
-	z, err := zip.NewReader(r, size)
+	z, err := zipfile.Open(r, size)
 	if err != nil {
 		return &FormatError{What: "the archive can't be read", Err: err}
 	}

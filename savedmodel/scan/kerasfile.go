@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/hdf5"
+	"github.com/cairnml/cairn/internal/zipfile"
 )
 
 const (
@@ -28,9 +29,9 @@ const maxKerasConfig = 256 << 20
 // kerasArchive scans a .keras file: the description of the model, and the files
 // beside it.
 func (s *scanner) kerasArchive(b []byte) error {
-	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	z, err := zipfile.Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
-		return fmt.Errorf("scan: it begins as a zip archive and is none: %w", err)
+		return fmt.Errorf("scan: %w", err)
 	}
 	found := false
 	for i, f := range z.File {
@@ -118,10 +119,12 @@ func (s *scanner) kerasHDF5(b []byte) error {
 	if !found && bytes.Contains(b, []byte("model_config")) {
 		return errors.New("scan: the file has a model_config, whose text can't be found, so the file can't be scanned")
 	}
-	if !found { // a file of weights is clean, a damaged one is not
-		if _, err := hdf5.Open(bytes.NewReader(b), int64(len(b)), nil); err != nil {
+	// A file of weights is clean, a damaged one is not.
+	if _, err := hdf5.Open(bytes.NewReader(b), int64(len(b)), nil); err != nil && !(found && errors.Is(err, errors.ErrUnsupported)) {
+		if !found {
 			return fmt.Errorf("scan: %w", err)
 		}
+		s.add(Finding{Rule: ruleMalformed, Severity: High, Message: strings.TrimPrefix(err.Error(), "hdf5: ")})
 	}
 	return nil
 }

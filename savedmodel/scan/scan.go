@@ -95,7 +95,7 @@ func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions
 	if len(b) > 0 && b[0] == 1<<3|2 && !strings.HasSuffix(name, ".pbtxt") {
 		g, err := graph.Unmarshal(b, nil)
 		if err != nil {
-			s.add(Finding{Rule: ruleMalformed, Severity: High, Message: err.Error()})
+			s.add(Finding{Rule: ruleMalformed, Severity: High, Message: s.file + ": " + strings.TrimPrefix(err.Error(), "graph: ")})
 		} else {
 			s.graph(g, nil)
 		}
@@ -149,7 +149,11 @@ func (s *scanner) finish(m *savedmodel.SavedModel, err error) (*Report, error) {
 	var format *savedmodel.FormatError
 	switch {
 	case errors.As(err, &format) && !errors.Is(err, errors.ErrUnsupported):
-		s.add(Finding{Rule: ruleMalformed, Severity: High, Message: strings.TrimPrefix(err.Error(), "savedmodel: ")})
+		message := strings.TrimPrefix(err.Error(), "savedmodel: ")
+		if s.report.single && format.File != "" {
+			message = s.file + ": " + format.Err.Error() // by its own name
+		}
+		s.add(Finding{Rule: ruleMalformed, Severity: High, Message: message})
 	case err != nil:
 		return nil, err
 	default:

@@ -20,6 +20,7 @@ var helpers = map[string]string{
 	"internal/philox":      "TensorFlow's random numbers",
 	"internal/tensorproto": "values in TensorBoard's event files",
 	"internal/tfrecord":    "the records of event files",
+	"internal/zipfile":     "zip archives, for errors",
 }
 
 // TestKerasUsesExportedNames holds keras to what any framework can use: of savedmodel,

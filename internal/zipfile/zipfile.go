@@ -1,0 +1,30 @@
+// Package zipfile opens zip archives, with errors that tell an archive that is cut off from a
+// file of another kind.
+package zipfile
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+)
+
+// magic is how an archive with members begins.
+const magic = "PK\x03\x04"
+
+var (
+	errCut  = errors.New("the end of the zip archive is missing: the file is cut off or damaged")
+	errNone = errors.New("it does not begin as a zip archive")
+)
+
+// Open returns the archive in r, which has size bytes.
+func Open(r io.ReaderAt, size int64) (*zip.Reader, error) {
+	z, err := zip.NewReader(r, size)
+	if !errors.Is(err, zip.ErrFormat) {
+		return z, err
+	}
+	var head [len(magic)]byte
+	if n, _ := r.ReadAt(head[:], 0); string(head[:n]) == magic {
+		return nil, errCut
+	}
+	return nil, errNone
+}
