@@ -3,8 +3,11 @@ package scan_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -173,7 +176,7 @@ func TestLongChainsAndRingsAreScannedInLittleTime(t *testing.T) {
 // (TensorDetect/settings.py) and modelaudit (suspicious_symbols.py). Names that
 // are no ops of TensorFlow's are unknown ops.
 var publicLists = map[string]string{
-	"modelscan": `ReadFile WriteFile`,
+	"modelscan": `ReadFile WriteFile MatchingFiles PyFunc EagerPyFunc WholeFileReader`,
 	"TensorAbuse": `ReadFile FixedLengthRecordDataset FixedLengthRecordDatasetV2 CSVDataset CSVDatasetV2 ExperimentalCSVDataset ImmutableConst
 		InitializeTableFromTextFile InitializeTableFromTextFileV2 WriteFile SaveV2 Save SaveSlices PrintV2 MatchingFiles MatchingFilesDataset
 		ExperimentalMatchingFilesDataset DebugIdentity DebugIdentityV2 DebugIdentityV3 DistributedSave RpcCall RpcClient RpcServer RpcServerRegister
@@ -278,6 +281,43 @@ func TestTheOpsOfPublicListsAreFoundWhereverTheyAre(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestCleanModelsAreSilent scans all SavedModels and GraphDefs that tests load.
+func TestCleanModelsAreSilent(t *testing.T) {
+	var paths []string
+	for _, pattern := range []string{"../testdata/models/*", "../testdata/graphs/*.pb*", "../../examples/*/model", "../../inspect/testdata/tf2.21/*/saved_model.pb", "../../checkpoint/testdata/tf2.21/saved_model"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal(pattern, found, err)
+		}
+		paths = append(paths, found...)
+	}
+	scanned := 0
+	for _, path := range paths {
+		r, err := scan.Path(t.Context(), path, nil)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported) {
+			continue // no model
+		}
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		scanned++
+		var loud []string
+		for _, f := range r.Findings {
+			if f.Severity > scan.Note {
+				loud = append(loud, f.Rule+" "+f.Op)
+			}
+		}
+		slices.Sort(loud)
+		if got := strings.Join(slices.Compact(loud), ", "); got != "" {
+			t.Errorf("%s: found %s", path, got)
+		}
+	}
+	if scanned < 50 {
+		t.Errorf("%d models were scanned", scanned)
 	}
 }
 
