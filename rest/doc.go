@@ -37,7 +37,9 @@
 // # Differences from Serving
 //
 // Serving ignores fields it does not know, inputs of other names in "inputs", a second field of the
-// same name, and values out of range for the small integer types; here each is an error. Strings that
+// same name, and values out of range for the small integer types; here each is an error. Serving refuses
+// whole numbers from 2^24 on for float32, and from 2^53 on for float64; here those are read that have a
+// float. Strings that
 // are no UTF-8 are written as {"b64": "…"}, while Serving writes broken JSON.
 //
 // # Hostile input

@@ -165,7 +165,8 @@ func readString(s *scanner) (string, *Error) {
 	return "", notOfType(s, tensor.String, `a string, or {"b64": "…"}`)
 }
 
-// readBase64 reads {"b64": "…"}, padded or not.
+// readBase64 reads {"b64": "…"}, padded or not. Spaces and line breaks between the digits, which
+// encoders add to long texts, have no meaning.
 func readBase64(s *scanner) (out string, err *Error) {
 	if !isBase64(s) {
 		return "", fault(s.at, `an object can't be a string (want {"b64": "…"} and nothing else in it)`)
@@ -176,6 +177,12 @@ func readBase64(s *scanner) (out string, err *Error) {
 		if err != nil {
 			return err
 		}
+		text = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" \t\r\n\v\f", r) {
+				return -1
+			}
+			return r
+		}, text)
 		digits := strings.TrimRight(text, "=")
 		b, bad := base64.RawStdEncoding.Strict().DecodeString(digits)
 		if bad != nil || len(text)-len(digits) > 2 {
