@@ -12,8 +12,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// apply reads what the match planned. Where that fails half way the objects hold
-// a mixture, which no Checkpoint then saves.
+// apply reads the values that the match planned. If it fails halfway, the
+// objects hold a mixture of old and restored values, and every Checkpoint
+// refuses to save them.
 func (m *match) apply(ctx context.Context) error {
 	err := m.read(ctx)
 	if err != nil {
@@ -23,8 +24,8 @@ func (m *match) apply(ctx context.Context) error {
 }
 
 // read reads all default values in one parallel read, straight into the
-// variables' own storage, then gives serializers, new slots and registered savers
-// theirs.
+// variables' own storage. Then it restores serializers, new slots and registered
+// savers.
 func (m *match) read(ctx context.Context) error {
 	l := m.l
 	rest, err := m.readValues(ctx)
@@ -80,8 +81,8 @@ func (m *match) outlived(obj any) bool { return m.late && m.l.ck.stamp(obj) > m.
 // variableLists are the variables of rows that are read.
 var variableLists scratch.Pool[*trackable.Variable]
 
-// readValues reads into the variables, and returns what else is read: values for
-// fresh variables, new slots, counts and serializers, in this order.
+// readValues reads into the variables. It returns the remaining requests: values
+// for fresh variables, new slots, counts and serializers, in this order.
 func (m *match) readValues(ctx context.Context) ([]bundle.ReadRequest, error) {
 	l := m.l
 	whole := m.values.whole
@@ -132,7 +133,8 @@ func (m *match) readValues(ctx context.Context) ([]bundle.ReadRequest, error) {
 	return reqs, nil
 }
 
-// restoreSlot gives an optimizer a slot, unless a later restore has made it since.
+// restoreSlot creates an optimizer's slot with value, unless a later restore has
+// created it.
 func (m *match) restoreSlot(s newSlot, value *tensor.Tensor) error {
 	l := m.l
 	slot := s.owner.Slot(s.v, s.name)
@@ -155,8 +157,8 @@ func (m *match) restoreSlot(s newSlot, value *tensor.Tensor) error {
 	return nil
 }
 
-// restoreRegistered lets a registered saver restore its objects, without those that
-// a later restore gave their values.
+// restoreRegistered calls a registered saver to restore its objects, except those
+// that a later restore has filled.
 func (m *match) restoreRegistered(ctx context.Context, g *saverGroup) error {
 	left := *g
 	left.objects = slices.DeleteFunc(slices.Clone(g.objects), func(obj Object) bool { return m.outlived(obj.Object) })
@@ -173,7 +175,7 @@ func (m *match) restoreRegistered(ctx context.Context, g *saverGroup) error {
 	return err
 }
 
-// restoreCall returns what a registered saver gets.
+// restoreCall returns the argument of a registered saver's Restore.
 func (l *load) restoreCall(g *saverGroup) *RestoreCall {
 	return &RestoreCall{Objects: Objects{list: g.objects}, Prefix: l.src.prefix, FS: l.src.fsys, Reader: l.src.reader}
 }
@@ -184,8 +186,9 @@ func markRestored(obj any) {
 	}
 }
 
-// precheck lets objects and registered savers that can tell look at their values
-// before anything changes; what they refuse is a *RestoreError.
+// precheck lets the objects and registered savers that have a check examine
+// their values before anything changes. If one refuses, the error is a
+// *RestoreError.
 func (m *match) precheck(ctx context.Context) error {
 	l := m.l
 	refused := &RestoreError{Path: l.src.path, Late: m.late}
@@ -208,7 +211,7 @@ func (m *match) precheck(ctx context.Context) error {
 		}
 	}
 	if len(m.savers.list) > 0 {
-		// A saver reads what it likes, when the variables have changed already.
+		// A saver may read any file, and by then the variables have changed.
 		if err := l.src.reader.CheckFiles(ctx); err != nil {
 			return fmt.Errorf("checkpoint: restoring %s, nothing was changed: %w", l.src.path, err)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// arrival is an element of a list with a variable and a value of its own, whose
-// delivery can be stopped before anything changes and in the middle.
+// arrival is an element of a list with a variable and a value. Its delivery can
+// be stopped before anything changes and in the middle.
 type arrival struct {
 	trackable.Base
 	V *trackable.Variable
@@ -148,7 +148,8 @@ func TestASaveThatWaitsHonoursItsContext(t *testing.T) {
 	}
 }
 
-// TestADeliveryCannotSave: what a delivery calls sees half of it.
+// TestADeliveryCannotSave checks that a save fails inside a delivery, which
+// sees half of it.
 func TestADeliveryCannotSave(t *testing.T) {
 	ck, live := restoredEmpty(t)
 	x := newArrival(0)
@@ -177,8 +178,8 @@ func TestTheLaterRestoreWinsOverADelivery(t *testing.T) {
 	}
 }
 
-// TestTheLaterRestoreGivesAVariableItsType: an earlier delivery on its way, which had
-// seen that the variable has none, must not give it its own.
+// TestTheLaterRestoreGivesAVariableItsType checks that an earlier delivery in
+// progress, which found the variable without a type, doesn't set its own type.
 func TestTheLaterRestoreGivesAVariableItsType(t *testing.T) {
 	ck, live := restoredEmpty(t)
 	late := &arrival{V: new(trackable.Variable), N: new(watchedNumber)}
@@ -275,7 +276,7 @@ func TestTheLaterRestoresSlotsAndSaversWin(t *testing.T) {
 	}
 }
 
-// chargedNumber is what a registered saver has in charge.
+// chargedNumber is an object restored by a registered saver.
 type chargedNumber struct {
 	trackable.Base
 	n float32

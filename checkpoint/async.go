@@ -9,9 +9,9 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// saveAsync captures the state and commits it in the background, which keeps the
-// manager busy until it has ended. The end of ctx stops the capture, but not
-// what follows it.
+// saveAsync captures the state and commits it in the background. The manager is
+// busy until the commit has ended. Cancelling ctx stops the capture, but not the
+// commit.
 func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted int64) error {
 	sn, err := m.ck.snapshot(ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted i
 		saved, err := m.commitAsync(ctx, e, sn)
 		if !saved {
 			m.mu.Lock()
-			m.lastStep = before // Interval counts from what is saved
+			m.lastStep = before // Interval counts from the last saved step
 			m.mu.Unlock()
 			m.ck.giveBack(counted)
 		} else {
@@ -46,15 +46,15 @@ func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted i
 	return nil
 }
 
-// commitAsync runs commit in a goroutine of its own, where a panic would end
-// the program.
+// commitAsync runs commit in a goroutine. It recovers panics, which would
+// otherwise end the program.
 func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			saved, err = false, m.saveError(e, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	defer sn.release() // where the commit failed before it came to writing
+	defer sn.release() // if the commit failed before it began to write
 	return m.commit(ctx, e, func(dir vfs.Dir, prefix string) error {
 		evict(dir, prefix) // as writeNow does
 		return sn.write(ctx, dir, prefix, m.writeOptions())

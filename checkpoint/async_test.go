@@ -44,7 +44,7 @@ func TestBackgroundSaveHoldsTheStateOfItsCall(t *testing.T) {
 		t.Errorf("waiting while a save is held up: %v", err)
 	}
 	close(hold)
-	for range 20 { // training goes on
+	for range 20 { // training continues
 		p.train()
 	}
 	if err := p.m.Wait(ctx); err != nil {
@@ -90,7 +90,7 @@ func TestFailureOfABackgroundSaveIsReportedOnce(t *testing.T) {
 		if path, err := p.m.Save(ctx); err != nil || path == "" {
 			t.Fatalf("%q, %v", path, err)
 		}
-		p.m.busy <- struct{}{} // the background save has ended, nobody was told
+		p.m.busy <- struct{}{} // the background save has ended, no call has returned its error
 		<-p.m.busy
 		disk.Hook(nil)
 		var failed *SaveError

@@ -12,7 +12,7 @@ import (
 )
 
 // manyVariables returns a list of small layers: 10,000 variables of 1 KiB in
-// all where n is 10,000.
+// all if n is 10,000.
 func manyVariables(n int) *struct{ Vars []*trackable.Variable } {
 	s := &struct{ Vars []*trackable.Variable }{make([]*trackable.Variable, n)}
 	for i := range s.Vars {

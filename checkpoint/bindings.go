@@ -7,11 +7,11 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// bindings says which objects a file's nodes are. The zero value holds none.
+// bindings maps a file's nodes to objects. The zero value is empty.
 type bindings struct {
 	rows []boundRow // of no node twice
 	// The first match of a restore binds most nodes of the file, of which there may be
-	// millions, a delivery, and what comes besides long rows, a few.
+	// millions. Deliveries, and nodes outside long rows, add few.
 	all   []any // by node
 	few   map[int32]any
 	nodes int // from how many on a part of them goes to all; 0: it never does
@@ -24,7 +24,8 @@ type boundRow struct {
 	vars  []*trackable.Variable
 }
 
-// find returns the variable that a node is, nil where it isn't in the row.
+// find returns the variable bound to a node, or nil if the node isn't in the
+// row.
 func (r *boundRow) find(node int32) *trackable.Variable {
 	if node < r.nodes[0] || node > r.nodes[len(r.nodes)-1] {
 		return nil
@@ -97,8 +98,8 @@ func (b *bindings) set(node int32, obj any) {
 	b.few[node] = obj
 }
 
-// addRow binds nodes that increase, and keeps both lists. It is not ok where one of them is
-// bound, or may be: nothing changes then.
+// addRow binds nodes in increasing order, and keeps both slices. If one of the nodes is
+// bound, or may be, it changes nothing and returns false.
 func (b *bindings) addRow(nodes []int32, vars []*trackable.Variable) (ok bool) {
 	for i := range b.rows {
 		if other := b.rows[i].nodes; nodes[0] <= other[len(other)-1] && other[0] <= nodes[len(nodes)-1] {

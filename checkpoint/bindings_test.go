@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestBindingsAreWhatWasBound: rows, single nodes before and behind them, and so many of
-// these that each node gets a place, give what a map gives.
+// TestBindingsAreWhatWasBound checks that bindings behave as a map does: with rows, with
+// single nodes before and after them, and with so many of these that each node has an
+// entry.
 func TestBindingsAreWhatWasBound(t *testing.T) {
 	const nodes = 4 * allAtOnce
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -21,7 +22,7 @@ func TestBindingsAreWhatWasBound(t *testing.T) {
 				for range n {
 					node := from + rng.Int32N(nodes/2)
 					if _, in := want[node]; in {
-						continue // whoever binds looks first
+						continue // callers of bind look first
 					}
 					obj := new(int)
 					b.set(node, obj)

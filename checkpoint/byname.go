@@ -56,14 +56,14 @@ func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, 
 	return &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused, restored: m.restoredBy()}, nil
 }
 
-// gets notes that what stands at path gets the tensor of that name.
+// gets records that the object at path receives the tensor of that name.
 func (m *match) gets(path, name string) {
 	t, _ := m.l.src.reader.Find(name)
 	m.add(0, t, path)
 }
 
-// matchNames plans what the variables of g get by their names. Variables bound
-// before are left alone.
+// matchNames plans the values that the variables of g receive by their names.
+// It skips variables that are bound already.
 func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error) {
 	m := &match{l: l, late: late}
 	var missing []Item
@@ -142,9 +142,9 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 	return m, missing, nil
 }
 
-// deferNames finds out which names objects of g may still bring: those that
-// layers declare, and any below the scope of an object that can grow. What is
-// declared and not in the file is the result.
+// deferNames finds the names that objects of g may still create: those that
+// layers declare, and any below the scope of an object that can grow. It
+// returns the declared names that the file lacks.
 func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
 	declared, scopes := map[string]bool{}, map[string]bool{}
 	open := false
@@ -211,8 +211,9 @@ func (l *load) leftByName() (deferred, unused []Item) {
 	return deferred, unused
 }
 
-// nameFor returns the full name of v, a variable about to be made below parent,
-// where the file has it for no other one, and where v will stand.
+// nameFor returns the full name and the future path of v, a variable about to
+// be created below parent, if the file has that name and no other variable is
+// bound to it.
 func (l *load) nameFor(parent any, edge string, v *trackable.Variable) (name, path string, err error) {
 	g, err := l.ck.walk()
 	if err != nil {
@@ -239,7 +240,7 @@ func (l *load) takeName(name string, v *trackable.Variable) {
 }
 
 // deliverNames restores variables that appeared after the restore: child and
-// what is below it, or any where child is nil.
+// the variables below it, or all if child is nil.
 func (l *load) deliverNames(ctx context.Context, child any) error {
 	l.mu.Lock()
 	// A variable that has its value may bring slots.

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// namedRead is what an object goes on from that has no variable for it.
+// namedRead is a named value for an object that keeps it outside of variables.
 type namedRead struct {
 	at    trackable.NameRestorer
 	path  string
@@ -31,9 +31,9 @@ func (l *load) scalars() []string {
 	return l.scalarNames
 }
 
-// matchCounts plans what the objects of g go on from that the file has under
-// names of its own, such as TensorFlow 1's step count. It returns the nodes whose
-// variables needn't be in the file then. The load's lock is held by a delivery.
+// matchCounts plans the restore of counts that the file has under separate names,
+// such as TensorFlow 1's step count. It returns the nodes whose variables the
+// file may then lack. The caller, a delivery, holds the load's lock.
 func (m *match) matchCounts(g *trackable.Graph) (implied map[int]bool) {
 	l := m.l
 	for id := range g.Nodes {
@@ -92,7 +92,7 @@ func (l *load) firstCount(g *trackable.Graph, id int) string {
 	return ""
 }
 
-// restoreCounts gives the objects of list what was read for them.
+// restoreCounts restores the objects of list from the tensors read for them.
 func (l *load) restoreCounts(list []namedRead, read []bundle.ReadRequest) error {
 	var errs []error
 	for _, c := range list {

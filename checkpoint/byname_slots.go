@@ -6,7 +6,8 @@ import (
 )
 
 // slotNames returns the full names that a name-based checkpoint may have for a
-// slot: what a walk would give it, unless its owner knows better.
+// slot: the name that a walk would assign, unless the slot's owner knows better
+// ones.
 func slotNames(g *trackable.Graph, owner int, variable, slot string) []string {
 	if n, ok := g.Nodes[owner].Object.(trackable.SlotNamer); ok {
 		return n.SlotFullNames(variable, slot)

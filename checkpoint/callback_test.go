@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// within fails the test where f waits for itself.
+// within fails the test if f deadlocks by waiting for itself.
 func within(t *testing.T, what string, f func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -23,8 +23,9 @@ func within(t *testing.T, what string, f func() error) error {
 	}
 }
 
-// TestCallbacksThatWouldWaitForTheirSaveAreErrors: a save from inside of an OnWrite
-// callback waits for nothing, and what can be done there is.
+// TestCallbacksThatWouldWaitForTheirSaveAreErrors checks that a save inside an
+// OnWrite callback fails instead of waiting for itself, and that calls which
+// needn't wait succeed.
 func TestCallbacksThatWouldWaitForTheirSaveAreErrors(t *testing.T) {
 	dir := vfs.MemDir()
 	var ck, other *Checkpoint

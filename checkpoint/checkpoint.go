@@ -19,8 +19,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// ErrNotFound is what errors.Is finds in the error of a restore where there is
-// no checkpoint.
+// ErrNotFound is matched by errors.Is in the error of a restore that finds no
+// checkpoint.
 var ErrNotFound = bundle.ErrNotFound
 
 // Options changes how a [Checkpoint] saves and restores; nil means the defaults.
@@ -46,18 +46,18 @@ type Options struct {
 	// Partial lets every restore leave values of the checkpoint unused, as
 	// RestoreOptions.Partial does for one. Default: false.
 	Partial bool
-	// Writer says how bundles are written. Default: bundle's defaults.
+	// Writer contains the options for writing bundles. Default: bundle's defaults.
 	Writer *bundle.WriterOptions
-	// Reader says how bundles are opened. Default: bundle's defaults.
+	// Reader contains the options for opening bundles. Default: bundle's defaults.
 	Reader *bundle.ReaderOptions
 	// Shards splits the values over several data files. Default: one file.
 	Shards ShardPolicy
 	// Progress is called while values are written or read, with bytes done and
 	// bytes in all; calls don't overlap. Default: nothing is called.
 	Progress func(done, total int64)
-	// OnWrite is called in order with the path after each write and save; an
-	// error ends the call that wrote, whose files stay. It must not call Save or
-	// SaveTo: [ErrInsideCallback], where it gives the context on. Default: nothing is
+	// OnWrite is called in order with the path after each write and save. An error
+	// ends the call that wrote, and the files stay. If it calls Save or SaveTo with
+	// the context it got, these return [ErrInsideCallback]. Default: nothing is
 	// called.
 	OnWrite []func(ctx context.Context, path string) error
 }
@@ -67,7 +67,7 @@ type Options struct {
 // and restores run one at a time.
 type Checkpoint struct {
 	root  any
-	plain bool             // the root stands for tf.train.Checkpoint(**kwargs)
+	plain bool             // whether the root represents tf.train.Checkpoint(**kwargs)
 	extra []trackable.Edge // the root's edges besides its own, sorted
 	o     Options
 
@@ -75,9 +75,9 @@ type Checkpoint struct {
 	busy   sync.Mutex // held by saves, restores and Sync; never by deliveries
 
 	settling sync.Mutex // held by a step's deliveries
-	faults   faults     // what its objects tell of deliveries that failed
+	faults   faults     // errors of failed deliveries, returned by the objects when they are used
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	counter  *trackable.Scalar[int64]
 	restored uint64         // how many restores have gone through
 	loads    []*load        // restores with something pending, and the latest
@@ -91,14 +91,15 @@ const counterEdge = "save_counter"
 // ones of different Checkpoints resolve by their order.
 var restoreOrders atomic.Uint64
 
-// New makes a Checkpoint of root, a pointer. It walks the graph once: what can't
-// be tracked, an unexported layer or two children of one name, is an error here.
+// New returns a Checkpoint of root, a pointer. It walks the graph once: anything
+// that can't be tracked, such as an unexported layer or two children of one
+// name, is an error here.
 //
 // A pointer to a plain struct (or a map) is TensorFlow's
 // tf.train.Checkpoint(**kwargs): its fields are the edges, sorted by name. A
-// struct that embeds [trackable.Base], or anything else that is a node of its
-// own, is tf.train.Checkpoint(root=obj): the edges keep their order, and an edge
-// "root" leads from the root to itself.
+// struct that embeds [trackable.Base], or any other object that is a node
+// itself, is tf.train.Checkpoint(root=obj): the edges keep their order, and an
+// edge "root" leads from the root to itself.
 func New(root any, o *Options) (*Checkpoint, error) {
 	ck := &Checkpoint{root: root, stamps: map[any]uint64{}}
 	if o != nil {
@@ -151,7 +152,8 @@ func New(root any, o *Options) (*Checkpoint, error) {
 	return ck, nil
 }
 
-// isPlain reports whether root stands for a Checkpoint's keyword arguments.
+// isPlain reports whether root's fields represent a Checkpoint's keyword
+// arguments.
 func isPlain(root any) bool {
 	switch root.(type) {
 	case trackable.Noder, trackable.Parent, trackable.VariableLike, trackable.Serializer, trackable.SlotOwner:
@@ -159,7 +161,7 @@ func isPlain(root any) bool {
 	}
 	t := reflect.TypeOf(root)
 	if t == nil || t.Kind() != reflect.Pointer {
-		return true // walk says what is wrong
+		return true // walk reports the error
 	}
 	k := t.Elem().Kind()
 	return k == reflect.Struct || k == reflect.Map
@@ -183,7 +185,7 @@ func (ck *Checkpoint) SaveCounter() *trackable.Scalar[int64] {
 	c.Named(counterEdge).SetTrainable(false)
 	for _, l := range slices.Backward(loads) {
 		p := &pending{l: l, parent: ck.root}
-		// What fails stays pending: then no save goes through.
+		// A value that can't be restored stays pending, which makes saves fail.
 		if t, err := p.Initial(counterEdge, &c.Variable, tensor.Int64, nil); t != nil {
 			c.Init(t)
 			ck.setStamp(c, l.order)
@@ -200,8 +202,8 @@ func (ck *Checkpoint) SaveCounter() *trackable.Scalar[int64] {
 	return ck.counter
 }
 
-// countingOn returns the counter of saves that goes on where a restore has left it, that
-// of a Checkpoint which ck is a part of included.
+// countingOn returns the counter of saves, with the value that a restore left in it. If
+// ck is a part of another Checkpoint, it includes that one's counter.
 func (ck *Checkpoint) countingOn(ctx context.Context) *trackable.Scalar[int64] {
 	ck.mu.Lock()
 	c := ck.counter
@@ -271,19 +273,19 @@ func (ck *Checkpoint) AcceptsChild(edge string) bool {
 	return ck.plain && trackable.AcceptsChild(ck.root, edge) == trackable.AcceptYes
 }
 
-// Save counts save_counter up, writes to "<prefix>-<save_counter>", says so in
-// the "checkpoint" state file beside it, and returns the path written. Missing
-// folders are made. Nothing appears under the final names before all of it is on
-// the disk.
+// Save counts save_counter up, writes to "<prefix>-<save_counter>", records that in
+// the "checkpoint" state file of the same folder, and returns the path written.
+// Missing folders are made. Nothing appears under the final names before all of it
+// is on the disk.
 //
-// It first delivers what is pending, as [Checkpoint.Sync] does. Values of a
-// restore that are still pending make it a *[PendingError]: saved now, they would be
-// lost; [Report.ExpectPartial] lets them go. A restore that broke off half way,
-// this Checkpoint's or another one's of the same objects, makes it a
-// *[InterruptedRestoreError], until one of them goes through.
+// It first delivers pending values, as [Checkpoint.Sync] does. Values of a restore
+// that are still pending are an error, a *[PendingError], because this save would
+// lose them; [Report.ExpectPartial] discards them. After a restore that failed
+// halfway, of this Checkpoint or of another one of the same objects, the error is an
+// *[InterruptedRestoreError] until a restore succeeds.
 //
-// Save takes its snapshot between training steps ([trackable.Step]); inside one
-// it is an error. For rotation, locks and saving in the background see Manager.
+// Save takes its snapshot between training steps ([trackable.Step]); inside one it
+// is an error. For rotation, locks and saving in the background see Manager.
 func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
 	folder, name := splitPath(prefix)
 	saved, err := ck.save(ctx, vfs.OSDir(folder), name, func(name string) string { return beside(prefix, name) })
@@ -293,8 +295,8 @@ func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
 	return beside(prefix, saved), nil
 }
 
-// SaveTo does what [Checkpoint.Save] does, into dir: prefix is a
-// slash-separated path in it, and so is the path written.
+// SaveTo is like [Checkpoint.Save], but writes into dir. The prefix and the
+// path returned are slash-separated paths in dir.
 func (ck *Checkpoint) SaveTo(ctx context.Context, dir vfs.Dir, prefix string) (string, error) {
 	return ck.save(ctx, dir, prefix, func(name string) string { return name })
 }
@@ -322,8 +324,8 @@ func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full
 	return name, ck.recordSaved(dir, name)
 }
 
-// giveBack takes a number back that wasn't used, unless somebody has counted on
-// meanwhile: a number that is used must not come again.
+// giveBack returns an unused number, unless the counter has changed meanwhile:
+// a used number must not be assigned twice.
 func (ck *Checkpoint) giveBack(n int64) {
 	ck.SaveCounter().Change(func(now int64) int64 {
 		if now == n {
@@ -333,7 +335,7 @@ func (ck *Checkpoint) giveBack(n int64) {
 	})
 }
 
-// recordSaved makes name the latest checkpoint of the state file beside it.
+// recordSaved makes name the latest checkpoint of the state file in its folder.
 func (ck *Checkpoint) recordSaved(dir vfs.Dir, name string) error {
 	base := path.Base(name)
 	text, err := (&CheckpointState{ModelCheckpointPath: base, AllModelCheckpointPaths: []string{base}}).MarshalText()
@@ -353,9 +355,9 @@ func (ck *Checkpoint) checkStateName(name string) error {
 	return nil
 }
 
-// Write writes a checkpoint with that prefix, without a save_counter of its own,
-// a number or an entry in the state file: it is for managers and for one-off
-// files. Otherwise it is as [Checkpoint.Save]. Where a crash cuts off a Write over
+// Write writes a checkpoint with that prefix, without a new save_counter, a number
+// or an entry in the state file. It is for managers and for one-off files.
+// Otherwise it is like [Checkpoint.Save]. If a crash interrupts a Write over
 // another checkpoint of that prefix, [bundle.Recover] finishes it.
 func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 	folder, name := splitPath(prefix)
@@ -365,7 +367,7 @@ func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 	return ck.notify(ctx, prefix)
 }
 
-// WriteTo does what [Checkpoint.Write] does, into dir.
+// WriteTo is like [Checkpoint.Write], but writes into dir.
 func (ck *Checkpoint) WriteTo(ctx context.Context, dir vfs.Dir, prefix string) error {
 	if err := ck.writeNow(ctx, dir, prefix, nil); err != nil {
 		return err
@@ -409,13 +411,14 @@ func splitPath(p string) (folder, name string) {
 	return folder, name
 }
 
-// beside puts name into the folder of p, leaving its spelling alone.
+// beside returns the path of name in the folder of p, keeping the folder's
+// spelling.
 func beside(p, name string) string {
 	folder, _ := filepath.Split(p)
 	return folder + name
 }
 
-// variableOf returns obj's variable, nil where it is none.
+// variableOf returns obj's variable, or nil if obj isn't one.
 func variableOf(obj any) *trackable.Variable {
 	switch obj := obj.(type) {
 	case *trackable.Variable:
@@ -451,7 +454,8 @@ func (ck *Checkpoint) setStamp(obj any, order uint64) {
 	ck.stamps[id] = max(ck.stamps[id], order)
 }
 
-// attributesOf returns the names of what obj saves, nil where it saves nothing.
+// attributesOf returns the names of the attributes that obj saves, or nil if it
+// saves none.
 func attributesOf(obj any) ([]string, error) {
 	if s, ok := obj.(trackable.Serializer); ok {
 		attrs, err := s.SerializeToTensors()

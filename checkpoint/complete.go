@@ -6,12 +6,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// A match sees the edges of every object that it binds. Where each leads to an
-// object that it binds too, every object that can be reached is bound, and only
-// where not a walk over the whole program is needed to tell what has no value.
+// A match sees the edges of every object that it binds. If each edge leads to
+// an object that it binds too, every reachable object is bound. Otherwise a
+// walk over the whole program is needed to find the objects without a value.
 
-// covered is what a complete match saw: as long as no other edge appears, every
-// object of the program is still bound.
+// covered describes the graph that a complete match saw. Unless another edge
+// appears, every object of the program is still bound.
 type covered struct {
 	holders  []start // the bound objects that may have edges
 	attached uint64  // trackable.EdgesAttached before the match

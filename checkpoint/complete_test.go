@@ -75,7 +75,8 @@ func TestAssertionsSeeWhatAppearedSince(t *testing.T) {
 	}
 }
 
-// TestIncompleteMatchesAreWalked: what the file lacks is found wherever it hangs.
+// TestIncompleteMatchesAreWalked checks that objects missing from the file are
+// found at any place.
 func TestIncompleteMatchesAreWalked(t *testing.T) {
 	dir := vfs.MemDir()
 	if err := newCheckpoint(t, newCovering(), nil).WriteTo(ctx, dir, "ck"); err != nil {
@@ -107,7 +108,7 @@ func TestIncompleteMatchesAreWalked(t *testing.T) {
 			t.Errorf("missing %q, want %s: %v", missing, want, err)
 		}
 	}
-	// One object where the file has two is complete: nothing is without a value.
+	// One object for two of the file is complete: no object lacks a value.
 	report, err := newCheckpoint(t, shared, nil).ReadFS(ctx, dir, "ck", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -213,7 +213,7 @@ func TestSnapshotLeavesVariablesFree(t *testing.T) {
 	sn.release()
 }
 
-// TestCancelledSave leaves nothing behind.
+// TestCancelledSave checks that a cancelled save leaves no files.
 func TestCancelledSave(t *testing.T) {
 	c, cancel := context.WithCancel(ctx)
 	cancel()

@@ -76,7 +76,8 @@ func TestVariablesAreMadeWithTheirValues(t *testing.T) {
 		t.Errorf("deferred now (-want +got):\n%s", d)
 	}
 
-	// A value of another shape is an error that says both, and changes nothing.
+	// A value of another shape is an error that names both shapes, and changes
+	// nothing.
 	err = live.L1.AddVariable(&live.L1.Bias, "bias", trackable.VariableSpec{Shape: tensor.Shape{7}, Init: never(t)})
 	var se *trackable.ShapeError
 	if !errors.As(err, &se) || live.L1.Bias != nil {
@@ -174,8 +175,8 @@ func TestGuidesLists(t *testing.T) {
 	}
 }
 
-// TestPlainFieldsAtSync: structs, slices and maps without a node of their own
-// get their values at Sync, and at every save.
+// TestPlainFieldsAtSync checks that structs, slices and maps without a node get
+// their values at Sync, and at every save.
 func TestPlainFieldsAtSync(t *testing.T) {
 	type inner struct{ V *trackable.Variable }
 	type state struct {
@@ -340,7 +341,7 @@ func TestNestedCheckpoints(t *testing.T) {
 	if err := ck.Sync(ctx); err != nil {
 		t.Fatal(err)
 	}
-	// With a root of its own it has an edge to it, and its save_counter.
+	// With a separate root it has an edge to it, and a save_counter.
 	rooted := newCheckpoint(t, &module{V: variable(1)}, &Options{Extra: map[string]any{"x": variable(2)}})
 	rooted.SaveCounter()
 	edges := rooted.TrackableChildren()
@@ -349,7 +350,7 @@ func TestNestedCheckpoints(t *testing.T) {
 	}
 }
 
-// closed says what it may still get: nothing.
+// closed declares that it accepts no further children.
 type closed struct {
 	trackable.Base
 	V *trackable.Variable
@@ -357,8 +358,8 @@ type closed struct {
 
 func (*closed) AcceptsChild(string) bool { return false }
 
-// TestAcceptedChildren: what no object accepts is unused at once; an object that knows its
-// edges says so.
+// TestAcceptedChildren checks that values which no object accepts are unused at once, and
+// that an object which knows its edges can reject others.
 func TestAcceptedChildren(t *testing.T) {
 	src := written(t, &struct {
 		C struct{ V, W *trackable.Variable }
@@ -418,7 +419,7 @@ func TestLateDependency(t *testing.T) {
 	}
 }
 
-// TestOverlappingRestores: where two restores are pending for one object, the later one
+// TestOverlappingRestores checks that the later of two restores pending for one object
 // wins, whatever the order of attaching.
 func TestOverlappingRestores(t *testing.T) {
 	files := func(x float32) *vfs.Mem {

@@ -16,13 +16,13 @@ import (
 type pending struct {
 	l      *load
 	parent any
-	node   int32 // noNode where the file has nothing for the object
+	node   int32 // noNode if the file has nothing for the object
 }
 
 const noNode = -1
 
-// watch hands l to the Node of an object that was bound, or that lies below the
-// restored root without a node. l's lock is held.
+// watch registers l with the Node of an object that was bound, or that is below
+// the restored root without a node. The caller holds l's lock.
 func (l *load) watch(node int32, obj any) {
 	n, ok := obj.(trackable.Noder)
 	if !ok || variableOf(obj) != nil {
@@ -59,7 +59,7 @@ func (l *load) watchBelow(g *trackable.Graph) {
 }
 
 // reachable lists the nodes of g that can be reached without passing through an
-// optimizer: what one makes for itself may begin anew.
+// optimizer. An optimizer's own variables may start fresh.
 func reachable(g *trackable.Graph) []int {
 	seen := make([]bool, len(g.Nodes))
 	seen[0] = true
@@ -85,7 +85,7 @@ func (p *pending) Order() uint64 { return p.l.order }
 // Done reports whether a later restore has taken l's place.
 func (p *pending) Done() bool { return p.l.ended.Load() }
 
-// edge returns what is pending for an edge, nil for nothing.
+// edge returns the pending values of an edge, or nil if there are none.
 func (p *pending) edge(edge string) *pendingEdge {
 	p.l.mu.Lock()
 	defer p.l.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *pending) Initial(edge string, v *trackable.Variable, d tensor.DType, s 
 	}
 	e, ok := l.src.reader.Entry(key)
 	if !ok {
-		return nil, nil // the delivery says so, if it matters
+		return nil, nil // the delivery reports it, if it matters
 	}
 	if e.DType != d || !s.Accepts(e.Shape) {
 		return nil, fmt.Errorf("checkpoint: %s (of a %T) doesn't fit its value %q in %s: %w", path, p.parent, key, l.src.path,
@@ -130,7 +130,8 @@ func (p *pending) Initial(edge string, v *trackable.Variable, d tensor.DType, s 
 	return t, nil
 }
 
-// Deliver restores child and all below it from what is pending for edge.
+// Deliver restores child and all objects below it from the values pending for
+// edge.
 func (p *pending) Deliver(edge string, child any) error {
 	l, ctx := p.l, context.Background()
 	if l.graph == nil {
@@ -193,7 +194,7 @@ func (p *pending) Unfilled(edge string, child any) error {
 	return l.unfilledError(items, vars)
 }
 
-// path returns where the parent stands in the program.
+// path returns the parent's path in the program.
 func (p *pending) path() string {
 	if p.node != noNode {
 		return p.l.graph.human(p.node)
@@ -247,7 +248,7 @@ func (l *load) live() *trackable.Graph {
 	return g
 }
 
-// replacements returns the variables of g that stand where another one was
+// replacements returns the variables of g that replaced a variable already
 // filled.
 func (l *load) replacements(g *trackable.Graph) map[int]bool {
 	l.mu.Lock()
@@ -343,8 +344,8 @@ func (l *load) deliver(ctx context.Context, starts ...start) error {
 	return m.apply(ctx)
 }
 
-// appeared lists what is pending for edges that objects have by now; plain
-// limits it to edges that reach no Node.
+// appeared lists the pending values of edges that objects have by now. If plain
+// is set, it is limited to edges that reach no Node.
 func (l *load) appeared(plain bool) ([]start, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -371,9 +372,9 @@ func (l *load) appeared(plain bool) ([]start, error) {
 			starts, parents = append(starts, start{node: w.node, obj: child}), append(parents, w.parent)
 		}
 	}
-	// Who adds a child delivers to it: the edge was pending while the child could be
-	// seen, so it is still among those on their way. Another child of an edge that
-	// is pending was there before its parent was asked to tell.
+	// The goroutine that adds a child delivers to it: the edge was pending while the
+	// child could be seen, so the child is still among the arrivals. Any other child
+	// of a pending edge existed before its parent was watched.
 	if arriving := trackable.Arrivals(); len(arriving) > 0 {
 		kept := starts[:0]
 		for i, s := range starts {
@@ -394,9 +395,9 @@ func isArriving(arriving []*trackable.Arrival, parent, child any) bool {
 	})
 }
 
-// arrivingIn returns the nodes of g that lie below children on their way, those of
-// this goroutine left out unless own; nil where there are none. What g shows and
-// isn't among them has been delivered.
+// arrivingIn returns the nodes of g below children that are being added, or nil if
+// there are none. Unless own is set, it skips those of this goroutine. The other
+// children of g have been delivered.
 func arrivingIn(g *trackable.Graph, own bool) map[int]bool {
 	var at []int
 	for _, a := range trackable.Arrivals() {
@@ -422,7 +423,7 @@ func arrivingIn(g *trackable.Graph, own bool) map[int]bool {
 	return below
 }
 
-// sync delivers to what has appeared, until nothing more does.
+// sync delivers to the objects that have appeared, until no more appear.
 func (l *load) sync(ctx context.Context, plain bool) error {
 	if l.graph == nil {
 		return l.deliverNames(ctx, nil)

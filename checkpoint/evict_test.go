@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// evictions is a directory that notes what it is asked to forget.
+// evictions is a directory that records the files it is asked to evict from the
+// cache.
 type evictions struct {
 	vfs.Dir
 	names []string

@@ -79,7 +79,7 @@ func Example() {
 	// all restored: true
 }
 
-// A restore that doesn't fit changes nothing and lists what is wrong.
+// A restore that doesn't fit changes nothing and lists the differences.
 func ExampleCheckpoint_Restore_strict() {
 	ctx, dir := context.Background(), vfs.MemDir()
 	saved := &struct{ Weights *trackable.Variable }{trackable.NewVariable(tensor.Vector[float32](1, 2))}

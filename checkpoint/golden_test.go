@@ -367,8 +367,8 @@ type goldenNode struct {
 	Has                         bool
 }
 
-// dump returns what gen_objects.py writes of a checkpoint, for readable
-// differences.
+// dump returns the description that gen_objects.py writes of a checkpoint, for
+// readable differences.
 func dump(t testing.TB, fsys fs.FS, prefix string) []goldenNode {
 	t.Helper()
 	v, err := OpenFS(context.Background(), fsys, prefix, nil)
@@ -415,7 +415,8 @@ func prefixOf(write bool) string {
 	return "ckpt-1"
 }
 
-// TestBytesEqualTensorFlows: the same objects give the same files.
+// TestBytesEqualTensorFlows checks that the same objects produce TensorFlow's
+// files.
 func TestBytesEqualTensorFlows(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range goldens {

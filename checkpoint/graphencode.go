@@ -9,9 +9,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// savedGraph is the object graph that a snapshot writes: the walk, and what each
-// object saves. There may be very many objects, most of them variables, of which
-// messages would take several times the memory of what they are encoded to.
+// savedGraph is the object graph that a snapshot writes: the walk, and the
+// attributes of each object. There may be very many objects, most of them
+// variables. Protobuf messages for them would take several times the memory of
+// their encoding.
 type savedGraph struct {
 	walk *trackable.Graph
 	// The keys of the variables' values, by node; "" for all else.
@@ -21,7 +22,7 @@ type savedGraph struct {
 	savers     map[int]pb.RegisteredSaver
 }
 
-// saves reports whether a node has something of its own in the checkpoint.
+// saves reports whether a node itself has values in the checkpoint.
 func (g *savedGraph) saves(id int) bool {
 	_, saver := g.savers[id]
 	return g.keys[id] != "" || len(g.walk.Nodes[id].Slots) > 0 || saver || len(g.attributes[id]) > 0

@@ -38,9 +38,10 @@ func TestGraphIsEncodedAsItsMessage(t *testing.T) {
 	}
 }
 
-// TestManySmallVariablesTakeLittle: what a save and a restore allocate for each
-// variable besides its value. Workers have buffers of their own, and how many of them
-// are in flight is up to the scheduler: on one processor, the least of a few counts.
+// TestManySmallVariablesTakeLittle checks the number of allocations that a save and a
+// restore make for each variable besides its value. Each worker has buffers, and the
+// scheduler decides how many are in flight. So it runs on one processor and takes the
+// least of a few counts.
 func TestManySmallVariablesTakeLittle(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const n = 20_000
@@ -70,12 +71,12 @@ func TestManySmallVariablesTakeLittle(t *testing.T) {
 		}
 	})
 	t.Logf("save %.0f bytes a variable in %.2f allocations, restore %.0f in %.2f", save, saves, restore, restores)
-	// Where int has 32 bits, more of what a variable is known by takes memory of its own.
+	// If int has 32 bits, more of a variable's description is allocated separately.
 	if strconv.IntSize == 64 && (saves > 0.1 || restores > 0.1) {
 		t.Errorf("%.2f allocations a variable for a save, %.2f for a restore", saves, restores)
 	}
 	if detector.Racing {
-		return // which takes memory of its own
+		return // because that is allocated separately
 	}
 	if save > 1080 || restore > 540 {
 		t.Errorf("a save allocates %.0f bytes a variable, a restore %.0f", save, restore)

@@ -96,7 +96,7 @@ func slotOf(b []byte) (s graphSlot, ok bool) {
 // graphSaver is the registered saver of a file's node.
 type graphSaver struct{ name, object string }
 
-// saverOf decodes a RegisteredSaver into what an earlier part of it said.
+// saverOf decodes a RegisteredSaver, and merges it with the earlier part s.
 func saverOf(b []byte, s graphSaver) (graphSaver, bool) {
 	f := pb.Fields{Rest: b}
 	for f.Next() {
@@ -111,7 +111,7 @@ func saverOf(b []byte, s graphSaver) (graphSaver, bool) {
 	return s, !f.Bad
 }
 
-// flagOf decodes a BoolValue into what an earlier part of it said.
+// flagOf decodes a BoolValue, and merges it with the earlier part v.
 func flagOf(b []byte, v bool) (bool, bool) {
 	f := pb.Fields{Rest: b}
 	for f.Next() {

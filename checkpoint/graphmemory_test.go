@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// peakOf returns how much the heap grows at most while f runs, as far as looking
-// often tells.
+// peakOf returns by how much the heap grows at most while f runs, as far as
+// frequent samples show.
 func peakOf(f func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	runtime.GC()
@@ -41,9 +41,9 @@ func peakOf(f func()) int64 {
 	return peak
 }
 
-// TestRestoringAGraphTakesMemoryByItsBytes: small messages in a file ask for much
-// larger ones in memory. A restore refuses those that would take too much, and
-// names the option; what it takes for others stays within the limit.
+// TestRestoringAGraphTakesMemoryByItsBytes checks graphs of small messages in a
+// file that need much more memory when decoded. A restore refuses those beyond
+// the limit, and names the option; the memory for others stays within the limit.
 func TestRestoringAGraphTakesMemoryByItsBytes(t *testing.T) {
 	const size = 3 << 20
 	node := &pb.TrackableObject{}

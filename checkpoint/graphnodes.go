@@ -24,8 +24,9 @@ import (
 type objectGraph struct {
 	text  []byte
 	nodes []nodeRow
-	// values is where variables' values are looked for while the nodes are checked,
-	// which then needn't be gone through again; nil: they aren't.
+	// values is the reader in which the check of the nodes looks up variables'
+	// values, so that the nodes needn't be traversed again. If nil, values aren't
+	// looked up.
 	values *bundle.Reader
 	// owners are the nodes that own slot variables.
 	owners []int32
@@ -33,7 +34,7 @@ type objectGraph struct {
 	lists map[int32][]int32
 
 	once      sync.Once // for the paths
-	parent    []int32   // by node: where the first path comes from; -1 none
+	parent    []int32   // by node: its parent on the first path; -1 if none
 	edge      []string
 	slotOf    map[int32][2]int32 // slot node → owner, variable
 	slotNames map[int32]string   // slot node → the slot's name
@@ -43,14 +44,14 @@ type objectGraph struct {
 	decoded *pb.TrackableObjectGraph
 }
 
-// nodeRow says where a node's message lies, and what it is.
+// nodeRow is the position of a node's message in the file, and its kind.
 type nodeRow struct {
 	from, size uint32
-	// Of a lone variable's node, the value where it was looked for and found, and where
-	// in the message its key lies.
+	// For the node of a lone variable, the value if it was looked up and found, and the
+	// position of its key in the message.
 	value       bundle.Handle
 	key, keyLen uint16
-	lone        bool // a lone variable's, whose key doesn't lie further behind
+	lone        bool // the node of a lone variable, with its key in the first 64 KiB
 	leaf        bool // without children
 }
 
@@ -89,8 +90,8 @@ func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, e
 	return g, g.check(most)
 }
 
-// grow makes space for more nodes: as many as there would be in rest, the bytes behind a
-// node of that size, if they were like it.
+// grow reserves space for the nodes expected in the remaining bytes, rest, if they have
+// the size of the node before them.
 func (g *objectGraph) grow(rest, size int) {
 	const few, short = 256, 16
 	n := few
@@ -109,13 +110,13 @@ func (g *objectGraph) undecodable(most int64) error {
 	return errors.New("it can't be decoded")
 }
 
-// errUndecodable stands for what undecodable says.
+// errUndecodable represents the message of undecodable.
 var errUndecodable = errors.New("undecodable")
 
 // checkBatch is how many nodes a worker checks at a time.
 const checkBatch = 4096
 
-// nodeBatch is what the check of a batch of nodes comes to.
+// nodeBatch is the result of checking a batch of nodes.
 type nodeBatch struct {
 	owners []int32
 	lists  map[int32][]int32
@@ -126,8 +127,8 @@ type nodeBatch struct {
 	misses int           // how many weren't
 }
 
-// find looks for the value of a lone variable's node. Whoever needs one that isn't found
-// looks for it again, so that a graph of other keys costs little here.
+// find looks up the value of a lone variable's node. Callers that need a value that
+// wasn't found look it up again, so that a graph with other keys costs little here.
 func (b *nodeBatch) find(g *objectGraph, row *nodeRow) {
 	const most = 64
 	if g.values == nil || b.misses == most {
@@ -141,8 +142,8 @@ func (b *nodeBatch) find(g *objectGraph, row *nodeRow) {
 	row.value, b.last = h, h
 }
 
-// check checks the nodes, in batches beside each other. The error is that of the
-// first node at fault.
+// check checks the nodes, in parallel batches. The error is that of the first
+// faulty node.
 func (g *objectGraph) check(most int64) error {
 	batches := make([]nodeBatch, (len(g.nodes)+checkBatch-1)/checkBatch)
 	var next atomic.Int64
@@ -182,7 +183,8 @@ func (g *objectGraph) check(most int64) error {
 	return nil
 }
 
-// checkNode checks a node's message, and adds up what it takes in memory.
+// checkNode checks a node's message, and adds up the memory it needs when
+// decoded.
 func (g *objectGraph) checkNode(id int, b *nodeBatch) {
 	if need, ok := g.nodes[id].plainVariable(g.text); ok {
 		b.need += need
@@ -192,7 +194,7 @@ func (g *objectGraph) checkNode(id int, b *nodeBatch) {
 	b.err = g.checkFields(id, b)
 }
 
-// checkFields does what checkNode does, for nodes of every form.
+// checkFields is like checkNode, for nodes of every form.
 func (g *objectGraph) checkFields(id int, b *nodeBatch) error {
 	b.need += objects.NodeMemory
 	row := &g.nodes[id]
@@ -283,10 +285,10 @@ const longList = 2 * rowBatch
 type listCheck struct {
 	nodes []int32
 	other bool // they are not
-	first int  // how many bytes came behind the first one
+	first int  // number of bytes after the first one
 }
 
-// add takes the next child; rest is how many bytes come behind it.
+// add adds the next child; rest is the number of bytes after it.
 func (l *listCheck) add(c graphChild, rest int) {
 	n := len(l.nodes)
 	if l.other {
@@ -387,7 +389,7 @@ type graphNode struct {
 	attribute graphAttribute // the first
 	saver     graphSaver
 	saved     bool // there is a registered saver
-	says      bool // the file says whether there are values: has
+	says      bool // whether the file records whether there are values: has
 	has       bool
 }
 
@@ -434,8 +436,8 @@ func (g *objectGraph) scan(node int32, n *graphNode) {
 	}
 }
 
-// hasValue reports what TensorFlow takes as worth waiting for: the file's own
-// word, or in older files whatever isn't empty.
+// hasValue reports whether TensorFlow would wait for the node: by the file's
+// flag, or in older files by whether the node isn't empty.
 func (g *objectGraph) hasValue(node int32) bool {
 	var n graphNode
 	g.scan(node, &n)

@@ -7,9 +7,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestVariablesNodesAreReadAlike: what is known of a node by its form is what its fields
-// say, for those of variables, and whatever becomes of them by a byte that is another or
-// is missing.
+// TestVariablesNodesAreReadAlike checks that the fast path for variables' nodes returns
+// the same as decoding the fields, also if a byte of the message is changed or missing.
 func TestVariablesNodesAreReadAlike(t *testing.T) {
 	known := 0
 	check := func(message []byte) {

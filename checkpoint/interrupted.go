@@ -24,8 +24,8 @@ var interruptions struct {
 	list []*interruption
 }
 
-// weakly returns what tells an object from others without keeping it in memory; an
-// object that has no Node is kept.
+// weakly returns a key that identifies an object without keeping it in memory. An
+// object without a Node is kept.
 func weakly(obj any) any {
 	if v := variableOf(obj); v != nil {
 		return weak.Make(v)
@@ -66,8 +66,9 @@ func (m *match) interrupted(err error) {
 	interruptions.list = append(interruptions.list, n)
 }
 
-// checkInterrupted returns a *InterruptedRestoreError where an object of g is one
-// of a restore that broke off, the latest one's first. Without g it walks if need be.
+// checkInterrupted returns an *InterruptedRestoreError if a restore that failed
+// halfway involved an object of g; the latest restore comes first. If g is nil it
+// walks when needed.
 func (ck *Checkpoint) checkInterrupted(g *trackable.Graph) (err error) {
 	interruptions.mu.Lock()
 	list := slices.Clone(interruptions.list)
@@ -105,7 +106,7 @@ func (ck *Checkpoint) wentThrough() {
 	}
 	g, err := ck.walk()
 	if err != nil {
-		return // saves say so, too
+		return // saves report it, too
 	}
 	interruptions.mu.Lock()
 	defer interruptions.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// What a restore that broke off left behind never becomes a checkpoint.
+// TestNoSaveAfterARestoreThatBrokeOff checks that objects of a restore that
+// failed halfway never become a checkpoint.
 func TestNoSaveAfterARestoreThatBrokeOff(t *testing.T) {
 	type model struct{ A, B *trackable.Variable }
 	fresh := func(x float32) *model {
@@ -51,8 +52,9 @@ func TestNoSaveAfterARestoreThatBrokeOff(t *testing.T) {
 	}
 }
 
-// A restore that is refused, or cancelled before it began, changes nothing, so
-// that saving goes on.
+// TestSaveAfterARestoreThatChangedNothing checks that saving continues after a
+// restore that is refused, or cancelled before it began, since that changes
+// nothing.
 func TestSaveAfterARestoreThatChangedNothing(t *testing.T) {
 	type model struct{ A *trackable.Variable }
 	ctx := t.Context()
@@ -175,7 +177,7 @@ func TestNoCheckpointSavesWhatARestoreLeftHalfDone(t *testing.T) {
 	}
 	refused("after the restore's Checkpoint is gone", newCheckpoint(t, &whole{e, v(3)}, nil))
 
-	// What nobody has any more is kept neither.
+	// Objects that the program no longer holds aren't kept alive here either.
 	alive := weak.Make(e.A)
 	e = nil
 	for i := 0; alive.Value() != nil && i < 100; i++ {

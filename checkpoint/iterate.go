@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// WatchOptions says how [Watch] waits; nil means the defaults.
+// WatchOptions are the options of [Watch]; nil means the defaults.
 type WatchOptions struct {
 	// MinInterval is the least time between two checkpoints given. Default: none.
 	MinInterval time.Duration
@@ -18,18 +18,18 @@ type WatchOptions struct {
 	Done func() bool
 	// Poll is the time between two looks at the state file. Default: a second.
 	Poll time.Duration
-	// State says where the state file lies. Default: as [LatestCheckpoint] has it.
+	// State locates the state file. Default: as in [LatestCheckpoint].
 	State *StateOptions
 }
 
-// Watch gives the prefix of the latest checkpoint in folder dir, then of each
-// new latest one as it appears, as TensorFlow's checkpoints_iterator does: for an
-// evaluation that runs beside the training. It looks only when it is asked for
-// the next one, so a slow loop misses checkpoints in between.
+// Watch yields the prefix of the latest checkpoint in folder dir, then of each
+// new latest one as it appears, as TensorFlow's checkpoints_iterator does. It is
+// for an evaluation that runs in parallel with the training. It looks only when
+// the loop asks for the next one, so a slow loop misses checkpoints in between.
 //
-// A folder that isn't there yet, or has no checkpoint yet, is waited for. The
-// end of ctx is given as an error, and so is a state file that can't be read;
-// after an error the iteration is over.
+// Watch waits for a folder that doesn't exist yet, or has no checkpoint yet. If
+// ctx ends or a state file can't be read, it yields the error, and the iteration
+// ends.
 func Watch(ctx context.Context, dir string, opts *WatchOptions) iter.Seq2[string, error] {
 	var o WatchOptions
 	if opts != nil {
@@ -66,8 +66,8 @@ func Watch(ctx context.Context, dir string, opts *WatchOptions) iter.Seq2[string
 	}
 }
 
-// waitForNew gives the first latest checkpoint that isn't last, or "" when
-// the time is over.
+// waitForNew returns the first latest checkpoint that isn't last, or "" at the
+// timeout.
 func waitForNew(ctx context.Context, dir, last string, o *WatchOptions) (string, error) {
 	start := time.Now()
 	for {

@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// judgement is what a match leaves open, both ways.
+// judgement lists the values and objects that a match leaves unmatched, on both
+// sides.
 type judgement struct {
 	missing  []Item // objects without a value in the file
 	deferred []Item // values that are pending
@@ -18,8 +19,8 @@ type judgement struct {
 // lookAfter is after how many nodes or attributes a loop looks at its context.
 const lookAfter = 1024
 
-// judge compares a load's bindings with the live graph; nil where all its objects
-// are known to be bound.
+// judge compares a load's bindings with the live graph. g is nil if all its
+// objects are known to be bound.
 func (l *load) judge(ctx context.Context, g *trackable.Graph) (judgement, error) {
 	var j judgement
 	var err error
@@ -106,8 +107,8 @@ func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
 	return items, nil
 }
 
-// counters returns what counts the saves of ck and of the Checkpoints that are parts of
-// g: no objects of the program, whose values a restore may lack.
+// counters returns the counters of saves of ck and of the Checkpoints that are parts of
+// g. They aren't objects of the program, so a restore may lack their values.
 func (ck *Checkpoint) counters(g *trackable.Graph) map[any]bool {
 	all := map[any]bool{}
 	add := func(ck *Checkpoint) {
@@ -132,8 +133,8 @@ func isCounter(counters map[any]bool, obj any) bool {
 	return ok && counters[c]
 }
 
-// left lists the values of the file that no object has: those behind an edge
-// that can still appear, and the rest. Once ctx is done the lists are not whole.
+// left lists the values of the file that no object has: those after an edge that
+// can still appear, and the others. If ctx ends the lists are incomplete.
 func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 	if l.graph == nil {
 		return l.leftByName()
@@ -237,8 +238,8 @@ func (l *load) pendingNodes() (pending []bool, silent map[int32]bool) {
 	return pending, silent
 }
 
-// pendSlots marks the slots that can be made when what they belong to appears, and
-// returns those that the options leave out. The caller holds l.mu.
+// pendSlots marks the slots that can be created when their variable and optimizer
+// appear. It returns the slots that the options skip. The caller holds l.mu.
 func (l *load) pendSlots(pending []bool) (skip map[int32]bool) {
 	g := l.graph
 	skip = map[int32]bool{}
@@ -266,7 +267,8 @@ func (l *load) pendSlots(pending []bool) (skip map[int32]bool) {
 	return skip
 }
 
-// setOf returns a set of names; a file may give one object very many attributes.
+// setOf returns a set of names. It is a map because a file may list very many
+// attributes for one object.
 func setOf(names []string) map[string]bool {
 	if len(names) == 0 {
 		return nil
@@ -278,7 +280,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// items turns what was restored into a report's entries.
+// items converts a list of restored values into a report's entries.
 func (l *load) items(list []done, attrs []string) []Item {
 	items := make([]Item, len(list))
 	attr := func(d *done) string {
@@ -311,7 +313,7 @@ func (l *load) items(list []done, attrs []string) []Item {
 	return items
 }
 
-// current lists what is restored by now.
+// current lists the values that are restored by now.
 func (l *load) current() []Item {
 	l.mu.Lock()
 	nodes := make([]int32, 0, l.bound.len())

@@ -20,13 +20,13 @@ func notFoundAt(path, found string) error {
 }
 
 // LatestCheckpoint returns the prefix of the latest checkpoint that the state
-// file of folder dir names, completed with dir. Where it names one that isn't
-// there, or where there is no state file, the error is [ErrNotFound]; a file
-// that can't be read as a state is a [StateError].
+// file of folder dir names, completed with dir. If that checkpoint or the state
+// file doesn't exist, the error is [ErrNotFound]; if the file can't be parsed,
+// it is a [StateError].
 //
 // A folder that was moved or came from another operating system may have a state
-// file whose paths lead nowhere. Then the checkpoint of that name beside the
-// state file is the latest; TensorFlow finds none.
+// file whose paths lead nowhere. Then the checkpoint of that name in the state
+// file's folder is the latest; TensorFlow finds none.
 func LatestCheckpoint(dir string, opts *StateOptions) (string, error) {
 	name := opts.filename()
 	file := joinPath(dir, name)
@@ -49,9 +49,9 @@ func LatestCheckpoint(dir string, opts *StateOptions) (string, error) {
 	return "", notFoundAt(completePath(dir, s.ModelCheckpointPath), "nothing, although the state file "+file+" names it as the latest")
 }
 
-// LatestCheckpointFS does what [LatestCheckpoint] does, for a folder that is a
-// file system: the prefix, slash-separated, of the latest checkpoint in fsys.
-// Absolute paths in the state file count by their last element.
+// LatestCheckpointFS is like [LatestCheckpoint], for a folder that is a file
+// system. It returns the slash-separated prefix of the latest checkpoint in
+// fsys. Of absolute paths in the state file, only the last element counts.
 func LatestCheckpointFS(fsys fs.FS) (string, error) {
 	return latestIn(fsys, new(StateOptions).filename(), new(StateOptions).filename())
 }
@@ -69,8 +69,8 @@ func latestIn(fsys fs.FS, name, shown string) (string, error) {
 	return "", notFoundAt(s.ModelCheckpointPath, "nothing, although the state file "+shown+" names it as the latest")
 }
 
-// osCandidates returns the places where the checkpoint p of dir's state file may
-// lie, the best first.
+// osCandidates returns the possible paths of the checkpoint p of dir's state
+// file, the best first.
 func osCandidates(dir, p string) []string {
 	out := []string{completePath(dir, p)}
 	if foreignAbs(p) || filepath.IsAbs(p) {
@@ -99,12 +99,13 @@ func fsCandidates(p string) []string {
 	return out
 }
 
-// lastElement returns what stands behind the last separator of either kind.
+// lastElement returns the part of p after the last separator of either kind.
 func lastElement(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
 
-// Exists reports whether a checkpoint lies at path, a prefix of the operating
-// system: version 2 by its .index file, version 1 by the file itself or, for a
-// path with TensorFlow's pattern "-?????-of-00002", by one of its shards.
+// Exists reports whether there is a checkpoint at path, a prefix of the
+// operating system: version 2 by its .index file, version 1 by the file itself
+// or, for a path with TensorFlow's pattern "-?????-of-00002", by one of its
+// shards.
 func Exists(path string) bool {
 	_, ok := modTime(path)
 	return ok
@@ -140,7 +141,7 @@ func modTime(prefix string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// existsIn does what Exists does, for a file system.
+// existsIn is like Exists, for a file system.
 func existsIn(fsys fs.FS, prefix string) bool {
 	for _, p := range []string{prefix + ".index", prefix} {
 		if info, err := fs.Stat(fsys, p); err == nil && !info.IsDir() {
@@ -155,9 +156,9 @@ func existsIn(fsys fs.FS, prefix string) bool {
 }
 
 // RemoveCheckpoint deletes the files of the checkpoint at path, a prefix of the
-// operating system: index, data shards, the .meta file of TensorFlow 1, and
-// where it is of version 1 the file itself. The index goes first, so that what
-// a crash leaves is no checkpoint any more. That there is none is no error.
+// operating system: index, data shards, the .meta file of TensorFlow 1, and for
+// version 1 the file itself. It deletes the index first, so that after a crash
+// the remaining files are no checkpoint. A missing checkpoint isn't an error.
 func RemoveCheckpoint(path string) error {
 	dir, name := filepath.Split(path)
 	return removeFiles(vfs.OSDir(dir), name, isFileOf)
@@ -195,8 +196,8 @@ func removeFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bo
 	return nil
 }
 
-// listFiles returns the files beside prefix that belong to it, none where there is
-// no such folder.
+// listFiles returns the files that belong to prefix, in its folder. There are none
+// if the folder doesn't exist.
 func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool) ([]string, error) {
 	folder, base := path.Split(prefix)
 	folder = path.Clean("./" + folder)
@@ -230,8 +231,8 @@ func noFolder(dir fs.FS, folder string, err error) bool {
 	return false
 }
 
-// evict lets the system give up the memory that caches the data of checkpoints
-// that are about to be replaced or deleted.
+// evict lets the system drop cached data of checkpoints that are about to be
+// replaced or deleted.
 func evict(dir vfs.Dir, prefixes ...string) {
 	e, ok := dir.(vfs.Evicter)
 	if !ok {

@@ -10,14 +10,14 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// load is one restore: which node of the file is which object, and what is still
-// pending. It lives on as long as something is, because deliveries go through
-// it, and as the latest restore of its Checkpoint it guards the objects against
-// variables that it gave no value.
+// load is one restore: the mapping of the file's nodes to objects, and the
+// values still pending. It lives as long as values are pending, because
+// deliveries go through it. The latest restore of a Checkpoint also guards the
+// objects against variables without a value.
 //
-// Matching and changing are apart: a match (match.go) looks at the graph and at
-// the index only and collects what to do; apply (apply.go) does it. When
-// deliveries happen stands in deliver.go and watch.go.
+// Matching and changing are separate: a match (match.go) reads only the graph
+// and the index and plans the restore; apply (apply.go) executes it. Files
+// deliver.go and watch.go decide when deliveries happen.
 type load struct {
 	ck    *Checkpoint
 	order uint64
@@ -28,19 +28,19 @@ type load struct {
 	guards atomic.Bool // strict, and the latest restore of its Checkpoint
 	ended  atomic.Bool // a later restore has taken its place, nothing is pending
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	bound bindings
 	// Which objects are bound, by identity. An object bound to two nodes counts
 	// once.
 	objects objectSet
 	covered *covered // nil: the first match left objects of the program out
-	// Objects that the walk met where the file has a node that is bound to
-	// another object already.
+	// Objects for whose node in the file the walk found that it is bound to another
+	// object already.
 	clashes   []clash
 	pending   map[edgeKey]*pendingEdge
 	pendingOf map[int32][]*pendingEdge // the same by node
-	// Optimizers, and the objects below them other than variables: what they make
-	// may begin anew.
+	// Optimizers, and the objects below them other than variables. The variables
+	// that they create may start fresh.
 	optimizer map[any]bool
 	watched   map[any]bool // objects whose Nodes have a pending of this load
 	// Slots to restore once the variable's node is bound, and once the owner's is
@@ -51,8 +51,8 @@ type load struct {
 	slotsReplaced bool
 	// Attributes of bound nodes that no object took.
 	unused  map[int32][]string
-	partial bool // what is pending needn't ever be delivered
-	letGo   bool // ExpectPartial was said: what doesn't fit is left where it is
+	partial bool // pending values needn't ever be delivered
+	letGo   bool // ExpectPartial was called: values that don't fit are left in the file
 	// Of a name-based restore: the names that variables have, and whether plain
 	// assignments may bring more of them.
 	usedNames   map[string]bool
@@ -95,7 +95,7 @@ type clash struct {
 	obj  any
 }
 
-// source is where a checkpoint lies.
+// source locates a checkpoint.
 type source struct {
 	reader *bundle.Reader
 	names  func() []string // the reader's, made once
@@ -119,7 +119,7 @@ func (ck *Checkpoint) newLoad(src source, o RestoreOptions) *load {
 	}
 }
 
-// readGraph reads the file's graph, where it has one.
+// readGraph reads the file's graph, if it has one.
 func (l *load) readGraph(ctx context.Context) error {
 	g, err := readGraph(ctx, l.src)
 	if err != nil {

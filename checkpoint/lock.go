@@ -14,14 +14,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockName is the file that a manager locks in its directory. It says who holds
-// the lock, from its second byte on: Windows keeps others from reading bytes
-// that are locked, and the first one is.
+// lockName is the file that a manager locks in its directory. From its second
+// byte on it contains the lock's holder: on Windows others can't read bytes
+// that are locked, and only the first byte is locked.
 const lockName = ".cairn-lock"
 
-// held is who has which directory within this process, where locks on files
-// don't tell (and on js, where there are none). Like the locks themselves it
-// belongs to the process.
+// held records the holder of each directory within this process, because locks
+// on files don't exclude managers of one process (and js has no locks). Like
+// the locks themselves it belongs to the process.
 var held = struct {
 	sync.Mutex
 	by map[any]string
@@ -41,7 +41,7 @@ func holdKey(key any, shown string) (unhold func(), err error) {
 	}, nil
 }
 
-// holderText returns what a lock says about this process.
+// holderText returns the description of this process in the lock file.
 func holderText() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -56,9 +56,9 @@ func holderText() string {
 
 // A lock is a manager's hold on its directory. A nil lock holds nothing.
 type lock struct {
-	dir    string       // as the user gave it
-	file   string       // "" where there is no folder of the operating system
-	f      *flock.Flock // nil where files can't be locked
+	dir    string       // as the user passed it
+	file   string       // "" if it isn't a folder of the operating system
+	f      *flock.Flock // nil if files can't be locked
 	unhold func()
 }
 
@@ -75,8 +75,8 @@ func lockValue(dir any, shown string) (*lock, error) {
 	return &lock{dir: shown, unhold: unhold}, nil
 }
 
-// lockFolder locks a folder of the operating system, which it makes where it is
-// missing. A process that ends, in whatever way, gives its lock back.
+// lockFolder locks a folder of the operating system, creating it if it is
+// missing. When a process ends, in whatever way, the system releases its lock.
 func lockFolder(dir string) (*lock, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, fmt.Errorf("checkpoint: making the directory: %w", err)
@@ -100,9 +100,9 @@ func lockFolder(dir string) (*lock, error) {
 	return l, nil
 }
 
-// renew takes the lock again where the directory was deleted, whether or not it
-// was made again since; again tells whether that was so. Another manager may have
-// taken it first.
+// renew takes the lock again if the directory was deleted, whether or not it was
+// created again since; again reports whether that happened. Another manager may
+// have taken the lock first.
 func (l *lock) renew() (again bool, err error) {
 	if l == nil || l.f == nil || isLocked(l.f, l.file) {
 		return false, nil
@@ -114,12 +114,12 @@ func (l *lock) renew() (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_ = l.f.Unlock() // of a file that nobody can open any more
+	_ = l.f.Unlock() // of a file that no process can open any more
 	l.f = f
 	return true, nil
 }
 
-// release gives the directory free.
+// release unlocks the directory.
 func (l *lock) release() error {
 	if l == nil {
 		return nil
@@ -157,12 +157,12 @@ func makeFolder(dir string) error {
 	return f.Close()
 }
 
-// lockFile locks a file, which it makes; nil where files can't be locked, and the
-// process's own table has to do.
+// lockFile locks a file, which it creates. It returns nil if files can't be
+// locked; then only the process's own table protects the directory.
 func lockFile(file, shown string) (*flock.Flock, error) {
 	for range 100 {
-		// What lies there may be no file of ours: nothing is written through a link,
-		// and nothing waits for the other end of a pipe.
+		// The path may not be our file. Nothing is written through a link, and opening
+		// a pipe would wait for its other end.
 		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("checkpoint: locking %s: %s is no regular file (%v); remove it", shown, file, info.Mode())
 		}
@@ -190,7 +190,7 @@ func lockFile(file, shown string) (*flock.Flock, error) {
 	return nil, fmt.Errorf("checkpoint: locking %s: other programs take and leave the lock all the time", shown)
 }
 
-// isLocked reports whether what f locks is still the file of that name.
+// isLocked reports whether the file locked by f is still the file of that name.
 func isLocked(f *flock.Flock, file string) bool {
 	mine, err1 := f.Stat()
 	there, err2 := os.Lstat(file)
@@ -231,6 +231,6 @@ func readHolder(file string) string {
 	return unknown
 }
 
-// noLocks reports whether err says that locks don't work here: on this system,
-// or on this file system.
+// noLocks reports whether err means that locks don't work on this system or on
+// this file system.
 func noLocks(err error) bool { return errors.Is(err, errors.ErrUnsupported) || noLocksErrno(err) }

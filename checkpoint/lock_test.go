@@ -50,7 +50,7 @@ func TestSecondManagerIsToldWhoHoldsTheDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f != nil { // where files can be locked
+	if f != nil { // if files can be locked
 		if _, err := NewManager(ck, dir, nil); !errors.As(err, &locked) || locked.Dir != dir || !strings.Contains(locked.Holder, me) {
 			t.Errorf("held by another process: %v", err)
 		}
@@ -111,7 +111,8 @@ func TestManagerMakesItsFolders(t *testing.T) {
 	}
 }
 
-// TestALockFileThatHoldsMoreIsLeftAlone: it is somebody's own.
+// TestALockFileThatHoldsMoreIsLeftAlone checks that a lock file with other
+// contents isn't overwritten, because it belongs to another program.
 func TestALockFileThatHoldsMoreIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, lockName)

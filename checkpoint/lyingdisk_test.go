@@ -58,9 +58,9 @@ func (f *lyingFile) Close() error {
 	return g.Close()
 }
 
-// TestNoSaveReportsWhatCannotBeOpenedAgain has a disk lose the end of what it
-// says is written: in every way that checkpoints are written that is an error,
-// and the one that was there stays.
+// TestNoSaveReportsWhatCannotBeOpenedAgain simulates a disk that loses the end
+// of data it reported as written. In every way of writing checkpoints this is
+// an error, and the previous checkpoint stays.
 func TestNoSaveReportsWhatCannotBeOpenedAgain(t *testing.T) {
 	ctx := context.Background()
 	for _, part := range []string{".data-", ".index", "c.index"} { // the last is that of a merged one alone
@@ -168,8 +168,9 @@ func memNames(t *testing.T, fsys fs.FS) []string {
 
 func newOdd() *oddPart { return &oddPart{*trackable.NewVariable(weightAt(0))} }
 
-// TestNoStandInGoesBeforeItsCopyHolds: a save over a checkpoint copies its
-// stand-in, which stays until every byte of the copy is right.
+// TestNoStandInGoesBeforeItsCopyHolds checks that a save over a checkpoint,
+// which copies a stand-in, keeps the stand-in until every byte of the copy is
+// verified.
 func TestNoStandInGoesBeforeItsCopyHolds(t *testing.T) {
 	ctx := context.Background()
 	for _, changes := range []bool{false, true} {

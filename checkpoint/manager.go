@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// ManagerOptions says how a [Manager] names, keeps and writes checkpoints; nil
-// means the defaults.
+// ManagerOptions control how a [Manager] names, keeps and writes checkpoints;
+// nil means the defaults.
 type ManagerOptions struct {
 	// MaxToKeep is how many of the newest checkpoints are kept; older ones are
 	// deleted after a save, unless KeepEvery or Policies keep them. Default 0: all
@@ -31,22 +31,22 @@ type ManagerOptions struct {
 	// Interval is the least number of steps between two saves; a Save before that
 	// does nothing. It needs Step. Default 0: every Save saves.
 	Interval int64
-	// Step tells the training step. Default: unknown.
+	// Step returns the training step. Default: unknown.
 	Step func() int64
 	// LastCheckpointStep is the step of the last save, from which Interval counts.
 	// Default: the first Save saves.
 	LastCheckpointStep *int64
-	// Init is what RestoreOrInitialize runs when there is no checkpoint. Default:
-	// nothing.
+	// Init is called by RestoreOrInitialize if there is no checkpoint. Default:
+	// nothing is called.
 	Init func(ctx context.Context) error
 	// Async writes in the background: Save returns when the state is captured.
 	// Default: Save returns when the checkpoint is durable.
 	Async bool
 	// OnWrite is called in order with the path after each save, when the checkpoint
-	// is durable and the latest, and after the Checkpoint's own OnWrite. It may ask
-	// the Manager for Latest and Checkpoints, but must not save, restore, wait
-	// ([ErrInsideCallback], where it gives the context on) or close. Default: nothing
-	// is called.
+	// is durable and the latest, and after the Checkpoint's own OnWrite. It may call
+	// the Manager's Latest and Checkpoints, but must not save, restore, wait or
+	// close. With the context it got, the first three return [ErrInsideCallback].
+	// Default: nothing is called.
 	OnWrite []func(ctx context.Context, path string) error
 	// Shards splits the values over several data files. Default: the Checkpoint's.
 	Shards ShardPolicy
@@ -58,14 +58,14 @@ type ManagerOptions struct {
 	// Fallback is asked when the latest checkpoint is damaged and an older one
 	// holds; true restores that one. Default: the damage is an error.
 	Fallback func(*DamagedError) bool
-	// Dir is the directory itself, where it is no folder of the operating system.
-	// It is locked against other managers of this process only. Default:
-	// vfs.OSDir of the directory given.
+	// Dir is the directory, if it isn't a folder of the operating system. It is
+	// locked against other managers of this process only. Default: vfs.OSDir of the
+	// directory passed to NewManager.
 	Dir vfs.Dir
-	// NoLock leaves the directory unlocked, where the program makes sure by itself
-	// that no other one saves there. Default: locked.
+	// NoLock leaves the directory unlocked. The program must then ensure that no
+	// other one saves there. Default: locked.
 	NoLock bool
-	// Clock tells the time for the state file. Default: time.Now.
+	// Clock returns the time for the state file. Default: time.Now.
 	Clock func() time.Time
 }
 
@@ -82,14 +82,14 @@ type SaveOptions struct {
 	// checkpoint begin anew. Default: such saves are refused, with a
 	// [RefusedError].
 	Replace bool
-	// Metrics are what policies such as BestN judge the checkpoint by. They stand
-	// in the file checkpoint.cairn.json beside the state file, since TensorFlow
-	// refuses a state file with fields of others; without metrics, and without
-	// policies that need steps, there is no such file. Default: none.
+	// Metrics are the values by which policies such as BestN rank the checkpoint.
+	// They are stored in the file checkpoint.cairn.json in the state file's folder,
+	// because TensorFlow refuses a state file with unknown fields. Without metrics,
+	// and without policies that need steps, there is no such file. Default: none.
 	Metrics map[string]float64
 }
 
-// check finds what can't be meant.
+// check rejects invalid options.
 func (o *ManagerOptions) check() error {
 	switch {
 	case o.MaxToKeep < 0:
@@ -119,19 +119,18 @@ func (o *ManagerOptions) check() error {
 }
 
 // Manager writes the checkpoints of a training run to a directory, keeps some of
-// them, and finds the one to go on from: TensorFlow's tf.train.CheckpointManager,
-// whose files it takes over and leaves behind.
+// them, and finds the one to resume from. It is TensorFlow's
+// tf.train.CheckpointManager: each can continue the other's directory.
 //
-// A save that is cut off at any moment, by an error, a kill or a power failure,
-// leaves the checkpoint that was the latest before as the latest: data, index
-// and names are durable before the state file speaks of them, and old
-// checkpoints are deleted only after that. What is left of such a save is
-// removed by the next one. A save whose files can't be opened again is an error,
-// and deletes nothing.
+// If a save is interrupted at any moment, by an error, a kill or a power failure,
+// the previous latest checkpoint stays the latest: data, index and names are
+// durable before the state file names them, and old checkpoints are deleted only
+// after that. The next save removes the files of an interrupted one. A save whose
+// files can't be opened again is an error, and deletes nothing.
 //
 // A Manager may be used from several goroutines; its saves and restores run one
-// after another. Only one Manager may use a directory at a time, which a lock
-// sees to; other programs may read the checkpoints meanwhile (see [Watch]).
+// after another. A lock ensures that only one Manager uses a directory at a time;
+// other programs may read the checkpoints meanwhile (see [Watch]).
 type Manager struct {
 	ck        *Checkpoint
 	opts      ManagerOptions
@@ -142,14 +141,14 @@ type Manager struct {
 
 	busy chan struct{} // holds one token while a save or restore is at work
 
-	// What follows belongs to who is busy.
-	clean    bool              // no leftovers lie in the directory
-	disk     []record          // what the state file may hold; one where that is known
-	marked   map[string]string // of checkpoints beside which a marker may lie, its name or ""
-	damaged  *DamagedError     // what the last restore failed with
+	// The fields below belong to the holder of busy.
+	clean    bool              // no leftovers are in the directory
+	disk     []record          // the possible contents of the state file; one if known
+	marked   map[string]string // for checkpoints that may have a marker, its name or ""
+	damaged  *DamagedError     // the error of the last restore
 	restores uint64            // how many restores of ck had gone through by then
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	closed   bool
 	list     []entry // the managed checkpoints, the oldest first
 	latest   entry   // path "" for none
@@ -159,15 +158,14 @@ type Manager struct {
 	failure  error   // of a save in the background, not returned by any call yet
 }
 
-// NewManager makes a Manager for directory, which need not exist yet. It takes
-// the state of an earlier Manager there, ours or TensorFlow's, from the state
-// file. Checkpoints that are there but not managed, such as those of
-// [Checkpoint.Save], are never deleted, and replaced only where SaveOptions.Replace
-// says so.
+// NewManager returns a Manager for directory, which need not exist yet. It reads
+// the state of an earlier Manager there, ours or TensorFlow's, from the state file.
+// Checkpoints that are there but not managed, such as those of [Checkpoint.Save],
+// are never deleted, and replaced only if SaveOptions.Replace is set.
 //
-// Another Manager on the directory makes it fail with a [LockedError], a state
-// file that can't be read with a [StateError]: starting anew would overwrite
-// what is there.
+// If another Manager uses the directory, the error is a [LockedError]. If the state
+// file can't be read, it is a [StateError], because starting anew would overwrite
+// the existing checkpoints.
 func NewManager(ck *Checkpoint, directory string, opts *ManagerOptions) (*Manager, error) {
 	if ck == nil {
 		return nil, errors.New("checkpoint: a manager needs a Checkpoint")
@@ -214,9 +212,9 @@ func NewManager(ck *Checkpoint, directory string, opts *ManagerOptions) (*Manage
 	return m, nil
 }
 
-// stillLocked makes sure that the directory is still the one that was locked.
-// One that was deleted and made again is locked anew, with what lies in it now as
-// the state.
+// stillLocked checks that the directory is still the locked one. If it was
+// deleted and created again, stillLocked locks it again and reads the state from
+// its present contents.
 func (m *Manager) stillLocked() error {
 	again, err := m.lock.renew()
 	if err != nil || !again {
@@ -240,13 +238,13 @@ func (m *Manager) Checkpoints() []string {
 	return out
 }
 
-// Saved returns what is known about the managed checkpoints, the oldest first.
+// Saved returns the records of the managed checkpoints, the oldest first.
 func (m *Manager) Saved() []Saved {
 	return savedList(m.managed())
 }
 
-// Latest returns the prefix of the latest checkpoint, "" where there is none. A
-// save in the background counts when it is durable.
+// Latest returns the prefix of the latest checkpoint, or "" if there is none. A
+// save in the background counts once it is durable.
 func (m *Manager) Latest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -263,9 +261,9 @@ func (m *Manager) Wait(ctx context.Context) error {
 	return m.takeFailure()
 }
 
-// Close waits for a save in the background, gives the directory free for other
-// managers, and returns the error of a background save that no call has returned. More
-// calls do nothing.
+// Close waits for a save in the background, unlocks the directory for other managers,
+// and returns the error of a background save that no call has returned. Further calls
+// do nothing.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	was := m.closed

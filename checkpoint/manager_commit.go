@@ -12,33 +12,33 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// The commit protocol of a Manager. Every save goes through it: under a free name
-// or over a checkpoint of that name, with registered savers, shard policies and
-// numbers of the caller's. Whatever operations fail, and wherever the machine
-// stops, this holds:
+// The commit protocol of a Manager. Every save follows it: under a free name or
+// over a checkpoint of that name, with registered savers, shard policies and the
+// caller's own numbers. Whatever operations fail, and wherever the machine stops,
+// these invariants hold:
 //
-//  1. Every state that the state file may hold names a latest checkpoint that is
-//     whole: its data, its index and their names were read back and are durable
+//  1. Every state that the state file may contain names a latest checkpoint that is
+//     complete: its data, its index and their names were read back and are durable
 //     before the state is written.
-//  2. No checkpoint is deleted that a state which the file may hold has as the
-//     latest. A write of the state file that failed half way may have happened or
-//     not: both states count, until one of them is known to be durable.
-//  3. A checkpoint that no such state names is deleted only where it is known to
-//     be an unfinished save of ours. A marker beside it says so from before its
-//     first byte until it is the latest, and of which index (see markedDir); and
-//     stand-ins, and what they stand in for, are known by their names.
+//  2. If a state that the file may contain names a checkpoint as the latest, that
+//     checkpoint isn't deleted. A write of the state file that failed halfway may have
+//     happened or not: both states count, until one of them is known to be durable.
+//  3. A checkpoint that no such state names is deleted only if it is known to
+//     be an unfinished save of ours. A marker in its folder records that, and the
+//     identity of its index, from before its first byte until it is the latest (see
+//     markedDir). Stand-ins, and the checkpoints they replace, are known by their names.
 //  4. A save that returns a path is the latest of a durable state. One that
-//     returns none has changed nothing that a restore sees, and what it left
-//     goes with the next save.
+//     returns none has changed nothing that a restore sees, and the next save
+//     removes its files.
 //
-// An index and its data can't be replaced in one step. So a save over a
-// checkpoint that is there writes a stand-in first, "<name>-replacement", makes
-// that one the latest, deletes the old one, and copies the stand-in to its name.
+// An index and its data can't be replaced in one step. So a save over an existing
+// checkpoint writes a stand-in first, "<name>-replacement", makes that one the
+// latest, deletes the old one, and copies the stand-in to its name.
 
-// replacement ends the name of a stand-in.
+// replacement is the suffix of a stand-in's name.
 const replacement = "-replacement"
 
-// A record is what a state file says.
+// A record is the contents of a state file.
 type record struct {
 	list   []entry  // the managed checkpoints, the oldest first
 	latest entry    // path "" for none
@@ -52,8 +52,8 @@ func (r record) names(name string) bool {
 		slices.ContainsFunc(r.list, func(e entry) bool { return e.name == name })
 }
 
-// next returns the record in which e is the newest checkpoint, in place of one
-// of that name and of its stand-in.
+// next returns the record in which e is the newest checkpoint. It replaces a
+// checkpoint of that name and its stand-in.
 func (r record) next(e entry) record {
 	r.list = append(without(without(r.list, e), standInFor(e)), e)
 	r.latest, r.other = e, nil
@@ -85,8 +85,8 @@ func (m *Manager) named(name string) bool {
 	return m.current().names(name) || slices.ContainsFunc(m.disk, func(r record) bool { return r.names(name) })
 }
 
-// publish writes the side file, where there is something in it, and the state
-// file, or removes it where there is no checkpoint yet. Callers see the record
+// publish writes the side file, if it has contents, and the state file, or
+// removes the side file if there is no checkpoint yet. Callers see the record
 // when it is durable.
 func (m *Manager) publish(r record) error {
 	if r.latest.path == "" {
@@ -102,7 +102,7 @@ func (m *Manager) publish(r record) error {
 	return m.published(r, m.writeState(r.list, r.latest, r.last))
 }
 
-// published notes what the state file may hold after err.
+// published records the possible contents of the state file after err.
 func (m *Manager) published(r record, err error) error {
 	switch {
 	case err == nil:
@@ -114,8 +114,8 @@ func (m *Manager) published(r record, err error) error {
 	return err
 }
 
-// settle makes sure of what the state file says, and removes what saves that were
-// cut off have left.
+// settle makes the contents of the state file known, and removes the files of
+// interrupted saves.
 func (m *Manager) settle() error {
 	if err := m.stillLocked(); err != nil {
 		return err
@@ -160,8 +160,8 @@ func (m *Manager) saveError(e entry, err error) error {
 	return &SaveError{Path: e.path, Latest: latest.path, Broken: m.canOpen(latest), Err: err}
 }
 
-// canOpen returns why the index of e can't be read, nil where it can or where
-// there is no e.
+// canOpen returns the error of opening the index of e. It is nil if that works
+// or there is no e.
 func (m *Manager) canOpen(e entry) error {
 	if e.path == "" {
 		return nil
@@ -173,7 +173,7 @@ func (m *Manager) canOpen(e entry) error {
 	return r.Close()
 }
 
-// openEntry opens a checkpoint: one of the directory's, or one that lies elsewhere.
+// openEntry opens a checkpoint, in the directory or elsewhere.
 func (m *Manager) openEntry(ctx context.Context, e entry) (*bundle.Reader, error) {
 	if e.name != "" {
 		return bundle.Open(ctx, m.dir, e.name, nil)
@@ -182,7 +182,8 @@ func (m *Manager) openEntry(ctx context.Context, e entry) (*bundle.Reader, error
 }
 
 // commit writes the checkpoint e, for which the directory is ready, and makes it
-// the latest. saved tells whether it is; an error besides is of what comes after.
+// the latest; saved reports whether it is. If saved is true, the error is that of
+// a later step.
 func (m *Manager) commit(ctx context.Context, e entry, write writeFunc) (saved bool, err error) {
 	there, err := m.hasIndex(e.name)
 	m.evictOutgoing(e, there)
@@ -208,8 +209,8 @@ func (m *Manager) commit(ctx context.Context, e entry, write writeFunc) (saved b
 	return true, errors.Join(err, m.sweep())
 }
 
-// evictOutgoing lets the system forget the data of checkpoints that a save as e is
-// about to delete, so far as their number tells. It deletes none.
+// evictOutgoing lets the system drop cached data of checkpoints that a save as e
+// is about to delete, as far as their numbers show. It deletes none.
 func (m *Manager) evictOutgoing(e entry, there bool) {
 	var names []string
 	if there {
@@ -238,15 +239,15 @@ func (m *Manager) put(e entry, write writeFunc) error {
 		err = m.dir.Sync()
 	}
 	if err != nil {
-		_ = m.discard(e.name) // what stays goes with the next save
+		_ = m.discard(e.name) // the next save removes the rest
 	}
 	return err
 }
 
-// makeLatest publishes e, which is durable, as what comes after the record
-// before. Where that fails, e is removed again: a disk that is full must not fill
-// up with checkpoints that nobody lists. But where the state file may name it, it
-// stays until the file is known not to.
+// makeLatest publishes e, which is durable, after the record before. If that
+// fails it removes e again, so that a full disk doesn't fill up with unlisted
+// checkpoints. But if the state file may name e, e stays until the file is known
+// not to.
 func (m *Manager) makeLatest(e entry, before record) error {
 	err := m.stillLocked()
 	if err == nil {
@@ -262,11 +263,11 @@ func (m *Manager) makeLatest(e entry, before record) error {
 	return err
 }
 
-// replace writes e where a checkpoint of that name is there already.
+// replace writes e over a checkpoint of that name.
 func (m *Manager) replace(ctx context.Context, e entry, write writeFunc) error {
 	now, stand := m.current(), standInFor(e)
 	if now.latest.path == stand.path {
-		// A replacement was cut off here: what has the name is of no use any more.
+		// A replacement was interrupted here: the files of that name are unusable.
 		if err := m.removeDurably(e); err != nil {
 			return err
 		}
@@ -354,7 +355,7 @@ func (m *Manager) discard(name string) error {
 	return err
 }
 
-// sweep deletes what isn't kept, after a save.
+// sweep deletes the checkpoints that aren't kept, after a save.
 func (m *Manager) sweep() error {
 	now := m.current()
 	v, err := m.keep.sweep(now.list, now.last)
@@ -367,7 +368,7 @@ func (m *Manager) sweep() error {
 	for _, e := range v.drop {
 		dropped[e.path] = true
 		if e.name == "" {
-			continue // lies outside the directory: not ours to delete
+			continue // outside the directory: not ours to delete
 		}
 		if err := m.remove(e.name); err != nil {
 			errs = append(errs, fmt.Errorf("checkpoint: deleting the old checkpoint %s: %w", e.path, err))
@@ -375,7 +376,7 @@ func (m *Manager) sweep() error {
 		}
 	}
 	for _, e := range now.list {
-		// What nobody lists any more must not look like an unfinished save.
+		// A checkpoint that is no longer listed must not look like an unfinished save.
 		if !kept[e.path] && !dropped[e.path] && (m.isMarked(e.name) || strings.HasSuffix(e.name, replacement)) {
 			kept[e.path] = true
 		}
@@ -385,7 +386,7 @@ func (m *Manager) sweep() error {
 	}
 	now.list = slices.DeleteFunc(now.list, func(e entry) bool { return !kept[e.path] })
 	now.last = v.last
-	m.setCurrent(now) // also where the state file can't be written: the files are gone
+	m.setCurrent(now) // also if the state file can't be written: the files are gone
 	if err := m.dir.Sync(); err != nil {
 		errs = append(errs, err)
 	} else if err := m.publish(now); err != nil {

@@ -25,7 +25,7 @@ type trained struct {
 	Odd    *oddPart // saved by a registered saver
 }
 
-// oddPart is saved by a saver of its own.
+// oddPart is saved by a registered saver.
 type oddPart struct{ trackable.Variable }
 
 var oddSaver = Saver{
@@ -83,7 +83,8 @@ func weightAt(step int64) *tensor.Tensor {
 	return tensor.Vector(v...)
 }
 
-// startProgram makes the program's objects and its manager, and restores what is there.
+// startProgram creates the program's objects and its manager, and restores the latest
+// checkpoint.
 func startProgram(t testing.TB, disk *faultfs.FS, opts ManagerOptions, odd bool) *program {
 	t.Helper()
 	if filepath.Separator != '/' {
@@ -219,7 +220,7 @@ func crashCases() []crashCase {
 		{name: "a folder in the name", opts: ManagerOptions{MaxToKeep: 2, CheckpointName: "sub/model"}, history: three},
 	}
 	for _, c := range cases {
-		switch c.name { // the others differ in nothing that a goroutine of its own changes
+		switch c.name { // the others differ in nothing that a separate goroutine changes
 		case "first save", "rotation", "the latest replaced", "a registered saver":
 			c.name += ", in the background"
 			c.opts.Async = true
@@ -229,7 +230,7 @@ func crashCases() []crashCase {
 	return cases
 }
 
-// ticking returns a clock that goes on a second with each look.
+// ticking returns a clock that advances by a second at each call.
 func ticking(from int64) func() time.Time {
 	now := time.Unix(1_700_000_000+from, 0)
 	return func() time.Time { now = now.Add(time.Second); return now }
@@ -252,8 +253,8 @@ func (c crashCase) base(t testing.TB) *faultfs.FS {
 	return p.disk
 }
 
-// before returns a program that goes on from a copy of the disk, up to the save
-// that is to be cut off.
+// before returns a program that continues from a copy of the disk, up to the
+// save that is to be interrupted.
 func (c crashCase) before(t testing.TB, base *faultfs.FS) *program {
 	t.Helper()
 	c.opts.Clock = ticking(500)
@@ -265,7 +266,7 @@ func (c crashCase) before(t testing.TB, base *faultfs.FS) *program {
 	return p
 }
 
-// preserved returns checkpoints on the disk that nobody lists.
+// preserved returns the checkpoints on the disk that aren't listed.
 func (p *program) preserved() []string {
 	var out []string
 	for _, f := range p.disk.Names() {
@@ -276,7 +277,7 @@ func (p *program) preserved() []string {
 	return out
 }
 
-// plan is what a case's save does when nothing goes wrong.
+// plan describes a case's save without faults.
 type plan struct {
 	base   *faultfs.FS // the disk before
 	ops    []faultfs.Op
@@ -364,7 +365,7 @@ func (c crashCase) check(t *testing.T, what string, disk *faultfs.FS, pl plan, s
 	}
 	var kept []string
 	if c.opts.KeepEvery > 0 {
-		kept = p.preserved() // nobody else may leave a checkpoint that isn't listed
+		kept = p.preserved() // no other save may leave a checkpoint that isn't listed
 	}
 	if s := p.strays(kept...); len(s) > 0 {
 		t.Fatalf("%s: after the next save, the strays %q are there", what, s)
@@ -398,7 +399,7 @@ func TestEveryFaultOfASave(t *testing.T) {
 					if path != "" && path != p.m.Latest() {
 						t.Fatalf("%s: saved %s, but %s is the latest", what, path, p.m.Latest())
 					}
-					// The same process goes on: first it may restore …
+					// The same process continues: first it may restore …
 					q := p
 					if pl.before > 0 || path != "" {
 						if _, err := q.m.RestoreLatest(context.Background()); err != nil {
@@ -419,7 +420,7 @@ func TestEveryFaultOfASave(t *testing.T) {
 	}
 }
 
-// TestSaveAfterEveryFault goes on saving in the process that saw the fault.
+// TestSaveAfterEveryFault continues saving in the process that saw the fault.
 func TestSaveAfterEveryFault(t *testing.T) {
 	for _, c := range crashCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -487,8 +488,8 @@ func TestCrashAnywhereInASave(t *testing.T) {
 	}
 }
 
-// TestCrashAfterCrash crashes again and again at random places, so that what one
-// crash leaves is there at the next.
+// TestCrashAfterCrash crashes again and again at random places, so that each
+// crash finds the files that the previous one left.
 func TestCrashAfterCrash(t *testing.T) {
 	rounds := 250
 	if testing.Short() {
@@ -530,8 +531,8 @@ func TestCrashAfterCrash(t *testing.T) {
 				_ = p.m.Close()
 				disk = disk.AfterCrash(faultfs.Losses[rnd.IntN(len(faultfs.Losses))], rnd.Uint64())
 			}
-			// A crash between the checkpoint and its entry in the state file leaves a
-			// checkpoint that nobody lists. The next run gives its number again.
+			// A crash between the checkpoint and its entry in the state file leaves an
+			// unlisted checkpoint. The next run uses its number again.
 			if n := len(disk.Names()); n > 12 && !numbers {
 				t.Errorf("the disk fills up: %d files, %q", n, disk.Names())
 			}

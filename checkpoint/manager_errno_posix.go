@@ -11,5 +11,6 @@ func isNoSpace(err error) bool {
 	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// noLocksErrno finds what network file systems without a lock service say.
+// noLocksErrno reports whether err comes from a network file system without a
+// lock service.
 func noLocksErrno(err error) bool { return errors.Is(err, syscall.ENOLCK) }

@@ -11,28 +11,28 @@ import (
 // ErrClosed is the error of a [Manager]'s methods after Close.
 var ErrClosed = errors.New("checkpoint: the manager is closed")
 
-// ErrInsideCallback says that an OnWrite callback called, with the context it got,
-// what would wait for the save that runs the callback.
+// ErrInsideCallback is the error of a call that would wait for the save whose
+// OnWrite callback makes it, with the context it got.
 var ErrInsideCallback = errors.New("checkpoint: inside an OnWrite callback of the save that it would wait for; do it after that save has returned")
 
-// ErrNoSpace is what errors.Is finds in the error of a save that found the disk
+// ErrNoSpace is matched by errors.Is in the error of a save that found the disk
 // full.
 var ErrNoSpace = errors.New("checkpoint: no space left on the device")
 
-// ErrLocked is what errors.Is finds in every [LockedError].
+// ErrLocked is matched by errors.Is in every [LockedError].
 var ErrLocked = errors.New("checkpoint: the directory is locked by another manager")
 
-// A SaveError says that a [Manager] could not write a checkpoint. The ones that
-// were there before are still there.
+// A SaveError reports that a [Manager] could not write a checkpoint. The
+// previous checkpoints still exist.
 type SaveError struct {
 	Path   string // the checkpoint that was to be written
-	Latest string // the latest one; "" where there is none
-	Broken error  // why Latest can't be opened, nil where it can
+	Latest string // the latest one; "" if there is none
+	Broken error  // why Latest can't be opened, nil if it can
 	Async  bool   // the save ran in the background; an earlier call began it
-	Err    error  // the cause; errors.Is finds ErrNoSpace where the disk is full
+	Err    error  // the cause; errors.Is finds ErrNoSpace if the disk is full
 }
 
-// Error says what failed and what is left.
+// Error describes the failure and the remaining checkpoint.
 func (e *SaveError) Error() string {
 	s := "checkpoint: saving " + e.Path
 	if e.Async {
@@ -57,15 +57,15 @@ func (e *SaveError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrNoSpace] and the disk was full.
 func (e *SaveError) Is(target error) bool { return target == ErrNoSpace && isNoSpace(e.Err) }
 
-// A DamagedError says that the latest checkpoint is there in name but can't be
-// read back: files are missing, truncated or altered.
+// A DamagedError reports that the latest checkpoint is listed but can't be
+// read: files are missing, truncated or altered.
 type DamagedError struct {
 	Path     string // the latest checkpoint
-	Previous string // the newest older one that holds; "" where none does
-	Err      error  // what is wrong with Path
+	Previous string // the newest older intact one; "" if there is none
+	Err      error  // the fault of Path
 }
 
-// Error names both checkpoints and says what to do.
+// Error names both checkpoints and the remedies.
 func (e *DamagedError) Error() string {
 	s := fmt.Sprintf("checkpoint: the latest checkpoint %s is damaged: %v", e.Path, e.Err)
 	if e.Previous == "" {
@@ -87,16 +87,16 @@ func (e *DamagedError) Unwrap() error {
 // Is reports whether target is [bundle.ErrCorrupt].
 func (e *DamagedError) Is(target error) bool { return target == bundle.ErrCorrupt }
 
-// A RefusedError says that a save would have destroyed what the manager has no
-// leave to: a checkpoint that it doesn't manage, or, after a restore that found
-// the latest one damaged, the older ones that hold. Nothing was changed.
-// SaveOptions.Replace allows it.
+// A RefusedError reports that a save was refused because it would have
+// destroyed checkpoints: one that the manager doesn't manage, or, after a
+// restore that found the latest one damaged, the older intact ones. Nothing was
+// changed. SaveOptions.Replace allows it.
 type RefusedError struct {
 	Path    string        // the unmanaged checkpoint, or the damaged one
-	Damaged *DamagedError // the restore's error; nil where Path isn't managed
+	Damaged *DamagedError // the restore's error; nil if Path isn't managed
 }
 
-// Error says what is in danger and what to do.
+// Error names the checkpoint in danger and the remedies.
 func (e *RefusedError) Error() string {
 	if e.Damaged == nil {
 		return fmt.Sprintf("checkpoint: %s is there and not managed, so it isn't replaced: restore first, so that the numbers go on from there; "+
@@ -120,7 +120,7 @@ func (e *RefusedError) Unwrap() error {
 // Is reports whether target is [fs.ErrExist] and Path isn't managed.
 func (e *RefusedError) Is(target error) bool { return target == fs.ErrExist && e.Damaged == nil }
 
-// A LockedError says that another manager uses the directory.
+// A LockedError reports that another manager uses the directory.
 type LockedError struct {
 	Dir    string // the directory
 	Holder string // who holds it: process, host and time, as far as known

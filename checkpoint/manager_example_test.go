@@ -19,7 +19,7 @@ type run struct {
 	Score *trackable.Scalar[float32]
 }
 
-// A training loop that saves now and then, and goes on where it was stopped.
+// A training loop that saves now and then, and resumes after an interruption.
 func ExampleManager() {
 	dir, err := os.MkdirTemp("", "run")
 	if err != nil {
@@ -143,7 +143,8 @@ func ExampleDamagedError() {
 	// restored ckpt-1 at step 10
 }
 
-// An evaluation that runs beside the training takes each new checkpoint.
+// An evaluation that runs in parallel with the training takes each new
+// checkpoint.
 func ExampleWatch() {
 	ctx := context.Background()
 	dir := vfs.MemDir()

@@ -55,7 +55,7 @@ func TestUnmanagedCheckpointIsReplacedOnlyWhenAsked(t *testing.T) {
 		if after, _ := fs.ReadFile(dir, "ckpt-1.index"); string(after) != string(before) || ck.SaveCounter().Get() != 0 {
 			t.Errorf("the refused save changed something")
 		}
-		for range 3 { // beside it, saves and rotation go on
+		for range 3 { // in parallel, saves and rotation continue
 			if _, err := m.SaveAs(ctx, 7+ck.SaveCounter().Get()); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestNothingIsSavedOverTheGoodOnesAfterADamagedLatest(t *testing.T) {
 	if !errors.As(err, &damaged) || filepath.ToSlash(damaged.Previous) != "run/ckpt-1" {
 		t.Fatal(err)
 	}
-	for range 2 { // a program that goes on as if nothing had been
+	for range 2 { // a program that continues as if nothing had happened
 		path, err := m.Save(ctx)
 		var refused *RefusedError
 		if path != "" || !errors.As(err, &refused) || !errors.As(err, &damaged) || !strings.Contains(err.Error(), "ckpt-1") {
@@ -181,7 +181,8 @@ func TestManagerNoticesThatItsFolderWasDeleted(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Skip(err) // an open file can't be removed
 	}
-	// The folder is gone: it is made and locked again, and what it held is forgotten.
+	// The folder is gone. It is created and locked again, and the old state is
+	// forgotten.
 	root.Step.Set(2)
 	path, err := m.Save(ctx)
 	if err != nil || !slices.Equal(m.Checkpoints(), []string{path}) {
@@ -294,8 +295,8 @@ func TestRotationStaysInTheDirectory(t *testing.T) {
 	}
 }
 
-// TestIndexIsRemovedFirst makes sure that what a crash leaves of a checkpoint
-// that is being deleted is no checkpoint.
+// TestIndexIsRemovedFirst checks that the files that a crash leaves of a
+// checkpoint during its deletion are no checkpoint.
 func TestIndexIsRemovedFirst(t *testing.T) {
 	ctx := context.Background()
 	disk := faultfs.New()
@@ -333,8 +334,8 @@ func TestLatestOfAPossibleStateStays(t *testing.T) {
 	}
 }
 
-// TestRotationThatMayNotLastIsReported: the save is done, says what isn't, and what was
-// deleted is no longer among the managed ones.
+// TestRotationThatMayNotLastIsReported checks that the save succeeds and reports the
+// failed rotation, and that deleted checkpoints are no longer managed.
 func TestRotationThatMayNotLastIsReported(t *testing.T) {
 	ctx := context.Background()
 	for what, fails := range map[string]func(faultfs.Op) bool{
@@ -434,13 +435,13 @@ func TestACheckpointThatIsListedTwiceIsOne(t *testing.T) {
 	}
 }
 
-// TestALostCheckpointIsNoOtherOfItsName: only where a whole directory was moved do
-// paths that lead out of it mean what lies in it.
+// TestALostCheckpointIsNoOtherOfItsName checks that paths outside the directory
+// refer to files in it only if a whole directory was moved.
 func TestALostCheckpointIsNoOtherOfItsName(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	_, ck := newSteps(t)
-	if err := ck.Write(ctx, filepath.Join(dir, "ckpt-9")); err != nil { // nobody manages it
+	if err := ck.Write(ctx, filepath.Join(dir, "ckpt-9")); err != nil { // no manager manages it
 		t.Fatal(err)
 	}
 	before := filesBelow(t, dir)

@@ -72,7 +72,7 @@ func (k *killed) check(t *testing.T) {
 func killedOptions() *ManagerOptions { return &ManagerOptions{MaxToKeep: 3, Async: os.Getpid()%2 == 0} }
 
 // TestProgramThatIsKilled tests nothing itself: the test below runs it as
-// another process. It restores, then trains and saves for ever, and tells of
+// another process. It restores, then trains and saves forever, and reports
 // every save that is durable.
 func TestProgramThatIsKilled(t *testing.T) {
 	dir := os.Getenv(killEnv)
@@ -107,7 +107,7 @@ func TestProgramThatIsKilled(t *testing.T) {
 }
 
 // TestKilledInALoopOfSaves kills a process in the middle of its saves, again and
-// again; what it said was saved must be there.
+// again. Every save that it reported must exist.
 func TestKilledInALoopOfSaves(t *testing.T) {
 	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
 		t.Skip("no processes here")
@@ -145,7 +145,7 @@ func TestKilledInALoopOfSaves(t *testing.T) {
 	}
 	t.Logf("%d rounds, %d of them killed while a file was being written, %d steps", *killRounds, midway, durable)
 
-	// One more save leaves nothing behind that nobody lists.
+	// One more save leaves no unlisted files.
 	k, ck := newKilled(t)
 	m, err := NewManager(ck, dir, killedOptions())
 	if err != nil {
@@ -207,7 +207,7 @@ func TestTakesItsTurnWithTensorFlow(t *testing.T) {
 }
 
 // runAndKill runs the program until it is killed, some time after it has
-// started, and gives the last step that it said was saved.
+// started, and returns the last step that it reported as saved.
 func runAndKill(t *testing.T, dir string, after time.Duration) (saved int64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestProgramThatIsKilled$", "-test.v")

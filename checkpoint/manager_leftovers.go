@@ -11,12 +11,12 @@ import (
 	"github.com/cairnml/cairn/internal/statefile"
 )
 
-// removeLeftovers removes what saves that were cut off left in the directory:
-// unfinished checkpoints, stand-ins that nobody lists, temporaries of our
+// removeLeftovers removes the files of interrupted saves in the directory:
+// unfinished checkpoints, unlisted stand-ins, temporary files of our
 // checkpoints, of the state file and the side file, and shards that registered
-// savers wrote and that were not merged. The lock makes sure that nobody is
-// writing them. What can't be removed now harms nobody; the result is false, and
-// the next save tries again.
+// savers wrote and that were not merged. Because of the lock no other manager is
+// writing them. If a file can't be removed now, the result is false, and the
+// next save tries again.
 func (m *Manager) removeLeftovers() bool {
 	ok := true
 	note := func(err error) {
@@ -37,7 +37,7 @@ func (m *Manager) removeLeftovers() bool {
 		}
 	}
 	for _, e := range m.current().list {
-		// While a stand-in is listed, what it stands in for is half there.
+		// While a stand-in is listed, the checkpoint it replaces is incomplete.
 		if replaced, is := strings.CutSuffix(e.name, replacement); is && m.ours(replaced) && !m.named(replaced) {
 			half, err := m.halfReplaced(replaced, e)
 			if half {
@@ -56,7 +56,7 @@ func (m *Manager) removeLeftovers() bool {
 						note(removeIfThere(m.dir, path.Join(name, part.Name())))
 					}
 				}
-				_ = m.dir.Remove(name) // where it is empty now
+				_ = m.dir.Remove(name) // if it is empty now
 			}
 			continue
 		}
@@ -71,9 +71,9 @@ func (m *Manager) removeLeftovers() bool {
 	return ok
 }
 
-// removeMarked removes a marker, and first the checkpoint beside it where that is
-// the unfinished save that the marker was made for. It isn't where a state names
-// it, nor where another program has written a checkpoint of that name since.
+// removeMarked removes a marker, and first its checkpoint if that is the
+// unfinished save that the marker was made for. It isn't if a state names it, or
+// if another program has written a checkpoint of that name since.
 func (m *Manager) removeMarked(prefix, marker, id string) error {
 	if m.named(prefix) {
 		m.marked[prefix] = marker
@@ -90,10 +90,10 @@ func (m *Manager) removeMarked(prefix, marker, id string) error {
 	return m.discard(prefix)
 }
 
-// halfReplaced reports whether what lies under the name that a stand-in stands in
-// for is of no use: the old checkpoint or a part of the new one while the stand-in
-// is the latest; later on only what a copy of the stand-in left, since another
-// program may have saved under that name.
+// halfReplaced reports whether the files under the final name of a stand-in are
+// unusable. While the stand-in is the latest, they are the old checkpoint or a
+// part of the new one. Later only files that a copy of the stand-in left are,
+// since another program may have saved under that name.
 func (m *Manager) halfReplaced(name string, stand entry) (bool, error) {
 	there, err := m.hasIndex(name)
 	if err != nil || !there || m.current().latest.name == stand.name {
@@ -107,7 +107,7 @@ func (m *Manager) halfReplaced(name string, stand entry) (bool, error) {
 	return mine == theirs, err
 }
 
-// ours reports whether name is that of one of our checkpoints or stand-ins.
+// ours reports whether name has the form of our checkpoints or stand-ins.
 func (m *Manager) ours(name string) bool {
 	_, ok := m.numberOf(strings.TrimSuffix(name, replacement))
 	return ok
@@ -142,7 +142,7 @@ func (m *Manager) isSaversShard(file string) bool {
 	return slices.ContainsFunc(m.ck.o.Savers.Names(), func(name string) bool { return strings.HasPrefix(rest[:i], name) })
 }
 
-// standInOf gives the prefix of the stand-in that file belongs to.
+// standInOf returns the prefix of the stand-in that file belongs to.
 func (m *Manager) standInOf(file string) (prefix string, ok bool) {
 	i := strings.LastIndex(file, replacement)
 	if i < 0 {

@@ -13,13 +13,13 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// saving is what a marker's name adds to its checkpoint's. A marker is an empty
-// file that says that a checkpoint isn't finished: nothing may be deleted that
-// looks like one of ours but that another program wrote, TensorFlow say, after a
-// save of ours was killed. So once there is an index, the marker's name ends with
-// what identifies that very file. It is a name, and not the marker's contents,
-// because names become durable in the order in which they are made and need no
-// sync.
+// saving follows the checkpoint's name in the name of a marker. A marker is an
+// empty file that records that a checkpoint isn't finished. It protects
+// checkpoints with our names that another program, such as TensorFlow, wrote
+// after a save of ours was killed. So once there is an index, the marker's name
+// ends with the identity of that file. The identity is in the name, not in the
+// contents, because names become durable in the order in which they are made and
+// need no sync.
 const saving = ".cairn-saving"
 
 // idDigits is how many hexadecimal digits identify an index.
@@ -59,8 +59,8 @@ func digest(fsys fs.FS, name string) (sum [sha256.Size]byte, err error) {
 	return sum, errors.Join(err, f.Close())
 }
 
-// identity returns what tells an index from every other, also from one of the same bytes
-// that was written at another time. A rename doesn't change it.
+// identity returns a string that distinguishes an index from every other, also from one
+// of the same bytes that was written at another time. A rename doesn't change it.
 func identity(fsys fs.FS, name string) (string, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -111,7 +111,7 @@ func (d *markedDir) Rename(from, to string) error {
 	return d.Dir.Rename(from, to)
 }
 
-// isMarked reports whether a marker may lie beside a checkpoint.
+// isMarked reports whether a checkpoint may have a marker.
 func (m *Manager) isMarked(name string) bool {
 	_, ok := m.marked[name]
 	return ok

@@ -26,8 +26,8 @@ func failing(kind faultfs.Kind, part string) func(faultfs.Op) error {
 	}
 }
 
-// preserving returns options of a clock that goes on by ten seconds at each look, so
-// that KeepEvery preserves every checkpoint that rotation leaves over.
+// preserving returns options with a clock that advances by ten seconds at each call,
+// so that KeepEvery preserves every checkpoint that rotation would delete.
 func preserving() ManagerOptions {
 	now := time.Unix(1_700_000_000, 0)
 	return ManagerOptions{MaxToKeep: 1, KeepEvery: time.Second, Clock: func() time.Time {
@@ -53,8 +53,8 @@ func (p *program) close() {
 	}
 }
 
-// cutOff saves ckpt-1, and then ckpt-2 until an operation that stop says, after
-// which nothing works any more.
+// cutOff saves ckpt-1, and then ckpt-2 until an operation for which stop
+// returns true, after which every operation fails.
 func cutOff(t *testing.T, stop func(faultfs.Op) bool) *faultfs.FS {
 	t.Helper()
 	disk := faultfs.New()
@@ -87,8 +87,8 @@ func atData(op faultfs.Op) bool {
 }
 
 // TestMarkerOfAKilledSaveIsOfItsOwnFilesOnly lets another program, as TensorFlow
-// does that goes on with a run, write and preserve a checkpoint of the name of a
-// save that was killed.
+// does when it continues a run, write and preserve a checkpoint with the name of
+// a save that was killed.
 func TestMarkerOfAKilledSaveIsOfItsOwnFilesOnly(t *testing.T) {
 	for what, stop := range map[string]func(faultfs.Op) bool{"before the state": atState, "before the index": atIndex, "before the data": atData} {
 		for _, other := range []string{"nothing", "another checkpoint", "the same bytes"} {
@@ -167,8 +167,8 @@ func TestPreservedCheckpointStaysListedWithItsMarker(t *testing.T) {
 	}
 }
 
-// TestPreservedStandInStaysListed does so for stand-ins, which are known by their
-// names.
+// TestPreservedStandInStaysListed is the same for stand-ins, which are known by
+// their names.
 func TestPreservedStandInStaysListed(t *testing.T) {
 	opts := preserving()
 	disk, stand := standIn(t, opts)
@@ -185,8 +185,8 @@ func TestPreservedStandInStaysListed(t *testing.T) {
 	}
 }
 
-// standIn makes a disk on which a save over ckpt-1 was cut off when its stand-in
-// was the latest already.
+// standIn returns a disk on which a save over ckpt-1 was interrupted when its
+// stand-in was the latest already.
 func standIn(t *testing.T, opts ManagerOptions) (*faultfs.FS, string) {
 	t.Helper()
 	disk := faultfs.New()
@@ -207,11 +207,11 @@ func standIn(t *testing.T, opts ManagerOptions) (*faultfs.FS, string) {
 	return disk, stand
 }
 
-// TestWhatAStandInStandsInForIsOursOnly lets another program save under the name
-// of a stand-in's checkpoint and go on.
+// TestWhatAStandInStandsInForIsOursOnly lets another program save under the
+// final name of a stand-in and continue.
 func TestWhatAStandInStandsInForIsOursOnly(t *testing.T) {
 	for what, c := range map[string]struct {
-		put  []string // files of the stand-in that lie under the old name
+		put  []string // files of the stand-in under the old name
 		stay bool
 	}{
 		"another checkpoint":  {nil, true},
@@ -240,9 +240,9 @@ func TestWhatAStandInStandsInForIsOursOnly(t *testing.T) {
 	}
 }
 
-// TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn: where the marker can't be given the
-// index's identity the save fails and leaves nothing, for a killed one could not be
-// told from another program's checkpoint.
+// TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn checks that a save fails and leaves
+// no files if the marker can't get the index's identity. Otherwise a killed save
+// could not be distinguished from another program's checkpoint.
 func TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn(t *testing.T) {
 	disk := faultfs.New()
 	p := startProgram(t, disk, ManagerOptions{}, false)
@@ -273,7 +273,7 @@ func TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn(t *testing.T) {
 	}
 }
 
-// goOn puts a checkpoint of another program, ckpt-9, behind the stand-in.
+// goOn adds a checkpoint of another program, ckpt-9, after the stand-in.
 func goOn(t *testing.T, disk *faultfs.FS, stand string) {
 	t.Helper()
 	other := faultfs.New()
@@ -293,8 +293,8 @@ func goOn(t *testing.T, disk *faultfs.FS, stand string) {
 	disk.Put("checkpoint", text)
 }
 
-// TestLeftoversAreTriedAgain: a copy of a stand-in that couldn't be looked at, or
-// removed, at one save is removed at the next.
+// TestLeftoversAreTriedAgain checks that if a copy of a stand-in couldn't be
+// examined or removed at one save, the next save removes it.
 func TestLeftoversAreTriedAgain(t *testing.T) {
 	for what, fails := range map[string]func(op faultfs.Op, stand string) bool{
 		"removing the copy":     func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Remove && op.Name == "ckpt-1.index" },

@@ -18,7 +18,8 @@ import (
 
 var pairRuns = flag.Int("faults.pairs", 20, "how many pairs of faults TestPairsOfFaults tries in each case")
 
-// bystander is a checkpoint under one of the manager's names that nobody manages.
+// bystander is a checkpoint under one of the manager's names that no manager
+// manages.
 const bystander = "ckpt-9000"
 
 // stepOn returns the step that a checkpoint on the disk holds, with every byte
@@ -39,9 +40,9 @@ func stepOn(disk *faultfs.FS, name string) (int64, error) {
 	return tensor.Values[int64](x)[0], r.Close()
 }
 
-// invariants checks what the commit protocol promises of a disk, whatever has
-// happened to it: durable is the step of the last save that was reported done, 0
-// for none.
+// invariants checks the promises of the commit protocol for a disk, whatever has
+// happened to it. durable is the step of the last save that was reported done,
+// or 0 if there is none.
 func invariants(disk *faultfs.FS, durable int64) error {
 	state, err := readState(disk, statefile.Name, statefile.Name)
 	switch {
@@ -92,8 +93,8 @@ func randomFault(rnd *rand.Rand, ops int) fault {
 }
 
 // TestPairsOfFaults makes two operations fail in a run of three saves, and stops
-// the machine after each save. The protocol's invariants have to hold then, and a
-// program that goes on has to leave nothing behind.
+// the machine after each save. Then the protocol's invariants must hold, and a
+// program that continues must leave no extra files.
 func TestPairsOfFaults(t *testing.T) {
 	for _, c := range crashCases() {
 		for _, recurring := range []bool{true, false} {
@@ -126,7 +127,7 @@ func (c crashCase) pairs(t *testing.T, recurring bool) {
 		}
 	}
 	options := func() *SaveOptions { return c.save }
-	if !recurring { // as a program numbers that has steps of its own
+	if !recurring { // as a program with its own steps numbers them
 		next := int64(100)
 		options = func() *SaveOptions { next += 7; return number(next) }
 	}
@@ -219,9 +220,10 @@ func (c crashCase) goOn(t *testing.T, what string, disk *faultfs.FS, durable int
 	}
 }
 
-// TestAStandInThatIsListedIsWholeOrGone: a replacement that was cut off leaves a
-// stand-in, after which other checkpoints are saved. Another replacement makes the
-// stand-in anew; whenever that is cut off, the state lists no half of it.
+// TestAStandInThatIsListedIsWholeOrGone checks a replacement that was interrupted
+// and left a stand-in, after which other checkpoints are saved. Another
+// replacement makes the stand-in again. Wherever that is interrupted, the state
+// never lists half of it.
 func TestAStandInThatIsListedIsWholeOrGone(t *testing.T) {
 	opts := ManagerOptions{MaxToKeep: 3}
 	p := startProgram(t, faultfs.New(), opts, false)

@@ -11,13 +11,14 @@ import (
 )
 
 // RestoreLatest restores the latest checkpoint, after a save in the background
-// has ended. Without one the error is [ErrNotFound]: the run starts from
-// scratch.
+// has ended. If there is none the error is [ErrNotFound], and the run starts
+// from scratch.
 //
-// Where files of the latest checkpoint are missing or damaged, the error is a
-// [DamagedError] that names the newest older checkpoint that holds; objects may
-// have some of the damaged one's values then. ManagerOptions.Fallback can allow
-// that one to be restored instead; the report's Path tells which one it was.
+// If files of the latest checkpoint are missing or damaged, the error is a
+// [DamagedError] that names the newest older intact checkpoint. Objects may
+// then have some of the damaged one's values. With ManagerOptions.Fallback the
+// older one is restored instead; the report's Path is that of the restored
+// checkpoint.
 //
 // Interval counts from the restored step.
 func (m *Manager) RestoreLatest(ctx context.Context) (*Report, error) {
@@ -64,9 +65,9 @@ func (m *Manager) RestoreLatest(ctx context.Context) (*Report, error) {
 	return report, nil
 }
 
-// RestoreOrInitialize restores the latest checkpoint as RestoreLatest does.
-// Where there is none it runs ManagerOptions.Init instead, and the report's Path
-// is "".
+// RestoreOrInitialize restores the latest checkpoint as RestoreLatest does. If
+// there is none it calls ManagerOptions.Init instead, and the report's Path is
+// "".
 func (m *Manager) RestoreOrInitialize(ctx context.Context) (*Report, error) {
 	report, err := m.RestoreLatest(ctx)
 	var damaged *DamagedError

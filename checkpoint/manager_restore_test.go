@@ -69,7 +69,7 @@ func TestDamagedLatestCheckpointIsNamedAndThePreviousOneOffered(t *testing.T) {
 			t.Errorf("%s: falling back: step %d, %v", what, p.at(), err)
 			continue
 		}
-		// The run goes on over the damaged ones.
+		// The run continues over the damaged ones.
 		for range 2 {
 			p.train()
 			if _, err := p.save(nil); err != nil {
@@ -99,7 +99,7 @@ func TestDamageWithNothingOlder(t *testing.T) {
 		}
 	}
 	disk.Damage("ckpt-2.index", 0, -1)
-	// What is kept for ever isn't listed, but found.
+	// A checkpoint that is kept forever isn't listed, but found.
 	if report, err := p.m.RestoreLatest(ctx); err != nil || report.Path != "run/ckpt-1" {
 		t.Errorf("%v", err)
 	}
@@ -146,7 +146,7 @@ func TestRestoreOrInitialize(t *testing.T) {
 	if err := p.m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// Without a state file the error says what is there.
+	// Without a state file the error lists the existing files.
 	p = startProgram(t, disk, ManagerOptions{}, false)
 	if _, err := p.m.RestoreLatest(ctx); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "run/ckpt-1 is there") {
 		t.Errorf("%v", err)
@@ -256,7 +256,8 @@ func TestRelativeFolderIsFoundAfterItMoved(t *testing.T) {
 	}
 }
 
-// TestWhatIsDamageOfFiles and what is a program that doesn't fit them.
+// TestWhatIsDamageOfFiles checks which errors mean damaged files, and which
+// mean a program that doesn't fit them.
 func TestWhatIsDamageOfFiles(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -269,7 +270,7 @@ func TestWhatIsDamageOfFiles(t *testing.T) {
 		{fs.ErrPermission, false},
 		{context.Canceled, false},
 		{&RestoreError{Missing: []Item{{}}}, false},
-		{&RestoreError{causes: []error{fs.ErrNotExist}}, false}, // a vocabulary that an object asks for, say
+		{&RestoreError{causes: []error{fs.ErrNotExist}}, false}, // for example a vocabulary that an object requests
 	} {
 		if got := isDamage(c.err); got != c.damage {
 			t.Errorf("%v: %v", c.err, got)

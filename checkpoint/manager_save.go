@@ -12,32 +12,31 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Save counts save_counter up, saves a checkpoint under its number, and deletes
-// what MaxToKeep leaves over. It returns the new checkpoint's prefix; "" without an
-// error where Interval has not passed, and nothing was saved.
+// Save increments save_counter, saves a checkpoint under its number, and deletes
+// the checkpoints beyond MaxToKeep. It returns the new checkpoint's prefix. If
+// Interval has not passed, it saves nothing and returns "" without an error.
 //
-// An error with an empty path means that nothing was saved: the latest
-// checkpoint is the one before; errors.Is finds [ErrNoSpace] where the disk is
-// full. An error with a path means that the checkpoint is saved and the latest,
-// and that what comes after failed: deleting old ones, or an OnWrite callback.
+// An error with an empty path means that nothing was saved: the latest checkpoint
+// is the previous one; errors.Is finds [ErrNoSpace] if the disk is full. An error
+// with a path means that the checkpoint is saved and the latest, and that a later
+// step failed: deleting old ones, or an OnWrite callback.
 //
-// A save that could destroy what nobody meant to give up is refused with a
-// [RefusedError]: over a checkpoint of that number that isn't managed, and after
-// a [DamagedError] until something has been restored.
+// A save that could destroy checkpoints unintentionally is refused with a
+// [RefusedError]: over a checkpoint of that number that isn't managed, and after a
+// [DamagedError] until a checkpoint has been restored.
 //
 // With Async, Save returns as soon as the state is captured; it waits for the
-// save before it. What fails later comes out at the next Save (which then saves
-// nothing: call it again), at Wait or at Close.
+// previous save first. A later failure is returned by the next Save (which then
+// saves nothing: call it again), by Wait or by Close.
 func (m *Manager) Save(ctx context.Context) (path string, err error) { return m.SaveWith(ctx, nil) }
 
-// SaveAs does what Save does, with a number of the caller's in the name. A
-// managed checkpoint of that number is replaced; save_counter counts up either
-// way.
+// SaveAs is like Save, with the caller's number in the name. It replaces a
+// managed checkpoint of that number. It increments save_counter in either case.
 func (m *Manager) SaveAs(ctx context.Context, number int64) (path string, err error) {
 	return m.SaveWith(ctx, &SaveOptions{Number: &number})
 }
 
-// SaveWith does what Save does, with options.
+// SaveWith is like Save, with options.
 func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string, err error) {
 	var o SaveOptions
 	if opts != nil {
@@ -108,8 +107,8 @@ func (m *Manager) writeOptions() *writeOptions {
 	return &writeOptions{Shards: m.opts.Shards, Progress: m.opts.Progress}
 }
 
-// dueStep returns the step now, where it is known, and whether Interval says
-// that there is nothing to save.
+// dueStep returns the current step, if known, and whether to skip the save
+// because Interval hasn't passed.
 func (m *Manager) dueStep(force bool) (step *int64, skip bool) {
 	if m.opts.Step == nil {
 		return nil, false

@@ -13,10 +13,10 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// sideName is the file beside the state file that holds what TensorFlow's state
-// has no place for: steps and metrics of the managed checkpoints. It is written
-// only where there is something to hold. TensorFlow refuses a state file with
-// fields it doesn't know, so they can't stand there.
+// sideName is the file in the state file's folder for data that TensorFlow's
+// state can't contain: steps and metrics of the managed checkpoints. It is
+// written only if there is such data. It is separate because TensorFlow refuses
+// a state file with unknown fields.
 const sideName = "checkpoint.cairn.json"
 
 type sideFile struct {
@@ -48,7 +48,8 @@ func (f *sideFloat) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(f))
 }
 
-// readSide gives what the side file in dir holds; found is false without one.
+// readSide returns the contents of the side file in dir; found is false if
+// there is none.
 func readSide(dir fs.FS, shown string) (side sideFile, found bool, err error) {
 	f, err := dir.Open(sideName)
 	if errors.Is(err, fs.ErrNotExist) {

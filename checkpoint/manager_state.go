@@ -12,14 +12,14 @@ import (
 	"github.com/cairnml/cairn/internal/statefile"
 )
 
-// recover takes over what an earlier manager left in the state file, as
-// TensorFlow's CheckpointManager does when it is made.
+// recover reads the state that an earlier manager left in the state file, as
+// TensorFlow's CheckpointManager does when it is created.
 func (m *Manager) recover() error {
 	now := secondsOf(m.opts.Clock())
 	s, err := readState(m.dir, statefile.Name, joinPath(m.directory, statefile.Name))
 	if errors.Is(err, ErrNotFound) {
-		// A second back, as in TensorFlow: so that the first checkpoint is newer
-		// than this also where managers come and go quickly.
+		// One second back, as in TensorFlow, so that the first checkpoint is newer than
+		// this even if managers are created in quick succession.
 		r := record{last: now - 1}
 		m.setCurrent(r)
 		m.disk = []record{r}
@@ -34,8 +34,8 @@ func (m *Manager) recover() error {
 	m.side = found
 	var r record
 	r.latest = m.entryOf(s.ModelCheckpointPath, side)
-	// Where the clock went back, checkpoints get the time now, and so do not look
-	// as if they had been preserved already; nor are they managed any more.
+	// If the clock was set back, checkpoints get the current time, so that they
+	// don't look preserved already; nor are they managed any more.
 	r.last = min(s.LastPreservedTimestamp, now)
 	at := make(map[string]int)
 	for i, p := range s.AllModelCheckpointPaths {
@@ -83,7 +83,7 @@ func (m *Manager) entryOf(p string, side sideFile) entry {
 			e.name, e.path = base, joinPath(m.directory, base) // the directory was moved
 		}
 	case !foreignAbs(p) && !filepath.IsLocal(p):
-		e.path = joinPath(m.directory, filepath.Clean(p)) // beside the directory
+		e.path = joinPath(m.directory, filepath.Clean(p)) // next to the directory
 	default:
 		options := fsCandidates(p)
 		if len(options) == 0 {
@@ -129,7 +129,7 @@ func (m *Manager) linkedAway(name string) bool {
 	root, err1 := filepath.EvalSymlinks(m.directory)
 	real, err2 := filepath.EvalSymlinks(filepath.Join(m.directory, filepath.FromSlash(folder)))
 	if err1 != nil || err2 != nil {
-		return false // nothing lies there
+		return false // no file is there
 	}
 	rel, err := filepath.Rel(root, real)
 	return err != nil || !filepath.IsLocal(rel)
@@ -200,8 +200,8 @@ func (m *Manager) others(list []entry) []entry {
 	return out
 }
 
-// names returns the files in the folder that our checkpoints lie in; none where
-// it can't be read.
+// names returns the files in the folder of our checkpoints; none if it can't be
+// read.
 func (m *Manager) names() []string {
 	folder := path.Dir(m.opts.CheckpointName)
 	entries, _ := readDir(m.dir, folder)

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// A sequence is what TensorFlow's CheckpointManager did, operation by operation;
-// testdata/tf2.21/gen_state.py recorded it.
+// A sequence is a record of operations of TensorFlow's CheckpointManager and
+// their results; testdata/tf2.21/gen_state.py recorded it.
 type sequence struct {
 	Name string
 	Ops  []struct {

@@ -63,7 +63,7 @@ func TestRealFullDisk(t *testing.T) {
 			t.Errorf("%s is left behind", f)
 		}
 	}
-	// With room again, saving goes on.
+	// With free space again, saving continues.
 	if err := RemoveCheckpoint(m.Checkpoints()[0]); err != nil {
 		t.Fatal(err)
 	}

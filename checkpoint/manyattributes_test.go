@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// manyAttributes returns a checkpoint whose graph gives one object n attributes
-// with a value each.
+// manyAttributes returns a checkpoint whose graph has one object with n
+// attributes and a value for each.
 func manyAttributes(t *testing.T, n int) *vfs.Mem {
 	t.Helper()
 	node := &pb.TrackableObject{}

@@ -14,11 +14,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// match is the first half of a restore: which objects are which nodes, and what
-// is to be read into them. It changes nothing; the load's lock is held.
+// match is the first half of a restore: the mapping of objects to nodes, and
+// the values to read into them. It changes nothing. The caller holds the load's
+// lock.
 type match struct {
 	l    *load
-	late bool // a delivery, which must not overwrite what was written since
+	late bool // a delivery, which must not overwrite later writes
 
 	bound bindings // new ones, on top of the load's
 	// Objects below an optimizer, on top of the load's.
@@ -51,7 +52,7 @@ type match struct {
 	err        error // a saver that is absent, or refuses an object
 
 	queue []queued
-	last  bundle.Handle // what was found last
+	last  bundle.Handle // the value found last
 }
 
 // start is a node and the object bound to it.
@@ -72,13 +73,13 @@ type queued struct {
 // values, of which there may be very many: these are valueReads.
 type done struct {
 	node   int32         // of a run: the number of the first read
-	tensor bundle.Handle // none: what is the saver's own
+	tensor bundle.Handle // none: the saver reads its own values
 	attr   int32         // its number in attrs and one; 0 for a variable's value
 	run    int32         // how many reads of valueReads are a run; 0: it is none
 }
 
-// valueReads are values that go into variables. There may be very many, so that what
-// is read for them lies as those who lock and read want it.
+// valueReads are values that are read into variables. There may be very many, so
+// they are stored in the form that locking and reading need.
 type valueReads struct {
 	vars  []*trackable.Variable
 	whole []bundle.Handle
@@ -93,7 +94,7 @@ type freshRead struct {
 	node   int32
 }
 
-// each yields the variables, the nodes that they are and what is read for them.
+// each yields the variables, their nodes and the tensors to read for them.
 func (r *valueReads) each(f func(v *trackable.Variable, node int32, tensor bundle.Handle)) {
 	for i, v := range r.vars {
 		f(v, r.nodes[i], r.whole[i])
@@ -103,7 +104,7 @@ func (r *valueReads) each(f func(v *trackable.Variable, node int32, tensor bundl
 	}
 }
 
-// add adds a value; fresh says that the variable has none yet.
+// add adds a value; fresh means that the variable has none yet.
 func (r *valueReads) add(v *trackable.Variable, node int32, tensor bundle.Handle, fresh bool) {
 	if fresh {
 		r.fresh = append(r.fresh, freshRead{v, tensor, node})
@@ -114,7 +115,7 @@ func (r *valueReads) add(v *trackable.Variable, node int32, tensor bundle.Handle
 	r.nodes = append(r.nodes, node)
 }
 
-// join adds values, which mostly lie behind those there are already.
+// join appends values.
 func (r *valueReads) join(more *valueReads) {
 	r.vars = append(r.vars, more.vars...)
 	r.whole = append(r.whole, more.whole...)
@@ -127,13 +128,13 @@ func (r *valueReads) grow(n int) {
 	r.vars, r.whole, r.nodes = slices.Grow(r.vars, n), slices.Grow(r.whole, n), slices.Grow(r.nodes, n)
 }
 
-// part returns a list without values, whose first ones go to where those from one number
-// on to another go, counted from the end of r.
+// part returns an empty list whose capacity is the space of r from one number to
+// another, counted from the end of r. Its values are later in their place in r.
 func (r *valueReads) part(from, to int) valueReads {
 	return valueReads{vars: space(r.vars, from, to), whole: space(r.whole, from, to), nodes: space(r.nodes, from, to)}
 }
 
-// space returns some of the space behind a list.
+// space returns an empty slice of a part of the unused capacity of list.
 func space[T any](list []T, from, to int) []T {
 	n := len(list)
 	return list[:n+to][n+from : n+from : n+to]
@@ -181,7 +182,7 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 				alone = 0
 				continue
 			}
-			alone++ // these, and the one behind them
+			alone++ // these, and the one after them
 		}
 		obj, _ := m.bound.get(m.queue[0].node)
 		s := start{m.queue[0].node, obj, m.queue[0].again}
@@ -195,7 +196,7 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 	return m, nil
 }
 
-// finish goes on below an object that was taken.
+// finish continues with the edges of an object after take.
 func (m *match) finish(ctx context.Context, s start, n *graphNode) error {
 	if err := m.descend(ctx, s, n); err != nil {
 		return fmt.Errorf("checkpoint: %s: %w", m.l.graph.human(s.node), err)
@@ -211,9 +212,9 @@ func (m *match) lookup(node int32) (any, bool) {
 	return m.l.bound.get(node)
 }
 
-// bind notes that obj is node, and queues it where that is new. A node that is
-// another object already stays that: the file has one object where the program
-// has two.
+// bind records that obj is node, and queues it if that is new. A node that is
+// bound to another object stays so: the file has one object for two of the
+// program.
 func (m *match) bind(node int32, obj any) {
 	if old, ok := m.lookup(node); ok {
 		if trackable.Identity(old) != trackable.Identity(obj) {
@@ -224,13 +225,13 @@ func (m *match) bind(node int32, obj any) {
 	m.bindNew(node, obj)
 }
 
-// bindNew does what bind does, for a node that isn't bound yet.
+// bindNew is like bind, for a node that isn't bound yet.
 func (m *match) bindNew(node int32, obj any) {
 	m.bound.set(node, obj)
 	m.queue = append(m.queue, queued{node: node, again: m.objects.add(obj)})
 }
 
-// take plans what is read into one object.
+// take plans the reads into one object.
 func (m *match) take(s start, n *graphNode) {
 	l := m.l
 	if l.opts.SkipIterators && isIterator(n) {
@@ -293,7 +294,8 @@ func (m *match) savedBy(obj any) (string, *Saver) {
 	return m.l.ck.o.Savers.find(obj, restores)
 }
 
-// add notes what an object gets: the attribute of that name, VariableValue for most.
+// add records a value for an object: the attribute of that name, VariableValue for
+// most.
 func (m *match) add(node int32, tensor bundle.Handle, attr string) {
 	d := done{node: node, tensor: tensor}
 	if attr != trackable.VariableValue {
@@ -303,7 +305,7 @@ func (m *match) add(node int32, tensor bundle.Handle, attr string) {
 	m.addDone(d)
 }
 
-// addDone notes what objects get.
+// addDone records values for objects.
 func (m *match) addDone(d done) {
 	if n := len(m.restored); n > 0 && d.run > 0 {
 		if last := &m.restored[n-1]; last.run > 0 && last.node+last.run == d.node {
@@ -324,7 +326,7 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 	m.takeFound(s, v, found, current)
 }
 
-// takeFound does what takeValue does, for a value that was found.
+// takeFound is like takeValue, for a value that was found.
 func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, current bool) {
 	reader := m.l.src.reader
 	dtype, shape := reader.KindOf(found)
@@ -384,8 +386,8 @@ func (m *match) takeSerializer(s start, ser trackable.Serializer, current bool) 
 	var inFile []string
 	for a := range m.l.graph.attributes(s.node) {
 		inFile = append(inFile, a.name)
-		// The key in the graph may be the beginning of several keys: a table's
-		// "table" stands for "table-keys" and "table-values".
+		// The key in the graph may be the prefix of several keys: a table's "table"
+		// represents "table-keys" and "table-values".
 		for _, key := range m.l.src.keysOf(a.key) {
 			local := rawName(a.name) + strings.TrimPrefix(key, a.key)
 			if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(local, name) }) {
@@ -428,11 +430,11 @@ func hasPrefixIn(set map[string]bool, prefix string) bool {
 	return false
 }
 
-// maxParts is how many tensors one attribute's key can stand for.
+// maxParts limits the number of tensors for one attribute's key.
 const maxParts = 64
 
-// keysOf returns the tensors that an attribute's key stands for: itself, or else
-// those whose names begin with it.
+// keysOf returns the tensors for an attribute's key: the one of that name, or
+// else those whose names begin with it.
 func (s source) keysOf(key string) []string {
 	if _, ok := s.reader.Entry(key); ok {
 		return []string{key}
@@ -465,7 +467,7 @@ func (m *match) takeRegistered(s start, n *graphNode, current bool) {
 		}
 		return
 	case saver.Restore == nil:
-		// The default: the value lies where a default save puts it.
+		// The default: the value has the key that a default save uses.
 		if v := variableOf(s.obj); v != nil {
 			m.takeValue(s, v, trackable.AttributeKey(n.saver.object, trackable.VariableValue), current)
 		} else if ser, ok := s.obj.(trackable.Serializer); ok {
@@ -540,7 +542,7 @@ func (m *match) reserve(n int) {
 // the program.
 type edgeFinder struct {
 	edges  []trackable.Edge
-	next   int    // what the name is compared with first
+	next   int    // index of the edge that is compared first
 	found  int    // how many edges were found
 	seen   []bool // which they were; nil: those before next
 	byName map[string]int
@@ -581,7 +583,7 @@ func plainEdge(obj any, edge string) bool {
 		return true
 	}
 	if _, ok := obj.(trackable.SlotOwner); ok {
-		return false // optimizers attach what they make
+		return false // optimizers attach their variables
 	}
 	if _, tells := obj.(interface{ TellsOfChildren() }); tells {
 		return false
@@ -590,8 +592,8 @@ func plainEdge(obj any, edge string) bool {
 	return listed
 }
 
-// declared compares what an object is going to make with what the file has for
-// it.
+// declared compares the variables that an object will create with those that
+// the file has for it.
 func (m *match) declared(s start) {
 	if !trackable.Declares(s.obj) {
 		return
@@ -695,10 +697,10 @@ func (m *match) slot(owner any, w pendingSlot) {
 	m.add(w.slot, tensor, trackable.VariableValue)
 }
 
-// slotToBe stands in a match for a slot variable that apply will make.
+// slotToBe represents, in a match, a slot variable that apply will create.
 type slotToBe struct{ _ byte }
 
-// refuse returns the error of a delivery that can't be made, nil where it can.
+// refuse returns the error of a delivery that can't be made, or nil if it can.
 func (m *match) refuse() error {
 	if m.err != nil {
 		return m.err
@@ -718,7 +720,8 @@ func (m *match) refuse() error {
 	return nil
 }
 
-// commit writes what the match found into the load. Its lock is held.
+// commit writes the match's results into the load. The caller holds the load's
+// lock.
 func (m *match) commit() {
 	l := m.l
 	if l.bound.len() == 0 { // the first match: there may be millions

@@ -23,8 +23,8 @@ const (
 	maxHumanBytes = 32 << 20 // all paths of one graph together
 )
 
-// readGraph reads the object graph of a checkpoint; nil where it has none, as
-// TF1's.
+// readGraph reads the object graph of a checkpoint, or returns nil if it has
+// none, such as those of TF1.
 func readGraph(ctx context.Context, src source) (*objectGraph, error) {
 	e, ok := src.reader.Entry(trackable.ObjectGraphKey)
 	if !ok {
@@ -67,7 +67,7 @@ func (g *objectGraph) paths() {
 		}
 		seen := make([]bool, len(g.nodes))
 		seen[0] = true
-		queue := []int32{0} // what has children
+		queue := []int32{0} // nodes with children
 		for i := 0; i < len(queue); i++ {
 			for c := range g.children(queue[i]) {
 				if !seen[c.node] {
@@ -111,7 +111,7 @@ type siblings struct {
 	g      *objectGraph
 	paths  arena.Strings
 	parent int32
-	prefix string // what the parent's children's paths begin with, "" where that isn't known
+	prefix string // prefix of the paths of the parent's children, "" if unknown
 }
 
 // human returns a node's path for people.

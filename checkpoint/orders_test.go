@@ -18,9 +18,9 @@ type orderModel struct {
 	L    *trackable.List[*orderPart]
 }
 
-// TestOrdersOfRestoresAreTensorFlows: the values that objects get where restores
-// and assignments come in every order. The expected ones are TensorFlow 2.21's,
-// except where it overwrites what was written.
+// TestOrdersOfRestoresAreTensorFlows checks the values of objects after restores
+// and assignments in every order. The expected ones are TensorFlow 2.21's,
+// except in the cases in which it overwrites written values.
 func TestOrdersOfRestoresAreTensorFlows(t *testing.T) {
 	of := func(x float32) *orderPart { return &orderPart{variable(x)} }
 	a := written(t, &struct{ Net *orderModel }{&orderModel{F: of(1), G: of(1.5)}}, nil)
@@ -110,9 +110,9 @@ func TestOrdersOfRestoresAreTensorFlows(t *testing.T) {
 	}
 }
 
-// TestAssertionsCountWhatIsAssignedSince: an object that a field was given after the
-// restore has its value when the report is asked, as in TensorFlow, where the assignment
-// delivers.
+// TestAssertionsCountWhatIsAssignedSince checks that an object assigned to a field after
+// the restore has its value when the report is asked, as in TensorFlow, where the
+// assignment delivers.
 func TestAssertionsCountWhatIsAssignedSince(t *testing.T) {
 	file := written(t, &struct{ Net *orderModel }{&orderModel{F: &orderPart{variable(1)}, G: &orderPart{variable(2)}}}, nil)
 	for name, ask := range map[string]func(r *Report) error{

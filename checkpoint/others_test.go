@@ -10,9 +10,10 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestSavesHeedTheRestoresOfOtherCheckpoints: one Checkpoint restores a part of
-// a program, such as a pretrained encoder, another one saves the whole. What is
-// pending of the first is delivered before the second saves, or refuses the save.
+// TestSavesHeedTheRestoresOfOtherCheckpoints checks that if one Checkpoint
+// restores a part of a program, such as a pretrained encoder, and another one
+// saves the whole, the pending values of the first are delivered before the
+// second saves, or refuse the save.
 func TestSavesHeedTheRestoresOfOtherCheckpoints(t *testing.T) {
 	type layer struct {
 		trackable.Base

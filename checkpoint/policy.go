@@ -10,21 +10,22 @@ import (
 	"time"
 )
 
-// Saved is what a [Manager] knows about one checkpoint.
+// Saved is the record of one checkpoint in a [Manager].
 type Saved struct {
 	// Path is the checkpoint's prefix.
 	Path string
 	// Time is when it was written, as precise as the state file keeps it.
 	Time time.Time
-	// Step is the training step at the save where ManagerOptions.Step was set,
-	// otherwise the number in the name; -1 where neither is known.
+	// Step is the training step at the save if ManagerOptions.Step was set,
+	// otherwise the number in the name; -1 if neither is known.
 	Step int64
-	// Metrics are those of SaveOptions; nil where none were given.
+	// Metrics are those of SaveOptions; nil if there were none.
 	Metrics map[string]float64
 }
 
-// A Policy says which checkpoints are kept besides the MaxToKeep newest. It is a
-// pure function of the list, so that the same run keeps the same files.
+// A Policy decides which checkpoints are kept in addition to the MaxToKeep
+// newest. It is a pure function of the list, so that the same run keeps the same
+// files.
 type Policy interface {
 	// Keep is asked after a save with all managed checkpoints, the oldest
 	// first. The result is as long: true keeps that checkpoint for now. A
@@ -109,7 +110,7 @@ func (p BestN) check() error {
 // text has to come out again as it was.
 type entry struct {
 	name    string // slash-separated prefix in the directory; "" for one outside
-	path    string // as Manager.Checkpoints gives it
+	path    string // as Manager.Checkpoints returns it
 	stamp   float64
 	step    int64 // -1 where unknown
 	metrics map[string]float64
@@ -135,14 +136,14 @@ func savedList(list []entry) []Saved {
 	return out
 }
 
-// retention is what decides over old checkpoints.
+// retention contains the rules for deleting old checkpoints.
 type retention struct {
 	max      int           // 0: all
 	every    time.Duration // 0: none is preserved
 	policies []Policy
 }
 
-// verdict is what a sweep decides.
+// verdict is the decision of a sweep.
 type verdict struct {
 	keep, drop []entry // managed on, and deleted
 	last       float64 // the time of the last checkpoint preserved for ever
@@ -176,7 +177,7 @@ func (r retention) sweep(list []entry, last float64) (verdict, error) {
 		case wanted[i]:
 			v.keep = append(v.keep, e)
 		case r.every > 0 && e.stamp-r.every.Seconds() >= v.last:
-			v.last = e.stamp // stays on disk, but nobody lists it any more
+			v.last = e.stamp // stays on disk, but is no longer listed
 		default:
 			v.drop = append(v.drop, e)
 		}

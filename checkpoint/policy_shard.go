@@ -19,14 +19,14 @@ func ShardByTask() ShardPolicy {
 // MaxShardSize splits the values over data files of at most size bytes of
 // values, and cuts tensors where they don't fit: TensorFlow's MaxShardSizePolicy
 // (python/checkpoint/sharding/sharding_policies.py), slice for slice. A tensor
-// that is larger than what is left in a file is cut along the dimension that
-// takes the fewest pieces of that size, into pieces of equal length; so 100
-// floats in files of 300 bytes become [0,50) and [50,75) in the first file and
-// [75,100) in the second.
+// larger than the space left in a file is cut along the dimension that needs the
+// fewest pieces of that size, into pieces of equal length; so 100 floats in
+// files of 300 bytes become [0,50) and [50,75) in the first file and [75,100) in
+// the second.
 //
-// What can't be cut goes to a file of its own even when that is larger than
+// A value that can't be cut gets a separate file even if that is larger than
 // size: a scalar, and an element or row beyond size, which TensorFlow tries to
-// cut for ever. The object graph counts as nothing. Tensors without elements,
+// cut forever. The object graph counts as zero bytes. Tensors without elements,
 // which TensorFlow's policy loses, are written.
 //
 // Pieces share the storage of their tensor, except those of a cut along an inner
@@ -50,7 +50,7 @@ func MaxShardSize(size int64) ShardPolicy {
 }
 
 type partitioner struct {
-	max, left int64 // bytes of a file, and what is left of the last one
+	max, left int64 // bytes of a file, and the bytes left in the last one
 	shards    [][]ShardTensor
 	large     [][]ShardTensor // those that are too large, each a file
 }
@@ -83,7 +83,7 @@ func (p *partitioner) add(v ShardTensor) error {
 		return nil
 	}
 
-	begin := make([]int, len(shape)) // what is placed already ends here
+	begin := make([]int, len(shape)) // the part placed already ends here
 	rest := shape.Clone()
 	size := total
 	for size > p.left {
@@ -125,8 +125,8 @@ func (p *partitioner) add(v ShardTensor) error {
 	return nil
 }
 
-// nextPart returns the dimension to cut and the length of the piece; 0 where
-// nothing fits what is left of the file.
+// nextPart returns the dimension to cut and the length of the piece, or 0 if
+// nothing fits the rest of the file.
 func (p *partitioner) nextPart(shape tensor.Shape, elem int64) (axis, length int) {
 	n := elements(shape)
 	parts := func(axis int) float64 {
@@ -147,9 +147,9 @@ func (p *partitioner) nextPart(shape tensor.Shape, elem int64) (axis, length int
 	return axis, int(math.Ceil(float64(shape[axis]) / least))
 }
 
-// sizes returns what TensorFlow's policy takes for the bytes of an element, and
-// of all: for strings the longest one's and the sum, for variants and the
-// object graph nothing.
+// sizes returns the number of bytes that TensorFlow's policy assumes for an
+// element and for all: for strings the longest one's and the sum, for variants
+// and the object graph 0.
 func sizes(v ShardTensor) (elem, total int64) {
 	switch {
 	case v.Name == trackable.ObjectGraphKey || v.Tensor.DType() == tensor.Variant:
@@ -182,7 +182,7 @@ func cut(v ShardTensor, begin []int, shape tensor.Shape) (ShardTensor, error) {
 		return ShardTensor{}, err
 	}
 	out := ShardTensor{Name: v.Name, Tensor: part, Full: whole, Slice: &bundle.Slice{Extents: make([]bundle.Extent, len(shape))}}
-	for i := range shape { // also where a dimension is taken whole, as in TensorFlow
+	for i := range shape { // also if a dimension is taken whole, as in TensorFlow
 		out.Slice.Extents[i] = bundle.Extent{Start: int64(begin[i]), Length: int64(shape[i])}
 	}
 	if v.Slice != nil {
@@ -202,13 +202,13 @@ func cutTensor(t *tensor.Tensor, begin []int, shape tensor.Shape) (*tensor.Tenso
 		strides[i] = n
 		n *= whole[i]
 	}
-	// Elements from the dimension run on lie one after another.
+	// The elements from the dimension run on are contiguous.
 	run := len(shape) - 1
 	for run > 0 && shape[run] == whole[run] {
 		run--
 	}
 	length, rows := int(elements(shape[run:])), int(elements(shape[:run]))
-	at := func(row int) int { // where a row begins in t
+	at := func(row int) int { // offset of a row in t
 		off := begin[run] * strides[run]
 		for i := run - 1; i >= 0; i-- {
 			off += (begin[i] + row%shape[i]) * strides[i]

@@ -12,11 +12,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Report says what a restore did and what it left open. Its lists show the
-// state at the end of the restore; [Report.Current] and the Assert methods deliver
-// what is pending, as [Checkpoint.Sync] does, and look at the state then.
+// Report describes the result of a restore and the values it left open. Its lists
+// show the state at the end of the restore; [Report.Current] and the Assert
+// methods first deliver pending values, as [Checkpoint.Sync] does, and show the
+// state then.
 type Report struct {
-	// Path is the checkpoint's prefix; "" where nothing was restored.
+	// Path is the checkpoint's prefix; "" if nothing was restored.
 	Path string
 	// Deferred are values that are pending for an object that doesn't exist yet.
 	Deferred []Item
@@ -26,19 +27,19 @@ type Report struct {
 	// Unused are values that no object can take (RestoreOptions.Partial).
 	Unused []Item
 
-	ck *Checkpoint // set where nothing was restored
+	ck *Checkpoint // set if nothing was restored
 	l  *load
 
 	restored *restoredList
 }
 
-// restoredList is what a restore gave values. There may be very many of them, of
-// whom nobody asks: items are made when somebody does.
+// restoredList lists the restored values. There may be very many, and most
+// callers never ask for them, so items are created on demand.
 type restoredList struct {
 	done  []done
 	attrs []string
 	nodes []int32         // of the reads that runs are
-	whole []bundle.Handle // and what was read
+	whole []bundle.Handle // and the tensors that were read
 	once  sync.Once
 	items []Item
 }
@@ -69,7 +70,7 @@ func (l *restoredList) count() int {
 	return max(n, len(l.items))
 }
 
-// restoredBy returns what a match gives values.
+// restoredBy returns the list of a match's values.
 func (m *match) restoredBy() *restoredList {
 	return &restoredList{done: m.restored, attrs: m.attrs, nodes: m.values.nodes, whole: m.values.whole}
 }
@@ -88,8 +89,8 @@ func (l *restoredList) single() []done {
 	return list
 }
 
-// String sums the report up in a line, and lists below it what is deferred,
-// missing or unused.
+// String returns a one-line summary of the report, followed by lists of the
+// deferred, missing or unused values.
 func (r *Report) String() string {
 	if r.Path == "" {
 		return "nothing restored"
@@ -114,13 +115,13 @@ type Item struct {
 	// Attribute is the attribute's name, "VARIABLE_VALUE" for variables; the
 	// saver's for objects that a registered saver has in charge.
 	Attribute string
-	// Key is the tensor's name in the checkpoint, "" where there is none.
+	// Key is the tensor's name in the checkpoint, "" if there is none.
 	Key string
-	// DType and Shape are the checkpoint's; the object's where the checkpoint has
-	// nothing.
+	// DType and Shape are the checkpoint's, or the object's if the checkpoint has
+	// no value.
 	DType tensor.DType
 	Shape tensor.Shape
-	// Why says what is wrong, "" where nothing is.
+	// Why is the cause of the item's mismatch, "" if there is none.
 	Why string
 	// Nearest are similar paths on the other side, best first; at most three.
 	Nearest []string
@@ -148,7 +149,7 @@ func (it Item) String() string {
 // scratch returns the report of a restore of the empty path.
 func (ck *Checkpoint) scratch() *Report { return &Report{ck: ck} }
 
-// errScratch is what the assertions say where nothing was restored.
+// errScratch is the error of the assertions if nothing was restored.
 var errScratch = errors.New("checkpoint: there was no checkpoint to restore (the path is empty), so nothing was matched")
 
 // AssertConsumed returns nil if every value of the checkpoint was restored and
@@ -189,7 +190,7 @@ func (r *Report) AssertExistingObjectsMatched() error {
 	return nil
 }
 
-// missing lists what the program's objects have no value for.
+// missing lists the program's objects without a value.
 func (l *load) missing() ([]Item, error) {
 	g, err := l.ck.walk()
 	if err != nil {
@@ -225,9 +226,9 @@ func (r *Report) AssertNontrivialMatch() error {
 	return fmt.Errorf("checkpoint: nothing but the root matched %s; these objects found no value:%s", r.Path, list(missing))
 }
 
-// ExpectPartial says that what is pending needn't ever be delivered: saves
-// aren't refused for it, and a variable that it doesn't fit, or that was written
-// since it was made, keeps what it has. It returns r.
+// ExpectPartial declares that pending values needn't ever be delivered: saves
+// aren't refused for them, and a variable that a value doesn't fit, or that was
+// written since it was created, keeps its value. It returns r.
 func (r *Report) ExpectPartial() *Report {
 	if r.l != nil {
 		r.l.mu.Lock()
@@ -237,8 +238,9 @@ func (r *Report) ExpectPartial() *Report {
 	return r
 }
 
-// AllowMissing says that variables made from now on needn't have a value in the
-// checkpoint, as when a model gets a new layer for fine-tuning. It returns r.
+// AllowMissing declares that variables created from now on needn't have a value
+// in the checkpoint, as when a model gets a new layer for fine-tuning. It
+// returns r.
 func (r *Report) AllowMissing() *Report {
 	if r.l != nil {
 		r.l.guards.Store(false)
@@ -246,8 +248,8 @@ func (r *Report) AllowMissing() *Report {
 	return r
 }
 
-// Current returns the report as it stands now, behind the delivery of what is
-// pending for objects that fields, slices and maps were given since.
+// Current returns the present report, after delivering pending values to
+// objects that were assigned to fields, slices and maps since.
 func (r *Report) Current() (*Report, error) {
 	if r.l == nil {
 		return r, nil
@@ -294,23 +296,23 @@ func list(items []Item) string {
 	return b.String()
 }
 
-// RestoreError says why a restore, or a delivery, was refused before anything
-// changed.
+// RestoreError is the reason that a restore, or a delivery, was refused before
+// anything changed.
 type RestoreError struct {
 	Path       string
 	Missing    []Item // objects without a value
 	Mismatched []Item // values of another type or shape
 	Unused     []Item // values without an object
 	ByName     bool   // the checkpoint has no object graph, names were compared
-	Late       bool   // what was refused is a delivery to objects that appeared after the restore
+	Late       bool   // whether a delivery to objects that appeared after the restore was refused
 
 	causes []error
 }
 
-// Unwrap returns what objects said about their values.
+// Unwrap returns the errors that objects reported for their values.
 func (e *RestoreError) Unwrap() []error { return e.causes }
 
-// Error lists the faults and what to do.
+// Error lists the faults and the remedies.
 func (e *RestoreError) Error() string {
 	var b strings.Builder
 	if e.Late {
@@ -333,30 +335,30 @@ func (e *RestoreError) Error() string {
 	return b.String()
 }
 
-// PendingError says that a save was refused because values of a restore, this
-// Checkpoint's or another one's of the same objects, are still pending: saved
-// now, they would be lost.
+// PendingError reports that a save was refused because values of a restore, of
+// this Checkpoint or of another one of the same objects, are still pending.
+// This save would lose them.
 type PendingError struct {
 	Path     string
 	Deferred []Item
 }
 
-// Error lists what is pending and what to do.
+// Error lists the pending values and the remedies.
 func (e *PendingError) Error() string {
 	return fmt.Sprintf("checkpoint: not saved, because %s of %s would be lost, pending for objects that aren't there yet; build those, or let the values go with Report.ExpectPartial:%s",
 		inWords(len(e.Deferred), "value"), e.Path, list(e.Deferred))
 }
 
-// InterruptedRestoreError says that a save was refused because a restore, this
-// Checkpoint's or another one's of the same objects, broke off half way, by a
-// damaged file or a cancelled context: the objects hold a mixture of old and
-// restored values, which must not become the latest checkpoint.
+// InterruptedRestoreError reports that a save was refused because a restore, of
+// this Checkpoint or of another one of the same objects, failed halfway,
+// because of a damaged file or a cancelled context. The objects hold a mixture
+// of old and restored values, which must not become the latest checkpoint.
 type InterruptedRestoreError struct {
 	Path string // the checkpoint that was being restored
 	Err  error  // why that broke off
 }
 
-// Error says what to do.
+// Error names the remedy.
 func (e *InterruptedRestoreError) Error() string {
 	return fmt.Sprintf("checkpoint: not saved, because the restore from %s broke off half way and left a mixture of values; restore a checkpoint that is sound, or make the objects anew: %v", e.Path, e.Err)
 }
@@ -364,17 +366,17 @@ func (e *InterruptedRestoreError) Error() string {
 // Unwrap returns why the restore broke off.
 func (e *InterruptedRestoreError) Unwrap() error { return e.Err }
 
-// SaverError says that an object was saved by a registered saver that can't
+// SaverError reports that an object was saved by a registered saver that can't
 // restore it here.
 type SaverError struct {
 	Path       string   // the checkpoint
 	Object     string   // the object's path
 	Saver      string   // the saver's full name, "package.name"
-	Registered []string // the savers there are, where it isn't among them
-	Refused    string   // the type that its Matches refuses, where it is
+	Registered []string // the registered savers, if it isn't among them
+	Refused    string   // the type that its Matches refuses, if it does
 }
 
-// Error names the saver and what to do.
+// Error names the saver and the remedy.
 func (e *SaverError) Error() string {
 	if e.Refused != "" {
 		return fmt.Sprintf("checkpoint: %s of %s was saved by the registered saver %q, whose Matches refuses the %s that is there now", e.Object, e.Path, e.Saver, e.Refused)

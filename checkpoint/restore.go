@@ -22,15 +22,15 @@ type RestoreOptions struct {
 	// report. Deferred ones may stay so: saves aren't refused for them. Default:
 	// both are errors (Options.Partial turns that round for all restores).
 	Partial bool
-	// AllowMissing lets objects keep the values they have where the checkpoint
-	// holds none for them, those that are made after the restore included; the
-	// ones there are now are listed in the report. Default: they are an error, of
-	// the restore or of the call that makes them.
+	// AllowMissing lets objects keep their values if the checkpoint has none for
+	// them, including objects created after the restore. The report lists the
+	// present ones. Default: they are an error, of the restore or of the call that
+	// creates them.
 	AllowMissing bool
 	// SkipSlots leaves optimizers' slot variables out. Default: they are restored.
 	SkipSlots bool
-	// SkipIterators leaves the places of iterators over datasets where they are,
-	// as for a run that goes on with other data. Default: they are restored.
+	// SkipIterators leaves the positions of iterators over datasets unchanged, as
+	// for a run that continues with other data. Default: they are restored.
 	SkipIterators bool
 	// Workers is how many goroutines read. Default: GOMAXPROCS.
 	Workers int
@@ -39,31 +39,30 @@ type RestoreOptions struct {
 	Progress func(done, total int64)
 }
 
-// Restore gives the objects the values of the checkpoint at path: a prefix, one
+// Restore sets the objects to the values of the checkpoint at path: a prefix, one
 // of its files, a directory with a "checkpoint" state file (its latest), or a
 // SavedModel's directory. The empty path means to start from scratch: nothing
 // happens, and the report's Path is empty.
 //
-// It first matches the file's graph with the objects, without reading a value.
-// What can't match is a *[RestoreError] that lists everything with the nearest
-// names, and nothing has changed: an object that the checkpoint has no value
-// for, a value of another type or shape, and a value that no object can take.
-// RestoreOptions say what to let pass. Then all values are read in parallel,
-// checksums verified, between two training steps.
+// It first matches the file's graph with the objects, without reading a value. If
+// they don't match, the error is a *[RestoreError] that lists everything with the
+// nearest names, and nothing has changed. Mismatches are an object without a value
+// in the checkpoint, a value of another type or shape, and a value that no object
+// can take. RestoreOptions can allow some of them. Then all values are read in
+// parallel, checksums verified, between two training steps.
 //
-// Values whose objects don't exist yet are deferred: a variable that is built
-// later has its value from the beginning ([trackable.Base.AddVariable]); Attach,
-// List's Append and Map's Set restore at once; what is put into plain fields,
-// slices and maps is restored at the beginning of the next step
-// ([trackable.Step], which every function call is), by [Checkpoint.Sync], and by
-// every save. Where restores overlap, the later one wins. A variable that was
-// written meanwhile isn't overwritten: that is a *[WrittenError].
+// Values whose objects don't exist yet are deferred: a variable that is built later
+// has its value from the beginning ([trackable.Base.AddVariable]); Attach, List's
+// Append and Map's Set restore at once; objects assigned to plain fields, slices
+// and maps are restored at the beginning of the next step ([trackable.Step], which
+// every function call is), by [Checkpoint.Sync], and by every save. If restores
+// overlap, the later one wins. A variable that was written meanwhile isn't
+// overwritten: the error is a *[WrittenError].
 //
-// A variable that is made after the restore, below the root, and that the
-// checkpoint has no value for, is an *[UnfilledError] of the call that makes it,
-// so that no program can run on weights which the restore didn't fill. AllowMissing
-// and [Report.AllowMissing] permit it. What optimizers make for themselves may
-// begin anew.
+// If a variable is created after the restore, below the root, and the checkpoint
+// has no value for it, the call that creates it returns an *[UnfilledError], so
+// that no program can run on weights which the restore didn't fill. AllowMissing
+// and [Report.AllowMissing] permit it. Optimizers' own variables may start fresh.
 //
 // A checkpoint without an object graph, as TF1's savers write, is matched by the
 // variables' full names, and late variables get their values by their names.
@@ -71,19 +70,19 @@ func (ck *Checkpoint) Restore(ctx context.Context, path string, o *RestoreOption
 	return ck.restoreFile(ctx, path, o, true)
 }
 
-// RestoreFS does what [Checkpoint.Restore] does, from fsys; path is
+// RestoreFS is like [Checkpoint.Restore], but reads from fsys; path is
 // slash-separated.
 func (ck *Checkpoint) RestoreFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFS(ctx, fsys, path, o, true)
 }
 
-// Read does what [Checkpoint.Restore] does, for what [Checkpoint.Write] wrote:
-// it makes no save_counter, and leaves the file's, if it has one, for later.
+// Read is like [Checkpoint.Restore], for checkpoints of [Checkpoint.Write]: it
+// creates no save_counter, and leaves the file's, if it has one, for later.
 func (ck *Checkpoint) Read(ctx context.Context, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFile(ctx, path, o, false)
 }
 
-// ReadFS does what [Checkpoint.Read] does, from fsys.
+// ReadFS is like [Checkpoint.Read], but reads from fsys.
 func (ck *Checkpoint) ReadFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFS(ctx, fsys, path, o, false)
 }
@@ -211,18 +210,18 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 			}
 			return l.carryOut(ctx, p)
 		}
-		// Where another goroutine added objects meanwhile, this was a look at a graph
-		// that changed, and not the last word.
+		// If another goroutine added objects meanwhile, this attempt saw a changing
+		// graph and isn't final.
 		if try == tries || !arriving && trackable.ArrivalsBegun() == begun {
 			return nil, p.refused
 		}
 	}
 }
 
-// proposal is what a restore would do.
+// proposal is a planned restore.
 type proposal struct {
 	match   *match
-	graph   *trackable.Graph // the program's; nil where the match is known to be complete
+	graph   *trackable.Graph // the program's; nil if the match is known to be complete
 	seen    covered
 	found   judgement
 	refused *RestoreError // nil: it can be carried out
@@ -269,8 +268,8 @@ func (l *load) propose(ctx context.Context) (*proposal, error) {
 	return p, nil
 }
 
-// adopt puts what a match found into a load that nothing else knows yet, so that
-// it can be judged; reset takes it out again.
+// adopt writes a match's results into a load that nothing else references yet,
+// so that it can be judged; reset removes them again.
 func (l *load) adopt(m *match) {
 	l.bound, l.objects = m.bound, m.objects
 	l.clashes = m.clashes
@@ -309,7 +308,7 @@ func (l *load) carryOut(ctx context.Context, p *proposal) (*Report, error) {
 	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
-	// What was attached between the look and the commit was reported to no Node.
+	// Objects attached between the match and the commit were reported to no Node.
 	if err := l.sync(ctx, false); err != nil {
 		return nil, err
 	}
@@ -328,7 +327,7 @@ func matchErr(m *match) error {
 // values a later restore has too doesn't count.
 const maxPendingRestores = 32
 
-// checkPendingCount returns an error where too many restores are pending for another
+// checkPendingCount returns an error if too many restores are pending for another
 // one.
 func (ck *Checkpoint) checkPendingCount() error {
 	var paths []string
@@ -364,13 +363,13 @@ func (ck *Checkpoint) keep(l *load) {
 	ck.mu.Unlock()
 }
 
-// Sync delivers what is pending for objects that are there by now: those that
-// plain fields, slices and maps hold. Every save calls it, and every
-// [trackable.Step] does the same for fields, slices and maps.
+// Sync delivers pending values to objects that exist by now: those in plain
+// fields, slices and maps. Every save calls it, and every [trackable.Step] does
+// the same for fields, slices and maps.
 //
-// A variable that was written since it was made isn't overwritten: that is a
-// *[WrittenError]. One that a strict restore has no value for is an
-// *[UnfilledError].
+// A variable that was written since it was created isn't overwritten: the error
+// is a *[WrittenError]. If a strict restore has no value for a variable, it is
+// an *[UnfilledError].
 func (ck *Checkpoint) Sync(ctx context.Context) error {
 	ck.busy.Lock()
 	defer ck.busy.Unlock()
@@ -384,9 +383,10 @@ func (ck *Checkpoint) sync(ctx context.Context) error {
 	return ck.checkFilled(ctx, false)
 }
 
-// deliverAll delivers what is pending for objects that are there by now.
+// deliverAll delivers pending values to objects that exist by now.
 func (ck *Checkpoint) deliverAll(ctx context.Context) error {
-	// The latest restore first: an earlier one doesn't overwrite what it set.
+	// The latest restore comes first, so that an earlier one doesn't overwrite its
+	// values.
 	for _, l := range slices.Backward(ck.pendingLoads()) {
 		if err := ctx.Err(); err != nil {
 			return err

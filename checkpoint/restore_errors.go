@@ -6,10 +6,11 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// WrittenError says that values of a restore came too late for their variables:
-// those were written, by training or by an assignment, between being made and
-// being put where the restore found them. Nothing was overwritten; calls and
-// saves are refused until it is settled which value counts.
+// WrittenError reports that values of a restore came too late for their
+// variables: these were written, by training or by an assignment, after their
+// creation and before they were placed where the restore found them. Nothing
+// was overwritten. Calls and saves are refused until the caller decides which
+// value counts.
 type WrittenError struct {
 	Path    string // the checkpoint
 	Written []Item // the variables
@@ -18,7 +19,7 @@ type WrittenError struct {
 	variables []*trackable.Variable
 }
 
-// Error names the variables and what to do.
+// Error names the variables and the remedies.
 func (e *WrittenError) Error() string {
 	if e.InStep {
 		return fmt.Sprintf("checkpoint: this call made %s and computed with first values, while %s holds others: put objects into their fields before the call:%s",
@@ -28,9 +29,9 @@ func (e *WrittenError) Error() string {
 		e.Path, inWords(len(e.Written), "variable"), list(e.Written))
 }
 
-// UnfilledError says that a variable was made below an object that a strict
-// restore filled, while the checkpoint has no value for it: it would be used
-// with its first, mostly random, value.
+// UnfilledError reports that a variable was created below an object that a
+// strict restore filled, and that the checkpoint has no value for it. It would
+// be used with its initial, mostly random, value.
 type UnfilledError struct {
 	Path     string // the checkpoint
 	Unfilled []Item // the variables
@@ -38,7 +39,7 @@ type UnfilledError struct {
 	variables []*trackable.Variable
 }
 
-// Error names the variables and what to do.
+// Error names the variables and the remedies.
 func (e *UnfilledError) Error() string {
 	return fmt.Sprintf("checkpoint: no value in %[2]s for %[1]s made since it was restored, which would be used with first values; if that is meant, allow it with RestoreOptions.AllowMissing or Report.AllowMissing:%[3]s",
 		inWords(len(e.Unfilled), "variable"), e.Path, list(e.Unfilled))

@@ -20,7 +20,7 @@ import (
 
 var ctx = context.Background()
 
-// newCheckpoint does what New does, which must work.
+// newCheckpoint calls New, which must succeed.
 func newCheckpoint(t testing.TB, root any, o *Options) *Checkpoint {
 	t.Helper()
 	ck, err := New(root, o)
@@ -123,8 +123,8 @@ func valuesOf(t testing.TB, ck *Checkpoint) map[string]*tensor.Tensor {
 
 var cmpTensors = cmp.Comparer(func(a, b *tensor.Tensor) bool { return a.Equal(b) })
 
-// TestTensorFlowsFilesRestore: what TensorFlow wrote gives every object its
-// value, and nothing is left over.
+// TestTensorFlowsFilesRestore checks that files written by TensorFlow fill
+// every object, and that no value is left over.
 func TestTensorFlowsFilesRestore(t *testing.T) {
 	for _, c := range goldens {
 		t.Run(c.name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestSavedModelVariables(t *testing.T) {
 	}
 }
 
-// TestNameBased restores what TF1's Saver wrote, in both formats.
+// TestNameBased restores checkpoints of TF1's Saver, in both formats.
 func TestNameBased(t *testing.T) {
 	for _, version := range []string{"v1", "v2"} {
 		t.Run(version, func(t *testing.T) {
@@ -271,8 +271,8 @@ func TestRestoreFromScratch(t *testing.T) {
 	wantFloats(t, root.V, 1)
 }
 
-// TestStrict: what can't match is refused before anything has changed, and the
-// error lists all of it with similar names.
+// TestStrict checks that mismatches are refused before anything has changed,
+// and that the error lists all of them with similar names.
 func TestStrict(t *testing.T) {
 	type saved struct{ Kernel, Bias, Gone, Shape, Type *trackable.Variable }
 	src := written(t, &saved{variable(1), variable(2), variable(3), variable(1, 2), variable(4)}, nil)
@@ -334,8 +334,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestUnusedAttributes: an object that no longer is a variable leaves the value
-// unused; the message says where.
+// TestUnusedAttributes checks that an object that no longer is a variable
+// leaves the value unused, and that the message contains the path.
 func TestUnusedAttributes(t *testing.T) {
 	src := written(t, &struct{ V1, V2 *trackable.Variable }{variable(1), variable(2)}, nil)
 	root := &struct{ V2 *trackable.Variable }{variable(0)}
@@ -390,8 +390,8 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// TestCombined: two objects of the file are one of the program; both give it
-// what they have.
+// TestCombined checks that one object of the program can be two of the file,
+// and gets the values of both.
 func TestCombined(t *testing.T) {
 	type dep struct {
 		trackable.Base
@@ -450,7 +450,7 @@ func TestRootAndExtras(t *testing.T) {
 		t.Errorf("save_counter %d, want 1", n)
 	}
 
-	// Split differently: what was an extra is the root's own, and the other way.
+	// Split differently: an extra becomes the root's own, and the other way round.
 	type split struct {
 		trackable.Base
 		Leaf, B *trackable.Variable
@@ -506,7 +506,7 @@ func TestSaveCounter(t *testing.T) {
 			t.Errorf("save %d = %q, %v, want %q", i, p, err, want)
 		}
 	}
-	// A file of Write has none: Restore makes it and says nothing.
+	// A file of Write has none: Restore creates it and reports nothing.
 	fresh := newCheckpoint(t, &state{variable(0)}, nil)
 	r := restored(t, fresh, dir, nil)
 	if err := r.AssertConsumed(); err != nil {
@@ -549,8 +549,8 @@ func mustOpen(t testing.TB, fsys fs.FS, p string) *View {
 	return v
 }
 
-// TestStateFile: saves without a manager keep the "checkpoint" file, which lists
-// the last one only; older files restore what they hold.
+// TestStateFile checks that saves without a manager keep the "checkpoint" file,
+// which lists only the last one, and that older files restore their values.
 func TestStateFile(t *testing.T) {
 	folder := t.TempDir()
 	type state struct {

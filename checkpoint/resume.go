@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// Resume begins a run where the last one in directory ended: it makes a
-// [Checkpoint] of root and a [Manager] of directory, and restores the latest
-// checkpoint as [Manager.RestoreOrInitialize] does. In an empty directory, or one
-// that isn't there yet, the run starts from scratch. The Manager is to be closed;
-// after an error there is none.
+// Resume continues the last run in directory: it creates a [Checkpoint] of root
+// and a [Manager] of directory, and restores the latest checkpoint as
+// [Manager.RestoreOrInitialize] does. In an empty directory, or one that doesn't
+// exist yet, the run starts from scratch. The caller closes the Manager; after an
+// error there is none.
 func Resume(ctx context.Context, root any, directory string, o *ManagerOptions) (*Manager, error) {
 	ck, err := New(root, nil)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 type counter struct{ Step *trackable.Scalar[int64] }
 
-// TestResumeGoesOnWhereTheLastRunEnded, and leaves the directory free where it
-// can't.
+// TestResumeGoesOnWhereTheLastRunEnded checks that Resume continues the last
+// run, and unlocks the directory if it fails.
 func TestResumeGoesOnWhereTheLastRunEnded(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "run")
 	for n := int64(1); n <= 3; n++ {

@@ -11,18 +11,20 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// RewriteOptions says what changes on the way; nil copies all as it is.
+// RewriteOptions describe the changes of a rewrite; nil copies everything
+// unchanged.
 type RewriteOptions struct {
-	// Rename gives a tensor its new name; the object graph's keys follow. Two
+	// Rename returns a tensor's new name; the object graph's keys follow. Two
 	// tensors of one name are an error. Default: names stay.
 	Rename func(name string) string
 	// Drop leaves a tensor out; the object graph's attribute goes with it.
 	// Default: none.
 	Drop func(name string) bool
-	// Convert gives a tensor's new value; nil means as it is. Default: values
+	// Convert returns a tensor's new value; nil means unchanged. Default: values
 	// stay, and bytes, slices and checksums are copied without decoding.
 	Convert func(name string, t *tensor.Tensor) (*tensor.Tensor, error)
-	// Writer says how the bundle is written. Default: bundle's defaults.
+	// Writer contains the options for writing the bundle. Default: bundle's
+	// defaults.
 	Writer *bundle.WriterOptions
 	// Progress is called with bytes done and bytes in all. Default: nothing is
 	// called.

@@ -18,7 +18,8 @@ import (
 // Saver saves and restores objects in its own way: objects that share state, or
 // that are written together. It is registered with [Savers.Register].
 type Saver struct {
-	// Name is the saver's name; with the package of Register it stands in files.
+	// Name is the saver's name. Files contain it with the package passed to
+	// Register.
 	Name string
 	// Matches reports whether the saver is in charge of an object. It is asked
 	// for every object of the graph.
@@ -28,14 +29,14 @@ type Saver struct {
 	// between training steps. Default (nil): the objects are saved as if there
 	// were no saver.
 	Save func(ctx context.Context, call *SaveCall) ([]string, error)
-	// Check looks whether Restore can go through, before anything is changed: an
-	// error refuses the whole restore, a *[RestoreError]. It gets what Restore
-	// will get, and must leave the objects alone. Default (nil): what is checked is
-	// that the saver is registered and accepts the objects, and that the
-	// checkpoint's files are all there.
+	// Check checks whether Restore can succeed, before anything is changed. An
+	// error refuses the whole restore with a *[RestoreError]. It gets the same call
+	// as Restore, and must not change the objects. Default (nil): the restore only
+	// checks that the saver is registered and accepts the objects, and that all
+	// files of the checkpoint exist.
 	Check func(ctx context.Context, call *RestoreCall) error
-	// Restore gives the objects their values, after the default restores.
-	// Default (nil): the values are looked for where a default save puts them.
+	// Restore sets the values of the objects, after the default restores. Default
+	// (nil): the values are read from the keys of a default save.
 	Restore func(ctx context.Context, call *RestoreCall) error
 	// Lenient skips, at a restore, objects that Matches refuses though they were
 	// saved with this saver. Default: that is an error.
@@ -53,13 +54,13 @@ func (s Saver) CheckpointSaver() Saver { return s }
 // and turn into one.
 type Registrable interface{ CheckpointSaver() Saver }
 
-// SaveCall is what a Saver's Save gets.
+// SaveCall is the argument of a Saver's Save.
 type SaveCall struct {
 	// Objects are the objects that Matches accepts, by their prefixes.
 	Objects Objects
 	// Prefix is "<checkpoint>-<package.name>", a path in Dir.
 	Prefix string
-	// Dir is where bundles are written.
+	// Dir is the directory for the bundles.
 	Dir vfs.Dir
 }
 
@@ -68,14 +69,14 @@ func (c *SaveCall) NewWriter(o *bundle.WriterOptions) (*bundle.Writer, error) {
 	return bundle.NewWriter(c.Dir, c.Prefix, o)
 }
 
-// RestoreCall is what a Saver's Restore gets.
+// RestoreCall is the argument of a Saver's Restore.
 type RestoreCall struct {
 	// Objects are the objects to restore, by the prefixes under which they were
 	// saved.
 	Objects Objects
 	// Prefix is the checkpoint's, a path in FS.
 	Prefix string
-	// FS is where the checkpoint lies.
+	// FS is the file system of the checkpoint.
 	FS fs.FS
 	// Reader reads the checkpoint.
 	Reader *bundle.Reader
@@ -129,7 +130,7 @@ type Savers struct {
 	count atomic.Int32 // of names, for those who ask once an object
 }
 
-// DefaultSavers is what nil means in [Options].
+// DefaultSavers are the savers if those of [Options] are nil.
 var DefaultSavers = new(Savers)
 
 // reservedPackage is TensorFlow's own; names in it would be taken for its.
@@ -137,8 +138,8 @@ const reservedPackage = "tf"
 
 // Register adds a saver under "pkg.Name"; an empty pkg means "Custom", as in
 // TensorFlow. The same name twice, the package "tf", a saver without a name or
-// without Matches, and a name that [Savers.Allow] doesn't list are errors. Where
-// several savers match an object, the one registered last is in charge.
+// without Matches, and a name that [Savers.Allow] doesn't list are errors. If
+// several savers match an object, the one registered last is used.
 func (s *Savers) Register(pkg string, saver Registrable) error {
 	if saver == nil {
 		return fmt.Errorf("checkpoint: there is no saver to register")
@@ -175,8 +176,8 @@ func (s *Savers) Register(pkg string, saver Registrable) error {
 	return nil
 }
 
-// Allow limits what can be registered from now on to these full names
-// ("package.name"); called again, it adds to them. Default: all are allowed.
+// Allow limits the savers that can be registered from now on to these full
+// names ("package.name"); further calls add to them. Default: all are allowed.
 func (s *Savers) Allow(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +220,7 @@ func (s *Savers) none() bool { return s.count.Load() == 0 }
 func saves(s *Saver) bool    { return s.Save != nil }
 func restores(s *Saver) bool { return s.Restore != nil }
 
-// find returns the saver in charge of obj, if it can do what is asked.
+// find returns the saver that handles obj, if can accepts it.
 func (s *Savers) find(obj trackable.Trackable, can func(*Saver) bool) (string, *Saver) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -121,7 +121,8 @@ func mapKeys(m map[string]string) func(func(string) bool) {
 	}
 }
 
-// TestAbsentSaver: a checkpoint says which saver it needs; nothing changes.
+// TestAbsentSaver checks that the error names the saver that a checkpoint
+// needs, and that nothing changes.
 func TestAbsentSaver(t *testing.T) {
 	src := written(t, newStacks(), &Options{Savers: stackSavers(t)})
 	live := newStacks()
@@ -152,8 +153,8 @@ func TestAbsentSaver(t *testing.T) {
 	}
 }
 
-// TestShardNames: what a saver returns must begin with the prefix it was given;
-// no shards are fine.
+// TestShardNames checks that names returned by a saver must begin with the
+// prefix it was given, and that it may return none.
 func TestShardNames(t *testing.T) {
 	type state struct {
 		P *part
@@ -282,7 +283,7 @@ func TestHalfSavers(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "no ink") || !strings.Contains(err.Error(), "Pkg.half") {
 			t.Errorf("error %v", err)
 		}
-		// What was written before the failure goes away.
+		// Files written before the failure are removed.
 		o = with(Saver{Save: func(ctx context.Context, call *SaveCall) ([]string, error) {
 			w, err := call.NewWriter(nil)
 			if err != nil {
@@ -374,8 +375,9 @@ func TestSaverLeavesNoFolder(t *testing.T) {
 	}
 }
 
-// TestWhatASaverCanKnowIsCheckedBeforeAnythingChanges: a file that is missing or
-// short, and what the saver's own Check refuses, leave the program as it was.
+// TestWhatASaverCanKnowIsCheckedBeforeAnythingChanges checks that a missing or
+// short file, or an error of the saver's own Check, leaves the program
+// unchanged.
 func TestWhatASaverCanKnowIsCheckedBeforeAnythingChanges(t *testing.T) {
 	o := &Options{Savers: stackSavers(t)}
 	refused := errors.New("the stack is too high")

@@ -8,8 +8,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestShards: a policy spreads values over data files, also cut into slices, and
-// the restore puts them together; the same beside a registered saver.
+// TestShards checks that a policy spreads values over data files, also cut into
+// slices, that the restore joins them, and that this works together with a
+// registered saver.
 func TestShards(t *testing.T) {
 	eachAlone := func(values []ShardTensor) (shards [][]ShardTensor, err error) {
 		for _, v := range values {

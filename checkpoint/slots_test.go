@@ -101,8 +101,8 @@ func TestSlotsInEveryOrder(t *testing.T) {
 	})
 }
 
-// TestSlotsNeedBoth: slots are saved where both the variable and the optimizer
-// are.
+// TestSlotsNeedBoth checks that slots are saved if both the variable and the
+// optimizer are.
 func TestSlotsNeedBoth(t *testing.T) {
 	o, a, b := momentum(t), variable(1), variable(2)
 	o.slot(t, a, "momentum", tensor.Scalar[float32](10))

@@ -25,7 +25,7 @@ import (
 type ShardTensor struct {
 	Name   string
 	Tensor *tensor.Tensor
-	Full   tensor.Shape  // the whole tensor's shape where Slice is set
+	Full   tensor.Shape  // the whole tensor's shape if Slice is set
 	Slice  *bundle.Slice // nil: the whole tensor
 }
 
@@ -35,21 +35,21 @@ type ShardTensor struct {
 type ShardPolicy func(values []ShardTensor) ([][]ShardTensor, error)
 
 // snapshot is a consistent cut of a checkpoint's state: it can be written while
-// training goes on. A variable that is updated meanwhile moves to a copy of its
-// storage; release ends that.
+// training continues. A variable that is updated meanwhile moves to a copy of
+// its storage; release ends that.
 type snapshot struct {
 	ck      *Checkpoint
 	values  []ShardTensor // without the object graph
 	release func()
 	graph   savedGraph // until it is encoded
 	encoded func() ShardTensor
-	// What registered savers wrote: the bundles' prefixes, in order. Savers run
-	// during the snapshot; staged holds their files until write copies them, nil
-	// where they were written in place.
+	// Results of registered savers: the bundles' prefixes, in order. Savers run
+	// during the snapshot; staged holds their files until write copies them, or is
+	// nil if they were written in place.
 	saved  []string
 	staged *vfs.Mem
 	parts  []string // bundles in the destination that are merged in the end
-	prefix string   // what savers were given
+	prefix string   // prefix passed to savers
 }
 
 // writeOptions changes how a snapshot is written; nil means the Checkpoint's
@@ -79,8 +79,8 @@ func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
 // writeNow does snapshot and write in one, for a save that isn't asynchronous:
 // registered savers write straight to dir.
 func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) error {
-	// A checkpoint of that name has come to its end. What caches it is given up while
-	// the objects are looked at.
+	// A checkpoint of that name is about to be replaced. Its cached data is dropped
+	// while the objects are examined.
 	evicted := make(chan any, 1)
 	go func() {
 		defer func() { evicted <- recover() }() // a panic of the program's own Dir belongs to who saves
@@ -110,24 +110,24 @@ func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*sna
 				}
 			}
 		case errors.As(err, &pending) && len(pending.Deferred) != left && trackable.ArrivalsBegun() != begun:
-			left = len(pending.Deferred) // one that came meanwhile may be what a value was pending for
+			left = len(pending.Deferred) // one that arrived meanwhile may be the object of a pending value
 		default:
 			return sn, err
 		}
 	}
 }
 
-// ErrDelivering says that a checkpoint was asked for by what a delivery calls (a
-// RestoreFromTensors, a RestoreSlot, a registered saver), in the midst of a restore.
+// ErrDelivering is the error of a checkpoint taken inside a delivery, in the middle
+// of a restore: by a RestoreFromTensors, a RestoreSlot or a registered saver.
 var ErrDelivering = errors.New("checkpoint: a checkpoint can't be taken while values of a restore are being delivered by the same goroutine; save when that is done")
 
-// arrivingError says that other goroutines are adding children to the program's
-// objects, whose values aren't all there yet.
+// arrivingError reports that other goroutines are adding children to the
+// program's objects, whose values aren't all delivered yet.
 type arrivingError struct{ list []*trackable.Arrival }
 
 func (*arrivingError) Error() string { return "checkpoint: values are being delivered" }
 
-// checkArriving returns an error where children of g are on their way.
+// checkArriving returns an error if children of g are being added.
 func checkArriving(g *trackable.Graph) error {
 	var others []*trackable.Arrival
 	for _, a := range trackable.Arrivals() {
@@ -145,7 +145,7 @@ func checkArriving(g *trackable.Graph) error {
 	return nil
 }
 
-// tryCut does what cut does, unless it meets children on their way.
+// tryCut is like cut, but fails if children are being added.
 func (ck *Checkpoint) tryCut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
 	ck.busy.Lock()
 	defer ck.busy.Unlock()
@@ -203,7 +203,7 @@ func (sn *snapshot) all(yield func(ShardTensor) bool) {
 	yield(sn.encoded())
 }
 
-// valueKey is what a variable's key has behind the variable's path.
+// valueKey is the part of a variable's key after the variable's path.
 var valueKey = trackable.AttributeKey("", trackable.VariableValue)
 
 // ObjectGraph returns the encoded TrackableObjectGraph that a save would write now. No
@@ -268,7 +268,7 @@ func (g *savedGraph) note(id int, attrs []trackable.Attribute) (values []ShardTe
 	return values
 }
 
-// serialized returns what the options say of an object.
+// serialized returns the attributes that the options define for an object.
 func (ck *Checkpoint) serialized(obj any) ([]trackable.Attribute, bool) {
 	if ck.o.Serialize == nil {
 		return nil, false
@@ -400,8 +400,8 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 	if len(sn.saved) == 0 {
 		return sn.writeBundle(ctx, dir, prefix, shards, count)
 	}
-	// With registered savers the default values are bundles of their own, one a
-	// shard, merged behind the savers' as TensorFlow does.
+	// With registered savers the default values are separate bundles, one per
+	// shard, merged after the savers' as TensorFlow does.
 	temp := prefix + "_temp"
 	defer func() { _ = dir.Remove(temp) }() // empty by now; if it stays, the next managed save removes it
 	for i, s := range shards {
@@ -417,8 +417,8 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 	return nil
 }
 
-// discard removes what was written of bundles that won't be merged, as far as
-// it can: a crash leaves the same files, and the next managed save removes them.
+// discard removes the files of bundles that won't be merged, as far as it can: a
+// crash leaves the same files, and the next managed save removes them.
 func discard(dir vfs.Dir, prefixes []string) {
 	for _, p := range prefixes {
 		folder, base := path.Split(p)
@@ -472,8 +472,8 @@ func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string,
 	return nil
 }
 
-// unstage copies what registered savers wrote to memory into dir, under names
-// that begin with the checkpoint's own.
+// unstage copies the files that registered savers wrote to memory into dir,
+// under names that begin with the checkpoint's prefix.
 func (sn *snapshot) unstage(ctx context.Context, dir vfs.Dir, prefix string) error {
 	for _, from := range sn.saved {
 		to := prefix + strings.TrimPrefix(from, sn.prefix)
@@ -502,7 +502,7 @@ func (sn *snapshot) unstage(ctx context.Context, dir vfs.Dir, prefix string) err
 	return nil
 }
 
-// counting adds up bytes and tells about them.
+// counting adds up bytes and reports their number.
 type counting struct {
 	done, total int64
 	report      func(done, total int64)

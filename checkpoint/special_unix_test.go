@@ -16,7 +16,7 @@ func TestPipesInTheDirectoryAreRefusedAtOnce(t *testing.T) {
 	for _, name := range []string{"checkpoint", lockName, "checkpoint.cairn.json"} {
 		dir := t.TempDir()
 		_, ck := newSteps(t)
-		if name == sideName { // which is read only beside a state file
+		if name == sideName { // which is read only if there is a state file
 			m := newManager(t, ck, dir, nil)
 			if _, err := m.Save(context.Background()); err != nil {
 				t.Fatal(err)

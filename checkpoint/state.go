@@ -14,24 +14,25 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// CheckpointState is what the file named "checkpoint" beside a run's checkpoints
-// holds: TensorFlow's message of that name. [GetCheckpointState] and
-// [ReadCheckpointState] read it, [UpdateCheckpointState] and [Manager] write it.
+// CheckpointState is the contents of the file named "checkpoint" in the folder
+// of a run's checkpoints: TensorFlow's message of that name.
+// [GetCheckpointState] and [ReadCheckpointState] read it,
+// [UpdateCheckpointState] and [Manager] write it.
 type CheckpointState struct {
 	// ModelCheckpointPath is the prefix of the latest checkpoint.
 	ModelCheckpointPath string
 	// AllModelCheckpointPaths are the prefixes of the managed checkpoints, the
 	// oldest first. Those kept for ever by KeepEvery are not among them.
 	AllModelCheckpointPaths []string
-	// AllModelCheckpointTimestamps says when each of them was written, in seconds
-	// since 1970; it is as long as the paths, or empty.
+	// AllModelCheckpointTimestamps are the times at which they were written, in
+	// seconds since 1970; it is as long as the paths, or empty.
 	AllModelCheckpointTimestamps []float64
 	// LastPreservedTimestamp is when the last checkpoint that is kept for ever was
 	// written, in seconds since 1970; 0 where nothing is known.
 	LastPreservedTimestamp float64
 }
 
-// StateOptions says where a state file lies and how paths stand in it; nil means
+// StateOptions locate a state file and set the form of paths in it; nil means
 // the defaults.
 type StateOptions struct {
 	// Filename is the state file's name in its folder. Default: "checkpoint".
@@ -39,8 +40,8 @@ type StateOptions struct {
 	// Relative writes absolute paths relative to the folder, so that it can be
 	// moved, as [Manager] and Save do. Default false.
 	Relative bool
-	// Dir is the folder itself, where it is no folder of the operating system.
-	// Default: vfs.OSDir of the path given.
+	// Dir is the folder, if it isn't a folder of the operating system. Default:
+	// vfs.OSDir of the path argument.
 	Dir vfs.Dir
 }
 
@@ -58,13 +59,13 @@ func (o *StateOptions) dir(path string) vfs.Dir {
 	return o.Dir
 }
 
-// A StateError says that a state file can't be read: it is no CheckpointState
-// as text proto, or names no checkpoint.
+// A StateError reports that a state file can't be read: it isn't a
+// CheckpointState as text proto, or names no checkpoint.
 type StateError struct {
 	File string // the state file
-	Line int    // where in it, from 1; 0 where no place is at fault
+	Line int    // line of the fault, from 1; 0 if it has no position
 	Col  int    // the byte in the line, from 1
-	What string // what is wrong
+	What string // the fault
 }
 
 // Error names file, place and fault.
@@ -88,9 +89,9 @@ func (s *CheckpointState) MarshalText() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalText reads the text of a state file, and leaves the paths as they
-// stand there. It takes whatever text proto allows, and skips unknown fields;
-// what it refuses is a [StateError] with the place.
+// UnmarshalText parses the text of a state file, and leaves the paths as they
+// are written. It accepts any text proto, and skips unknown fields; errors are
+// a [StateError] with the position.
 func (s *CheckpointState) UnmarshalText(text []byte) error {
 	got, err := parseState(statefile.Name, text)
 	if err == nil {
@@ -113,13 +114,13 @@ func parseState(file string, text []byte) (*CheckpointState, error) {
 }
 
 // ReadCheckpointState reads the state file called name in fsys, and leaves the
-// paths as they stand in it. Without such a file the error is [ErrNotFound]; a
-// state that names no latest checkpoint is a [StateError].
+// paths as they are written. If there is no such file the error is
+// [ErrNotFound]; a state that names no latest checkpoint is a [StateError].
 func ReadCheckpointState(fsys fs.FS, name string) (*CheckpointState, error) {
 	return readState(fsys, name, name)
 }
 
-// readState reads name in fsys; shown is what errors call it.
+// readState reads name in fsys; shown is its name in errors.
 func readState(fsys fs.FS, name, shown string) (*CheckpointState, error) {
 	f, err := fsys.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,11 +167,11 @@ func GetCheckpointState(dir string, opts *StateOptions) (*CheckpointState, error
 // that is there in a single step that survives a crash. Paths in s are as the
 // program has them: relative ones are relative to the working directory when
 // dir is relative, to dir when dir is absolute; in the file, they are relative
-// to dir. ModelCheckpointPath is added to the list where it isn't the last
-// there. s isn't changed.
+// to dir. ModelCheckpointPath is added to the list unless it is the last there.
+// s isn't changed.
 //
-// Timestamps that aren't as many as the paths are an error, and so is a path
-// that is the state file's own.
+// A number of timestamps other than that of the paths is an error, and so is
+// the path of the state file itself.
 func UpdateCheckpointState(dir string, s *CheckpointState, opts *StateOptions) error {
 	name := opts.filename()
 	file := joinPath(dir, name)
@@ -191,7 +192,7 @@ func UpdateCheckpointState(dir string, s *CheckpointState, opts *StateOptions) e
 	return nil
 }
 
-// stateToWrite gives s with the paths that are to stand in dir's state file.
+// stateToWrite returns s with paths in the form of dir's state file.
 func stateToWrite(dir string, s *CheckpointState, relative bool) (*CheckpointState, error) {
 	if s == nil || s.ModelCheckpointPath == "" {
 		return nil, errors.New("checkpoint: a state needs the path of the latest checkpoint (ModelCheckpointPath)")
@@ -211,8 +212,8 @@ func stateToWrite(dir string, s *CheckpointState, relative bool) (*CheckpointSta
 	return &out, nil
 }
 
-// pathInState returns how the path p stands in the state file of folder dir.
-// Where there is no way from dir to p (another drive), p stays as it is.
+// pathInState returns the form of path p in the state file of folder dir. If
+// there is no way from dir to p (another drive), p is unchanged.
 func pathInState(dir, p string, relative bool) string {
 	base := dir
 	if filepath.IsAbs(p) {
@@ -233,8 +234,8 @@ func pathInState(dir, p string, relative bool) string {
 	return p
 }
 
-// joinPath returns Python's os.path.join of two: it leaves dir as the user
-// wrote it, so that "./run" gives "./run/ckpt-1".
+// joinPath is Python's os.path.join of two paths: it leaves dir as the user
+// wrote it, so that "./run" produces "./run/ckpt-1".
 func joinPath(dir, name string) string {
 	if dir == "" || strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, string(filepath.Separator)) {
 		return dir + name

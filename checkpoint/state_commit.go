@@ -42,8 +42,8 @@ func tempOf(file string) (name string, ok bool) {
 	return rest[:i], len(random) == 16 && err == nil
 }
 
-// writeFileAtomically replaces the file name in dir: whoever reads it sees the
-// old bytes or the new ones, also after a crash. It is durable on return.
+// writeFileAtomically replaces the file name in dir: readers see the old bytes
+// or the new ones, also after a crash. It is durable on return.
 func writeFileAtomically(dir vfs.Dir, name string, data []byte) error {
 	err := putFile(dir, name, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -71,7 +71,7 @@ func maybePlaced(err error) bool {
 }
 
 // putFile writes a file under a temporary name, makes its bytes durable, and
-// gives it its name, which the caller makes durable.
+// renames it. The caller makes the name durable.
 func putFile(dir vfs.Dir, name string, fill func(io.Writer) error) (err error) {
 	temp := tempName(name)
 	if err = vfs.WriteFile(dir, temp, fill); err == nil {
@@ -80,7 +80,7 @@ func putFile(dir vfs.Dir, name string, fill func(io.Writer) error) (err error) {
 		}
 	}
 	if err != nil {
-		_ = dir.Remove(temp) // what stays is cleaned by the next save
+		_ = dir.Remove(temp) // the next save removes leftovers
 	}
 	return err
 }

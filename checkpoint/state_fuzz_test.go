@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// FuzzManagerOverState makes a manager over whatever stands in the state file and
-// saves with it: no panic, the new checkpoint is the latest, and a file that is
-// none of a checkpoint's stays.
+// FuzzManagerOverState creates a manager with any contents of the state file and
+// saves with it. It must not panic, the new checkpoint is the latest, and files
+// that don't belong to a checkpoint stay.
 func FuzzManagerOverState(f *testing.F) {
 	for _, s := range []string{
 		"", "model_checkpoint_path: \"ckpt-1\"\nall_model_checkpoint_paths: \"ckpt-1\"\nall_model_checkpoint_timestamps: 1732158522.25\nlast_preserved_timestamp: 1732158521.5\n",
@@ -64,9 +64,9 @@ func FuzzManagerOverState(f *testing.F) {
 	})
 }
 
-// TestACheckpointBelowAFileIsNone: the state file lists what would lie in a folder, but
-// a file has its name. There is nothing to delete, so that saves end well and list it
-// no more.
+// TestACheckpointBelowAFileIsNone checks a state file that lists a checkpoint in a
+// folder whose name is that of a file. There is nothing to delete, so saves succeed and
+// stop listing it.
 func TestACheckpointBelowAFileIsNone(t *testing.T) {
 	ctx := context.Background()
 	for name, dir := range map[string]vfs.Dir{"memory": vfs.MemDir(), "disk": vfs.OSDir(t.TempDir())} {

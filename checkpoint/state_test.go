@@ -31,7 +31,8 @@ func golden(t *testing.T, name string, into any) {
 	}
 }
 
-// oneFile returns a Dir that keeps what is written to it, whatever the folder.
+// oneFile returns a Dir that keeps the files written to it, whatever the
+// folder.
 func oneFile(t *testing.T) *vfs.Mem { t.Helper(); return vfs.MemDir() }
 
 func TestUpdateCheckpointStateWritesTensorFlowsBytes(t *testing.T) {
@@ -336,7 +337,8 @@ func TestExistsModTimesAndRemove(t *testing.T) {
 	}
 }
 
-// TestStateInADirOfTheProgramsOwn: what fails there is told.
+// TestStateInADirOfTheProgramsOwn checks that errors of the program's Dir are
+// reported.
 func TestStateInADirOfTheProgramsOwn(t *testing.T) {
 	disk := faultfs.New()
 	o := &StateOptions{Dir: disk}

@@ -22,8 +22,8 @@ type subNet struct {
 
 func newSubNet(l, w float32) *subNet { return &subNet{L: &orderPart{variable(l)}, W: variable(w)} }
 
-// TestPartsOfAModelInEveryOrder: a Checkpoint inside another one stands for the object
-// that holds the parts. The values are TensorFlow 2.21's.
+// TestPartsOfAModelInEveryOrder checks that a Checkpoint inside another one represents
+// the object that holds the parts. The values are TensorFlow 2.21's.
 func TestPartsOfAModelInEveryOrder(t *testing.T) {
 	type model struct {
 		Net  *subNet
@@ -154,7 +154,8 @@ func TestPartsOfAModelInEveryOrder(t *testing.T) {
 		if d := cmp.Diff([]string{"model/net/l/v", "model/net/w", "model/save_counter", "save_counter"}, trimmed(keys(outer, "outer"))); d != "" {
 			t.Errorf("the outer's keys (-TensorFlow +ours):\n%s", d)
 		}
-		// A program that starts anew goes on with both, the inner one's counter included.
+		// A program that starts again continues with both, including the inner one's
+		// counter.
 		again := newSubNet(9, 9)
 		inner = part(again)
 		outer = newCheckpoint(t, &struct{ Model *Checkpoint }{inner}, nil)
@@ -192,7 +193,7 @@ func TestPartsOfAModelInEveryOrder(t *testing.T) {
 	})
 }
 
-// trimmed returns keys without what all variables' end with.
+// trimmed returns keys without the suffix of all variables' keys.
 func trimmed(keys []string) []string {
 	for i, k := range keys {
 		keys[i] = strings.TrimSuffix(k, "/.ATTRIBUTES/VARIABLE_VALUE")

@@ -6,13 +6,13 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Restores of one Checkpoint overlap where a later one has something pending for the same
-// edge as an earlier one. As in TensorFlow, the child gets the later one's values, and the
-// earlier one's where the later file lacks the object. So an earlier restore lives on
-// until a later one has all that it has pending. That keeps a program that restores again
-// and again from collecting the graphs of all its files.
+// Restores of one Checkpoint overlap if a later one has values pending for the same edge
+// as an earlier one. As in TensorFlow, the child gets the later one's values, and the
+// earlier one's if the later file lacks the object. So an earlier restore stays alive
+// until a later one has all of its pending values. Therefore a program that restores again
+// and again doesn't accumulate the graphs of all its files.
 
-// yieldTo notes what a later restore has pending as well.
+// yieldTo drops the pending values that a later restore has too.
 func (l *load) yieldTo(later *load) {
 	later.mu.Lock()
 	defer later.mu.Unlock()
@@ -49,7 +49,8 @@ func (l *load) yieldTo(later *load) {
 	}
 }
 
-// comparison compares what two restores have pending. The locks of both are held.
+// comparison compares the pending values of two restores. The caller holds the
+// locks of both.
 type comparison struct {
 	old, later *load
 	same       map[int32]int32 // nodes of the old file → of the later one

@@ -10,8 +10,8 @@ import (
 )
 
 // A program has most of its variables in rows: nodes without children that follow
-// each other in the queue. What is planned for one of them depends on no other, so
-// that workers share a long row.
+// each other in the queue. The plan for one of them doesn't depend on the others,
+// so workers share a long row.
 
 // rowBatch is how many variables a worker takes at least.
 const rowBatch = 4096
@@ -44,9 +44,9 @@ func (ck *Checkpoint) listOf(obj any) (list []*trackable.Variable, ok bool) {
 	return *p, true
 }
 
-// bindList binds the elements of a long list to the nodes of one in the file, as many
-// workers as there are beside each other; done is false where that can't be done so, and
-// nothing is bound then. Where nothing is to be taken before them, they are taken too.
+// bindList binds the elements of a long list to the nodes of one in the file, in
+// parallel. If that isn't possible, done is false and nothing is bound. If no object is
+// queued before them, it takes them too.
 func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variable) (done bool, err error) {
 	l := m.l
 	nodes, n := l.graph.lists[s.node], len(list)
@@ -54,7 +54,7 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 		return false, nil
 	}
 	take := len(m.queue) == 0 && l.ck.o.Savers.none()
-	// Numbers that increase tell that no variable and no node comes twice.
+	// Increasing numbers show that no variable and no node occurs twice.
 	vars := make([]*trackable.Variable, n)
 	copy(vars, list)
 	// Mostly all of them get a value: those that do are this row, which isn't copied.
@@ -115,8 +115,8 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 	return true, nil
 }
 
-// addRow binds the nodes of a row; ok is false where that can't be done, and nothing is
-// bound then.
+// addRow binds the nodes of a row. If that isn't possible, ok is false and nothing is
+// bound.
 func (m *match) addRow(nodes []int32, vars []*trackable.Variable) (ok bool) {
 	before := m.bound.rows
 	if !m.bound.addRow(nodes, vars) {
@@ -129,16 +129,16 @@ func (m *match) addRow(nodes []int32, vars []*trackable.Variable) (ok bool) {
 	return true
 }
 
-// rowPart is what a worker takes of a row: from one place in it to another.
+// rowPart is a worker's part of a row: from one index in it to another.
 type rowPart struct {
 	match
 	from, to int
-	edges    []start // what may have edges
+	edges    []start // nodes that may have edges
 	apart    bool    // some of the row get no value
 }
 
-// partsOf divides a row of n variables, most of which give one value each: it gets into
-// its place at once.
+// partsOf divides a row of n variables. Most of them have one value each, which is
+// written directly to its final index.
 func (m *match) partsOf(n int) []rowPart {
 	m.values.grow(n)
 	parts := make([]rowPart, min(runtime.GOMAXPROCS(0), n/rowBatch))
@@ -170,7 +170,7 @@ func plainVariable(obj any) bool {
 	return ok
 }
 
-// takeRow does what take and finish do, for the first n of the queue.
+// takeRow performs take and finish for the first n nodes of the queue.
 func (m *match) takeRow(ctx context.Context, n int) error {
 	row := m.queue[:n]
 	m.queue = m.queue[n:]
@@ -191,7 +191,8 @@ func (m *match) takeRow(ctx context.Context, n int) error {
 	return m.join(ctx, parts)
 }
 
-// join adds what the parts of a row came to, and finishes what has edges.
+// join adds the results of the parts of a row, and finishes the nodes with
+// edges.
 func (m *match) join(ctx context.Context, parts []rowPart) error {
 	for i := range parts {
 		m.joinPart(&parts[i].match)
@@ -207,7 +208,7 @@ func (m *match) join(ctx context.Context, parts []rowPart) error {
 	return nil
 }
 
-// joinPart adds what a part of a row came to.
+// joinPart adds the results of a part of a row.
 func (m *match) joinPart(p *match) {
 	before := int32(len(m.values.whole))
 	for _, d := range p.restored {

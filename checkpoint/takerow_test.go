@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestLongRowsAreMatchedAsShortOnes: workers share a long row of variables, and what
-// comes of it is what comes of it one by one.
+// TestLongRowsAreMatchedAsShortOnes checks that a long row of variables shared by
+// workers has the same result as one matched one by one.
 func TestLongRowsAreMatchedAsShortOnes(t *testing.T) {
 	const n = 3*rowBatch + 17
 	type part struct{ W, B *trackable.Variable }
@@ -58,7 +58,7 @@ func TestLongRowsAreMatchedAsShortOnes(t *testing.T) {
 		}
 	}
 
-	// What doesn't fit is told in order, and nothing is changed.
+	// Mismatches are reported in order, and nothing is changed.
 	m = made(-1)
 	wrong := []int{0, 3, rowBatch, 2 * rowBatch, n - 1}
 	for _, i := range wrong {
@@ -78,8 +78,9 @@ func TestLongRowsAreMatchedAsShortOnes(t *testing.T) {
 	wantFloats(t, m.Row[1], -11)
 }
 
-// TestLongListsAreBoundAsShortOnes: in the program's order and in another one, with an
-// element twice, nil or elsewhere too, and where the file's elements are other ones.
+// TestLongListsAreBoundAsShortOnes checks lists in the program's order and in another
+// one, with an element twice, nil or elsewhere too, and with other elements in the
+// file.
 func TestLongListsAreBoundAsShortOnes(t *testing.T) {
 	const n = longList + 33
 	type model struct {

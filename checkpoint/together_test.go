@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestRestoresAndUpdatesDontBlockEachOther: of very many small variables and a few large
-// ones between them, in whatever order they are updated, outside of steps; nobody sees
-// half a value.
+// TestRestoresAndUpdatesDontBlockEachOther restores very many small variables with a few
+// large ones between them, while they are updated in any order, outside of steps. No
+// reader sees half a value.
 func TestRestoresAndUpdatesDontBlockEachOther(t *testing.T) {
 	var m struct{ V []*trackable.Variable }
 	for i := range 2000 {

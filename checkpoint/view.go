@@ -31,7 +31,7 @@ func Open(ctx context.Context, path string, o *bundle.ReaderOptions) (*View, err
 	return newView(ctx, src)
 }
 
-// OpenFS does what [Open] does, in fsys; path is slash-separated.
+// OpenFS is like [Open], but reads from fsys; path is slash-separated.
 func OpenFS(ctx context.Context, fsys fs.FS, path string, o *bundle.ReaderOptions) (*View, error) {
 	src, err := openFS(ctx, fsys, path, o)
 	if err != nil {
@@ -48,7 +48,7 @@ func newView(ctx context.Context, src source) (*View, error) {
 	return &View{src: src, graph: g}, nil
 }
 
-// Value is what [List] tells about one tensor.
+// Value is an entry of [List]: one tensor.
 type Value struct {
 	Name  string
 	DType tensor.DType
@@ -67,7 +67,7 @@ func List(ctx context.Context, path string) ([]Value, error) {
 }
 
 // Load reads one tensor of the checkpoint at path: TensorFlow's
-// tf.train.load_variable. Where there is none of that name, the error lists the
+// tf.train.load_variable. If there is none of that name, the error lists the
 // nearest names.
 func Load(ctx context.Context, path, name string) (*tensor.Tensor, error) {
 	src, err := openFile(ctx, path, nil)
@@ -100,7 +100,7 @@ func (v *View) Values() []Value { return values(v.src.reader) }
 
 // Load reads one tensor by its name in the checkpoint, or by a path of the object
 // graph that leads to it: edges joined by "/", after a variable the name of a
-// slot. Where there is none the error lists the nearest names.
+// slot. If there is none the error lists the nearest names.
 func (v *View) Load(ctx context.Context, name string) (*tensor.Tensor, error) {
 	r := v.src.reader
 	if _, ok := r.Entry(name); !ok && v.graph != nil {
@@ -113,7 +113,7 @@ func (v *View) Load(ctx context.Context, name string) (*tensor.Tensor, error) {
 	return r.Read(ctx, name)
 }
 
-// Close releases what the View holds. A second call does nothing.
+// Close releases the View's files. A second call does nothing.
 func (v *View) Close() error { return v.src.reader.Close() }
 
 // ViewNode is one object of a checkpoint's graph.
@@ -131,8 +131,8 @@ type ViewNode struct {
 	// Saver is the registered saver that saved the object, "package.name", and
 	// SaverObject the object's name with it; "" for most.
 	Saver, SaverObject string
-	// HasValues is the file's word on whether the object or one below it has
-	// values; in older files, which don't say, whether it isn't empty.
+	// HasValues is the file's flag for whether the object or one below it has
+	// values. Older files lack the flag; then it is whether the object isn't empty.
 	HasValues bool
 	// IsSlot reports whether the object is some owner's slot variable.
 	IsSlot bool
@@ -172,7 +172,7 @@ func (v *View) Nodes() []ViewNode {
 	return nodes
 }
 
-// errByName returns what graph questions get for a name-based checkpoint.
+// errByName returns the error of graph queries on a name-based checkpoint.
 func (v *View) errByName() error {
 	return fmt.Errorf("checkpoint: %s has no object graph (key %q): it was written by TF1's name-based saver; its tensors can be listed, loaded, and restored by full names", v.src.path, trackable.ObjectGraphKey)
 }
@@ -210,7 +210,7 @@ type DiffObject struct {
 }
 
 // Diff compares the checkpoint with root's graph without loading a value. To
-// compare with what a Checkpoint would restore into, give it the Checkpoint
+// compare with the objects that a Checkpoint would restore, pass the Checkpoint
 // itself.
 func (v *View) Diff(root any) (*Diff, error) {
 	if v.graph == nil {

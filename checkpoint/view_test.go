@@ -148,8 +148,8 @@ func TestViewOfSlotsAndSavers(t *testing.T) {
 	}
 }
 
-// TestRewrite: what somebody else wrote, with fields that this package doesn't
-// know, comes out as it went in.
+// TestRewrite checks that a file of another writer, with fields unknown to this
+// package, is copied unchanged.
 func TestRewrite(t *testing.T) {
 	// An object graph with unknown fields on every level.
 	unknown := func(n protowire.Number) []byte {
@@ -232,7 +232,7 @@ func TestRewrite(t *testing.T) {
 		t.Errorf("converted entry %+v", e)
 	}
 
-	// Restoring it ignores what it doesn't know, or says so.
+	// Restoring it ignores unknown fields, or reports them.
 	live := &struct{ V *trackable.Variable }{variable(0, 0)}
 	if _, err := newCheckpoint(t, live, nil).RestoreFS(ctx, src, "ckpt", nil); err == nil || !strings.Contains(err.Error(), "SOMETHING_NEW") {
 		t.Errorf("strict restore: %v", err)
@@ -241,7 +241,7 @@ func TestRewrite(t *testing.T) {
 	wantFloats(t, live.V, 1, 2)
 }
 
-// In Keras 3's checkpoints a kernel's key lies under the optimizer; people look
+// In Keras 3's checkpoints a kernel's key is below the optimizer; people look
 // for it in the layer.
 func TestViewLoadsByAnyPath(t *testing.T) {
 	ctx := t.Context()

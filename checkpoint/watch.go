@@ -14,7 +14,7 @@ import (
 // Checkpoint, and so the program's objects, in memory.
 type watcher struct{ ck weak.Pointer[Checkpoint] }
 
-// BeforeStep delivers what is pending for objects that have appeared.
+// BeforeStep delivers pending values to objects that have appeared.
 func (w watcher) BeforeStep(ctx context.Context) trackable.Watch {
 	when, _ := w.settle(ctx, nil)
 	return when
@@ -26,9 +26,9 @@ func (w watcher) AfterStep(ctx context.Context, before uint64) (trackable.Watch,
 	return w.settle(ctx, &before)
 }
 
-// settle delivers, and makes the objects for which that fails tell so when they
-// are used. With before it is the end of a step, and the error is about
-// variables that were made since.
+// settle delivers, and records failures so that the objects return them when
+// they are used. before is set at the end of a step. Then the error is about
+// variables that were created since.
 func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, error) {
 	ck := w.ck.Value()
 	if ck == nil {
@@ -39,7 +39,8 @@ func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, e
 	loads := ck.pendingLoads()
 	found := faults{}
 	var errs []error
-	// The latest restore first: an earlier one doesn't overwrite what it set.
+	// The latest restore comes first, so that an earlier one doesn't overwrite its
+	// values.
 	for _, l := range slices.Backward(loads) {
 		if before != nil {
 			errs = append(errs, l.usedTooEarly(ctx, *before))
@@ -49,7 +50,7 @@ func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, e
 	var unfilled *UnfilledError
 	if errors.As(ck.checkFilled(ctx, true), &unfilled) {
 		for _, v := range unfilled.variables {
-			if found[v] == nil { // why a value wasn't delivered says more
+			if found[v] == nil { // the reason that a value wasn't delivered is more specific
 				found[v] = unfilled
 			}
 		}
@@ -68,8 +69,8 @@ func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, e
 	return next, errors.Join(errs...)
 }
 
-// faults are what is wrong with variables, and with the Nodes of objects whose
-// variables aren't made yet.
+// faults are the errors of variables, and of the Nodes of objects whose
+// variables aren't created yet.
 type faults map[faulty]error
 
 type faulty interface{ SetFault(error) }
@@ -78,7 +79,7 @@ type faulty interface{ SetFault(error) }
 func (f faults) add(l *load, obj any, err error) {
 	g, walkErr := trackable.Walk(obj, &trackable.WalkOptions{NoSlots: true})
 	if walkErr != nil {
-		return // saves say so
+		return // saves report it
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +106,7 @@ func (f faults) since(n uint64) error {
 	return nil
 }
 
-// setFaults replaces the faults that the Checkpoint's objects tell.
+// setFaults replaces the errors that the Checkpoint's objects return.
 func (ck *Checkpoint) setFaults(found faults) {
 	for at, err := range found {
 		at.SetFault(err)
@@ -118,7 +119,8 @@ func (ck *Checkpoint) setFaults(found faults) {
 	ck.faults = found
 }
 
-// syncEach delivers as sync does, object by object where one of them fails.
+// syncEach delivers as sync does, but one object at a time if one of them
+// fails.
 func (l *load) syncEach(ctx context.Context, found faults) {
 	if l.sync(ctx, true) == nil {
 		return
@@ -143,7 +145,7 @@ func (l *load) syncEach(ctx context.Context, found faults) {
 	}
 }
 
-// wants says when l has to be asked again.
+// wants returns the changes after which l must be called again.
 func (l *load) wants() trackable.Watch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,9 +163,9 @@ func (l *load) wants() trackable.Watch {
 	return trackable.WatchEnded
 }
 
-// checkOthers returns what keeps ck from saving g after another Checkpoint's
-// restore: the fault of a variable, or a *PendingError where something is pending
-// for an object of g, which a save of either would lose.
+// checkOthers returns the reason that ck can't save g after another Checkpoint's
+// restore. It is the fault of a variable, or a *PendingError if values are
+// pending for an object of g, which a save of either would lose.
 func (ck *Checkpoint) checkOthers(ctx context.Context, g *trackable.Graph) error {
 	watchers := trackable.GateOf(ctx).Watchers()
 	if len(watchers) == 0 {
@@ -217,10 +219,9 @@ func (l *load) pendingIn(g *trackable.Graph) bool {
 	return false
 }
 
-// usedTooEarly returns an error where a step made variables in an object that
-// it put into its place too late for their values to be delivered: the step
-// computed with first values. Variables that there were before count as not
-// used.
+// usedTooEarly returns an error if a step created variables in an object that
+// it attached too late for their values to be delivered: the step computed with
+// initial values. Variables that existed before count as unused.
 func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	if l.graph == nil {
 		return nil // their names were looked up when they were made
@@ -256,9 +257,9 @@ func (ck *Checkpoint) pendingLoads() []*load {
 	return slices.Clone(ck.loads)
 }
 
-// checkFilled returns an *UnfilledError where the program has a variable that
-// the latest restore, a strict one, has no value for. Since it walks the whole
-// graph, steps ask for it where variables were made only.
+// checkFilled returns an *UnfilledError if the program has a variable without a
+// value in the latest restore, a strict one. Because it walks the whole graph,
+// steps call it only if variables were created.
 func (ck *Checkpoint) checkFilled(ctx context.Context, inStep bool) error {
 	made := trackable.VariablesMade()
 	ck.mu.Lock()
@@ -281,7 +282,7 @@ func (ck *Checkpoint) checkFilled(ctx context.Context, inStep bool) error {
 	}
 	l.watchBelow(g)
 	if len(arriving) > 0 {
-		return nil // who adds them gets the error; what else shows them is asked again
+		return nil // the caller that adds them gets the error; the others are checked again
 	}
 	ck.mu.Lock()
 	ck.filled = made

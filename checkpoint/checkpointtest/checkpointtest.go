@@ -1,6 +1,6 @@
 // Package checkpointtest helps the tests of programs that keep checkpoints:
-// [Keys] freezes the names under which values stand in files, [Check] holds
-// trackable types of one's own to what package checkpoint expects of them.
+// [Keys] freezes the names of values in files, [Check] checks that custom
+// trackable types behave as package checkpoint expects.
 package checkpointtest
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 // UpdateEnv is the environment variable that makes [Keys] write its golden file
-// instead of comparing with it, where it is set to anything.
+// instead of comparing with it, if it is set to any value.
 const UpdateEnv = "CHECKPOINTTEST_UPDATE"
 
 // Keys fails t if a checkpoint of root would hold other keys, types or shapes
@@ -101,11 +101,10 @@ func write(root any) (*checkpoint.Checkpoint, *vfs.Mem, error) {
 // build makes a fresh, built object graph each time; the values may differ from
 // call to call, the structure may not. It checks that
 //
-//   - the graph can be walked, and walking it again gives the same;
-//   - two graphs that build makes have the same keys, so that what one saved the
-//     other can restore;
-//   - what was saved restores into another graph, with nothing left over on
-//     either side, and saved again gives the same bytes;
+//   - the graph can be walked, and walking it again returns the same;
+//   - two graphs that build makes have the same keys, so that one can restore the checkpoint of the other;
+//   - a checkpoint restores into another graph, with nothing left over on
+//     either side, and saving it again produces the same bytes;
 //   - no object accepts an edge that it has already.
 func Check(t testing.TB, build func() any) {
 	t.Helper()

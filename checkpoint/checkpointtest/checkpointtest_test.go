@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// recorder is a testing.TB that keeps what is said to it.
+// recorder is a testing.TB that keeps its messages.
 type recorder struct {
 	testing.TB
 	said []string
