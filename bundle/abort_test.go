@@ -9,7 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestNothingIsWrittenAfterAbort: every later call says why, and no file comes back.
+// TestNothingIsWrittenAfterAbort checks that every later call returns the cause, and
+// that no file is created again.
 func TestNothingIsWrittenAfterAbort(t *testing.T) {
 	for what, fails := range map[string]bool{"a sound writer": false, "one that failed": true} {
 		t.Run(what, func(t *testing.T) {
@@ -56,8 +57,8 @@ func TestNothingIsWrittenAfterAbort(t *testing.T) {
 	}
 }
 
-// TestAbortTellsOfEachFileThatStays: the index goes before what it speaks of, and a file
-// that can't be removed keeps no other one.
+// TestAbortTellsOfEachFileThatStays checks that the index is removed before its data,
+// and that a file that can't be removed doesn't prevent the removal of the others.
 func TestAbortTellsOfEachFileThatStays(t *testing.T) {
 	for _, stays := range []string{".index", ".data-"} {
 		disk := faultfs.New()

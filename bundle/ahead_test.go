@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestATensorIsReadAhead: its first Read gives what Open read, its error included, and
-// later ones read again; all others read as ever.
+// TestATensorIsReadAhead checks that the first Read returns the value or error that
+// Open read, and that later ones, and those of other tensors, read the file.
 func TestATensorIsReadAhead(t *testing.T) {
 	disk := faultfs.New()
 	write(t, disk, "p", nil, func(w *Writer) {

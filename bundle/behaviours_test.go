@@ -20,8 +20,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// These are the behaviours that TensorFlow's own tests of bundles ask for, in
-// their order; what is tested elsewhere is named here:
+// These are the behaviours that TensorFlow's own tests of bundles check, in their order. The table
+// names the tests that are in other files:
 //
 //	SwapBytes                  TestSwapBytes
 //	Basic                      TestUnsortedKeysAreFoundSorted, TestEveryTypeRoundTripsInBothByteOrders

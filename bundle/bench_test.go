@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// benchDir returns a folder on the disk, not one in memory, where
-// CAIRN_BENCH_DIR says which.
+// benchDir returns a folder on disk, not one in memory, if CAIRN_BENCH_DIR
+// names one.
 func benchDir(b *testing.B) string {
 	if dir := os.Getenv("CAIRN_BENCH_DIR"); dir != "" {
 		sub, err := os.MkdirTemp(dir, "bundle")

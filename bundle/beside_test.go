@@ -56,9 +56,9 @@ func (f countingFile) Sync() error {
 	return f.File.Sync()
 }
 
-// TestSmallTensorsTakeFewWrites, one after the other, which go on while more is
-// collected; a write that fails fails the Finish at the latest, and what was
-// refused leaves nothing.
+// TestSmallTensorsTakeFewWrites checks that small tensors are collected into
+// few sequential writes, which run while more are collected. A failed write
+// fails the Finish at the latest, and a refused tensor leaves no bytes.
 func TestSmallTensorsTakeFewWrites(t *testing.T) {
 	const n, size = 20_000, 1024
 	want := make([]byte, 0, n*size)

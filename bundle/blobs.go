@@ -23,16 +23,16 @@ const (
 	// A chunk's checksum is taken while it is still in the cache. It is a
 	// multiple of every element's size.
 	chunk = 256 << 10
-	// small is up to which length pieces that lie together are read at once.
+	// small is the maximum length of adjacent pieces that are read together.
 	small = 128 << 10
-	// gap is what may lie between them.
+	// gap is the maximum number of bytes between them.
 	gap = 4 << 10
 	// handles is how many data files are held open during one call, and by a
 	// Writer.
 	handles = 64
 )
 
-// A piece is a tensor or a slice as it lies in a data file.
+// A piece is a tensor or a slice as stored in a data file.
 type piece struct {
 	off, size int64
 	elems     int64
@@ -41,14 +41,14 @@ type piece struct {
 	crc       uint32
 }
 
-// piece returns where a record's bytes lie, and what they are.
+// piece returns the piece that a record describes.
 func (rec *record) piece() piece {
 	return piece{off: rec.Offset, size: rec.Size, elems: rec.elems, dtype: rec.DType, shard: int32(rec.Shard), crc: rec.CRC}
 }
 
-// A blob is one stored piece being read, and where its bytes go; with neither
-// dst nor a sink the piece is only checked. A restore has one for each variable,
-// so what few of them need stands apart.
+// A blob is a stored piece being read, and its destination; with neither dst nor
+// a sink the piece is only checked. A restore has one for each variable, so
+// rarely used fields are in a separate struct.
 type blob struct {
 	piece
 	owner string             // the tensor's name
@@ -57,12 +57,12 @@ type blob struct {
 	*sink
 }
 
-// A sink is what takes the bytes of a piece that doesn't go to one place in its
-// order, and how far a large one is. At most one of scatter, strs, copy and v1 is
-// set.
+// A sink receives the bytes of a piece that isn't copied to one place in order,
+// and records the progress of a large piece. At most one of scatter, strs, copy
+// and v1 is set.
 type sink struct {
 	scatter func(buf []byte, at int64) // takes the bytes at that offset in the piece
-	strs    []string                   // where strings or variants go
+	strs    []string                   // destination of strings or variants
 	after   func()                     // called once all is there and right
 	copy    io.Writer                  // gets the bytes of a piece that is only checked, in order
 	v1      *v1Piece                   // of a checkpoint of version 1
@@ -84,7 +84,7 @@ type blobReader struct {
 	rowSize   int64  // how much is read at a time of small pieces
 	total     int64
 	done      atomic.Int64
-	reporting sync.Mutex // held by whoever calls progress
+	reporting sync.Mutex // held by the caller of progress
 
 	mu      sync.Mutex
 	sources map[int]*openShard
@@ -102,7 +102,7 @@ type nameError struct {
 // not open.
 type openShard struct {
 	size   int64
-	stored int64 // what lies on the disk
+	stored int64 // bytes stored on disk
 	src    *source
 	err    error
 	uses   int // workers that are reading it
@@ -152,7 +152,7 @@ func (br *blobReader) faults(limit int) error {
 	return errors.Join(errs...)
 }
 
-// openError says once which file can't be opened.
+// openError adds the name of the file that can't be opened, once.
 func openError(shown string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -204,7 +204,7 @@ func (br *blobReader) shard(n int) (*source, error) {
 	return s.src, nil
 }
 
-// stored returns how many bytes of the data files used so far lie on the disk.
+// stored returns the number of bytes on disk of the data files used so far.
 func (br *blobReader) stored() int64 {
 	br.mu.Lock()
 	defer br.mu.Unlock()
@@ -221,7 +221,7 @@ func (br *blobReader) release(n int) {
 	br.mu.Unlock()
 }
 
-// check returns an error unless a piece lies inside its data file.
+// check returns an error unless a piece is inside its data file.
 func (br *blobReader) check(b *blob) error {
 	src, err := br.shard(int(b.shard))
 	if err != nil {
@@ -240,8 +240,8 @@ func (br *blobReader) check(b *blob) error {
 	return nil
 }
 
-// checkAll does what check does for many pieces, of which most lie in the data
-// file of the one before.
+// checkAll is like check, for many pieces, most of which are in the data file
+// of the previous one.
 func (br *blobReader) checkAll(blobs []*blob) error {
 	shard, size := int32(-1), int64(0)
 	for _, b := range blobs {
@@ -268,11 +268,11 @@ func (r *Reader) ownerOf(rec *record) string {
 	return rec.Name
 }
 
-// A task is what a worker does at once: a row of small pieces, one chunk of a
-// large one, or a piece that must be read from its front.
+// A task is a worker's unit of work: a row of small pieces, one chunk of a
+// large one, or a piece that must be read from its beginning.
 type task struct {
 	blobs []*blob
-	chunk int // of the only blob; in version 1 the block that all of them lie in
+	chunk int // of the only blob; in version 1 the block of all of them
 
 	whole    []int32 // instead of blobs: reads of small tensors from one place on to another
 	from, to int64
@@ -338,8 +338,8 @@ func (b *blob) chunked() bool {
 	return (b.sink == nil || b.v1 == nil && b.copy == nil) && b.dtype.Fixed()
 }
 
-// run reads all blobs. The error is the first one, in no certain order where
-// several pieces are at fault; with keepGoing it is that of the context only.
+// run reads all blobs. It returns the first error, in no particular order if
+// several pieces are faulty; with keepGoing, only the context's error.
 func (br *blobReader) run(ctx context.Context) error {
 	var tasks []task
 	if br.tables != nil {
@@ -432,10 +432,10 @@ func (br *blobReader) finish(n int64) {
 	br.report(false)
 }
 
-// buffers are where workers read what doesn't go straight to where it belongs.
+// buffers are for reads that don't go directly to their destination.
 var buffers scratch.Pool[byte]
 
-// readAt fills p, or says what is wrong with the file.
+// readAt fills p, or returns an error that describes the file's fault.
 func readAt(src *source, p []byte, off int64, name string) error {
 	n, err := src.ReadAt(p, off)
 	if n == len(p) {
@@ -447,7 +447,7 @@ func readAt(src *source, p []byte, off int64, name string) error {
 	return fmt.Errorf("bundle: read %s: %w", src.name, err)
 }
 
-// row reads small pieces that lie together.
+// row reads adjacent small pieces.
 func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
 	start := blobs[0].off
 	end := start
@@ -553,8 +553,7 @@ func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 	br.checkSum(src, b, crc)
 }
 
-// sequential reads a piece from its front: strings, variants, and what is
-// copied.
+// sequential reads a piece from its beginning: strings, variants, and copies.
 func (br *blobReader) sequential(src *source, b *blob) {
 	big := br.r.header.BigEndian
 	var crc uint32

@@ -12,9 +12,8 @@ import (
 )
 
 // CopyFrom writes the tensor name of another checkpoint under the name as, with
-// its bytes, its slices, and what else its entry holds that this package
-// doesn't know; checksums are verified on the way. Where the byte orders
-// differ, and from version 1, the values are converted.
+// its bytes, its slices, and the entry's unknown fields. It verifies checksums.
+// If the byte orders differ, and from version 1, the values are converted.
 func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error {
 	if w.err != nil {
 		return w.err
@@ -43,11 +42,10 @@ func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error
 	return w.copySliced(rec, as, base)
 }
 
-// CopyAll writes all tensors of another checkpoint, as [Writer.CopyFrom] does
-// each, in the order of their bytes and in as many data files: a Writer that is
-// Like the Reader writes the very same files. The function rename, where it
-// isn't nil, gives tensors other names, or leaves out those for which it returns
-// false.
+// CopyAll writes all tensors of another checkpoint, each as [Writer.CopyFrom]
+// does, in the order of their bytes and in as many data files: a Writer that is
+// Like the Reader writes identical files. If the function rename isn't nil, it
+// returns new names, and false for tensors to leave out.
 func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string) (as string, keep bool)) error {
 	if w.err != nil {
 		return w.err
@@ -177,8 +175,8 @@ func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as 
 	return nil
 }
 
-// source returns what reads r's pieces, one after the other, and keeps its
-// files open from one to the next.
+// source returns the reader of r's pieces. It reads one after the other, and
+// keeps r's files open between them.
 func (w *Writer) source(r *Reader) *blobReader {
 	if w.from == nil || w.from.r != r {
 		w.closeSource()

@@ -26,13 +26,13 @@ import (
 var update = flag.Bool("update", false, "write testdata/damaged anew")
 
 // damagedFolder holds a checkpoint with the prefix ckpt in each folder, named
-// for what is wrong with it, and error.txt, the error that it must give.
+// for its fault, and error.txt, the expected error.
 const damagedFolder = "testdata/damaged"
 
 // A damage makes the files of a damaged checkpoint, by name.
 type damage func(t *testing.T) map[string][]byte
 
-// key and message of a table that is written as it stands.
+// row is a key and a message of a table, written as they are.
 type row struct {
 	key   string
 	value []byte
@@ -152,7 +152,7 @@ func v1(meta func(*pb.SavedSliceMeta), data func(*pb.SavedSlice)) damage {
 	}
 }
 
-// cut makes a sound bundle and gives its index to change.
+// cut builds a sound bundle and calls change with its index.
 func cut(change func(index []byte) []byte) damage {
 	return func(t *testing.T) map[string][]byte {
 		files := rows(goodHeader, goodData, row{"t", goodEntry().Marshal()})(t)
@@ -365,7 +365,7 @@ func TestUnsupportedTypeLeavesOthersReadable(t *testing.T) {
 	}
 }
 
-// FuzzOpen gives arbitrary files to the reader.
+// FuzzOpen opens arbitrary files.
 func FuzzOpen(f *testing.F) {
 	dir := vfs.MemDir()
 	smallBundle(f, dir, "ckpt")
@@ -377,8 +377,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzEntry gives arbitrary header, entry and data to the reader behind a sound
-// table.
+// FuzzEntry reads an arbitrary header, entry and data in a sound table.
 func FuzzEntry(f *testing.F) {
 	e := goodEntry()
 	f.Add(goodHeader.Marshal(), "t", e.Marshal(), goodData)
@@ -395,8 +394,7 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
-// FuzzV1 gives an arbitrary list of tensors and slice to the reader of version
-// 1.
+// FuzzV1 reads an arbitrary list of tensors and slice in version 1.
 func FuzzV1(f *testing.F) {
 	full := FullSlice(1)
 	meta := &pb.SavedTensorSlices{Meta: &pb.SavedTensorSliceMeta{Tensor: []*pb.SavedSliceMeta{{Name: "t", Type: 1, Shape: dims(2), Slice: []*pb.TensorSliceProto{sliceProto(full)}}}}}
@@ -411,8 +409,8 @@ func FuzzV1(f *testing.F) {
 	})
 }
 
-// accept reads a checkpoint from hostile files; what is read must be written
-// again and read the same.
+// accept reads a checkpoint from hostile files. Values that can be read must be
+// written again and read the same.
 func accept(t *testing.T, files map[string][]byte) {
 	dir := vfs.MemDir()
 	for name, b := range files {

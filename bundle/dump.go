@@ -16,8 +16,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Dump prints a bundle's index byte for byte with what the bytes mean, or the
-// table of a version 1 checkpoint. Two dumps can be compared as text.
+// Dump prints each byte of a bundle's index with its meaning, or the table of a
+// version 1 checkpoint. Two dumps can be compared as text.
 func Dump(ctx context.Context, w io.Writer, fsys fs.FS, prefix string) error {
 	if err := ctx.Err(); err != nil {
 		return err

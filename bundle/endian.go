@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// hostBig tells whether this machine is big-endian.
+// hostBig reports whether this machine is big-endian.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // swapBytes reverses each part of width bytes.

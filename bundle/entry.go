@@ -8,16 +8,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// An Entry is what a checkpoint's index says about one tensor.
+// An Entry is the description of one tensor in a checkpoint's index.
 type Entry struct {
 	Name  string
 	DType tensor.DType
 	Shape tensor.Shape // of the whole tensor
 
-	// Where the bytes lie: data file, place and number of bytes. Shard and
-	// Offset are zero where the tensor is stored in slices; Size is then the sum
-	// over all of them. In version 1 Size is what the elements take in memory,
-	// and 0 for strings.
+	// Location of the bytes: data file, offset and number of bytes. Shard and
+	// Offset are zero if the tensor is stored in slices; Size is then the sum over
+	// all of them. In version 1 Size is the size of the elements in memory, and 0
+	// for strings.
 	Shard        int
 	Offset, Size int64
 
@@ -28,16 +28,16 @@ type Entry struct {
 	// table's blocks.
 	CRC uint32
 
-	// Slices lists the parts of a tensor stored in slices, in the index's order;
-	// it is nil where the tensor lies in one piece.
+	// Slices lists the parts of a tensor stored in slices, in the index's order; it
+	// is nil if the tensor is stored in one piece.
 	Slices []Slice
 
 	index  *index // nil in version 1
 	number int32  // in the index
 }
 
-// Raw returns the entry's encoded message as it stands in the index, what this package
-// doesn't know included; it must not be changed. It is nil in version 1.
+// Raw returns the entry's encoded message in the index, including fields unknown to
+// this package. The caller must not change it. It is nil in version 1.
 func (e *Entry) Raw() []byte {
 	if e.index == nil {
 		return nil
@@ -48,16 +48,16 @@ func (e *Entry) Raw() []byte {
 // record is an entry of the index, that of a tensor or that of a slice.
 type record struct {
 	Entry          // Name is the key
-	at    int64    // where it stands in the index file
+	at    int64    // its offset in the index file
 	elems int64    // the number of elements
 	parts []int    // the records of the slices
 	slice *Slice   // for a slice's own record: which
 	home  int      // the data file that a sliced tensor's own entry speaks of, though it has no bytes there
-	v1    []v1Part // in version 1: where its slices stand
+	v1    []v1Part // in version 1: the positions of its slices
 	err   error    // why the tensor can't be read here, though the file is sound
 }
 
-// errUnsupported says that a sound file holds what this package, or this
+// errUnsupported returns an error for a sound file that this package, or this
 // platform, can't read; errors.Is finds [errors.ErrUnsupported] in it.
 func errUnsupported(format string, args ...any) error {
 	return &unsupportedError{fmt.Sprintf("bundle: "+format, args...)}

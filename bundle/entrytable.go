@@ -41,8 +41,8 @@ func (t *entryTable) has(key string) bool {
 	return ok
 }
 
-// tensor returns what is there of a tensor stored in slices, and whether there is
-// an entry at all.
+// tensor returns the row of a tensor stored in slices, and whether there is an
+// entry at all.
 func (t *entryTable) tensor(key string) (s *slicedRow, there bool) {
 	i, there := t.byKey.find(key, t.key)
 	return t.sliced[int32(i)], there
@@ -53,7 +53,7 @@ func (t *entryTable) key(i int) string { return t.row(i).key }
 
 func (t *entryTable) row(i int) *indexRow { return &t.rows[i>>chunkShift][i&(1<<chunkShift-1)] }
 
-// keep copies b to where it stays.
+// keep copies b to permanent memory.
 func (t *entryTable) keep(b []byte) string {
 	if len(b) > cap(t.arena)-len(t.arena) {
 		t.arena = make([]byte, 0, max(keyArena, len(b)))
@@ -88,8 +88,8 @@ func (t *entryTable) addSliced(key string, s *slicedRow) {
 	t.add(key, nil)
 }
 
-// size returns about how many bytes the index will have: of a name, an object's
-// number and what stands behind it mostly differ from the one before.
+// size returns the approximate size of the index. In a name, mostly only an
+// object's number and the text after it differ from the previous one.
 func (t *entryTable) size() int { return t.bytes + 40*t.n + 1<<10 }
 
 // write writes the index, sorted.
@@ -112,7 +112,7 @@ func (t *entryTable) write(f io.Writer, header *pb.BundleHeaderProto) error {
 	return w.Finish()
 }
 
-// A location says where a tensor's bytes lie, and their masked checksum.
+// A location is the place of a tensor's bytes, and their masked checksum.
 type location struct {
 	shard        int
 	offset, size int64
@@ -124,9 +124,9 @@ func (l location) set(e *pb.BundleEntryProto) {
 	e.ShardId, e.Offset, e.Size, e.Crc32c = int32(l.shard), l.offset, l.size, l.crc
 }
 
-// appendKind appends the fields of an entry that say what the tensor is. What
-// pb.BundleEntryProto gives is the same: millions of small tensors shouldn't take
-// ten allocations each.
+// appendKind appends the fields of an entry for the tensor's type and shape. The
+// encoding equals that of pb.BundleEntryProto, without ten allocations for each
+// of millions of small tensors.
 func appendKind(b []byte, d tensor.DType, shape tensor.Shape) []byte {
 	b = appendNumber(b, 1, int64(d))
 	n := 0
@@ -179,8 +179,8 @@ func appendSlice(b []byte, s Slice) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, 7, protowire.BytesType), sliceProto(s).Marshal())
 }
 
-// newSlicedRow returns the row of a tensor in slices, which speaks of a data file
-// though it has no bytes of its own.
+// newSlicedRow returns the row of a tensor in slices, which names a data file
+// although it has no bytes there.
 func newSlicedRow(d tensor.DType, full tensor.Shape, shard int) *slicedRow {
 	kind := appendKind(nil, d, full)
 	return &slicedRow{kind: string(kind), head: location{shard: shard}.append(kind)}

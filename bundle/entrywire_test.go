@@ -11,10 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestEntriesAreDecodedAsTheirMessageIs cuts entries off at every byte, puts
-// other bytes in each place, and holds the decoder of entries against that of
-// the whole message: they take and refuse the same, and find the same in what
-// they take.
+// TestEntriesAreDecodedAsTheirMessageIs truncates entries at every byte, puts
+// other bytes in each place, and compares the decoder of entries with that of
+// the whole message. Both must accept and refuse the same, and return the same
+// fields.
 func TestEntriesAreDecodedAsTheirMessageIs(t *testing.T) {
 	dims := func(sizes ...int64) *pb.TensorShapeProto {
 		s := &pb.TensorShapeProto{}

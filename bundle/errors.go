@@ -9,12 +9,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// ErrCorrupt is what errors.Is finds in every [CorruptError].
+// ErrCorrupt is matched by errors.Is in every [CorruptError].
 var ErrCorrupt = errors.New("bundle: corrupt checkpoint")
 
-// ErrNotFound is what errors.Is finds in every [NotFoundError] and in every
-// [PathError]. It is of the family of [fs.ErrNotExist]: errors.Is finds that
-// one too.
+// ErrNotFound is matched by errors.Is in every [NotFoundError] and in every
+// [PathError]. It wraps [fs.ErrNotExist].
 var ErrNotFound error = notFound{}
 
 type notFound struct{}
@@ -22,18 +21,18 @@ type notFound struct{}
 func (notFound) Error() string        { return "bundle: not found" }
 func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// ErrIncomplete is what errors.Is finds where the slices of a tensor that are
-// there don't cover what is asked for: part of a checkpoint that is still to be
-// merged, or a partitioned tensor that was saved in part.
+// ErrIncomplete is matched by errors.Is if the stored slices of a tensor don't
+// cover the requested part: in a part of a checkpoint that is still to be
+// merged, or for a partitioned tensor that was saved in part.
 var ErrIncomplete = errors.New("bundle: not all slices are there")
 
-// A CorruptError says that a file is not what its format asks for: it is
-// truncated, a checksum differs, a size lies, a message can't be decoded.
+// A CorruptError reports that a file violates its format: it is truncated, a
+// checksum differs, a size is wrong, a message can't be decoded.
 type CorruptError struct {
 	File   string // the file's name, as it was opened
-	Offset int64  // where in the file the fault lies, or begins; -1 where no single place is at fault
-	Name   string // the tensor that the fault belongs to, "" where it is none's
-	What   string // what is wrong
+	Offset int64  // offset of the fault in the file, or of its beginning; -1 if it has no single place
+	Name   string // the tensor that the fault belongs to, "" if there is none
+	What   string // the fault
 	Err    error  // the cause, or nil
 }
 
@@ -51,7 +50,7 @@ func (e *CorruptError) Error() string {
 	}
 	b.WriteString(": ")
 	b.WriteString(e.What)
-	if e.Err != nil && !errors.Is(e.Err, fs.ErrNotExist) { // What says that
+	if e.Err != nil && !errors.Is(e.Err, fs.ErrNotExist) { // What contains that
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return b.String()
@@ -63,10 +62,10 @@ func (e *CorruptError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// A NotFoundError says that a bundle has no tensor of that name.
+// A NotFoundError reports that a bundle has no tensor of that name.
 type NotFoundError struct {
 	Prefix  string   // the bundle's prefix
-	Name    string   // what was asked for
+	Name    string   // the requested name
 	Nearest []string // the names most like it, best first; at most five
 }
 
@@ -84,13 +83,13 @@ func (e *NotFoundError) Is(target error) bool {
 	return target == ErrNotFound || target == fs.ErrNotExist
 }
 
-// A MismatchError says that a tensor was to be read into another one of a
-// different type or shape, or that a slice doesn't fit the tensor.
+// A MismatchError reports that the destination of a read has a different type
+// or shape, or that a slice doesn't fit the tensor.
 type MismatchError struct {
 	Name      string       // the tensor
-	Want      tensor.DType // what the bundle holds
+	Want      tensor.DType // that of the bundle
 	WantShape tensor.Shape
-	Got       tensor.DType // what the caller gave
+	Got       tensor.DType // that of the caller
 	GotShape  tensor.Shape
 	What      string // more words, or ""
 }
@@ -104,16 +103,16 @@ func (e *MismatchError) Error() string {
 	return s
 }
 
-// A PathError says that no bundle lies where one was looked for, and what was
+// A PathError reports that there is no bundle at a path, and describes the file
 // found there instead.
 type PathError struct {
-	Path  string // what was given
-	Found string // what lies there, in words: "nothing", "a directory without a checkpoint file", …
-	Hint  string // what to do instead, or ""
+	Path  string // the path looked up
+	Found string // description of the file there: "nothing", "a directory without a checkpoint file", …
+	Hint  string // remedy, or ""
 	Err   error  // the cause, or nil
 }
 
-// Error says what was found and what to do.
+// Error describes the file found and the remedy.
 func (e *PathError) Error() string {
 	s := fmt.Sprintf("bundle: no checkpoint at %q: found %s", e.Path, e.Found)
 	if e.Hint != "" {
@@ -131,15 +130,15 @@ func (e *PathError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrNotFound] or [fs.ErrNotExist].
 func (e *PathError) Is(target error) bool { return target == ErrNotFound || target == fs.ErrNotExist }
 
-// ErrVersion is what errors.Is finds in every [VersionError].
+// ErrVersion is matched by errors.Is in every [VersionError].
 var ErrVersion = errors.New("bundle: version of the format not supported")
 
-// A VersionError says that a checkpoint's header is for other readers than this
-// one.
+// A VersionError reports that a checkpoint's header requires another version of
+// the reader.
 type VersionError struct {
 	File        string // the index file
 	Producer    int    // the version it was written in
-	MinConsumer int    // the oldest version that it says can read it
+	MinConsumer int    // the oldest version that can read it, according to the header
 	Reader      int    // this reader's version
 	What        string // which rule is broken
 }

@@ -108,8 +108,7 @@ func ExampleReader_ReadSlice() {
 	// [2,2,8] [104 105 106]
 }
 
-// Write a checkpoint again with other names; what this package doesn't know in
-// it stays.
+// Write a checkpoint again with other names; unknown fields are kept.
 func ExampleWriter_CopyAll() {
 	ctx := context.Background()
 	r, err := bundle.Open(ctx, os.DirFS("testdata/tf2.21"), "merge_one/ckpt", nil)
@@ -161,7 +160,7 @@ func ExampleMerge() {
 	// Output: [all.data-00000-of-00002 all.data-00001-of-00002 all.index]
 }
 
-// Find the checkpoint that somebody means.
+// Find the checkpoint that a path means.
 func ExampleFindPrefix() {
 	fsys := os.DirFS("testdata/tf2.21")
 	for _, name := range []string{"objects", "strings/ckpt.index", "strings"} {
@@ -178,7 +177,7 @@ func ExampleFindPrefix() {
 	// bundle: no checkpoint at "strings": found a directory without a checkpoint file; the directory holds the checkpoint "strings/ckpt"
 }
 
-// The bytes of the smallest index, with what they mean.
+// The bytes of the smallest index, with their meaning.
 func ExampleDump() {
 	ctx := context.Background()
 	dir := vfs.MemDir()

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Found says what lies at a path that somebody gave for a checkpoint.
+// Found is the checkpoint found at a user's path.
 type Found struct {
 	Kind   FoundKind
 	Prefix string // the checkpoint's prefix, to be opened
@@ -41,12 +41,12 @@ const (
 // FindPrefix finds the checkpoint that name means: a prefix, one of its files,
 // a folder with a checkpoint state file or that file itself (its latest
 // checkpoint), a SavedModel's folder or its variables folder, a file of version
-// 1. Where there is none, the [PathError] says what was found instead. That the
-// checkpoint is sound is left to [Open].
+// 1. If there is none, the [PathError] describes the file found instead.
+// FindPrefix doesn't check the checkpoint; [Open] does.
 func FindPrefix(fsys fs.FS, name string) (Found, error) { return find(fsys, name, name, nil) }
 
-// FindFile does what [FindPrefix] does for a path of the operating system; so
-// are Prefix and Dir of what it finds.
+// FindFile is like [FindPrefix], for a path of the operating system. Prefix and
+// Dir of the result are such paths, too.
 func FindFile(p string) (Found, error) {
 	dir, base := splitFile(p)
 	// The state file may name checkpoints elsewhere on the machine.
@@ -66,8 +66,8 @@ func FindFile(p string) (Found, error) {
 	return found.within(dir), nil
 }
 
-// splitFile parts a path of the operating system into a folder and a name in
-// it, "." where the path is the folder.
+// splitFile splits a path of the operating system into a folder and a name in
+// it, "." if the path is the folder.
 func splitFile(p string) (dir, base string) {
 	clean := filepath.Clean(p)
 	dir, base = filepath.Split(clean)
@@ -80,7 +80,7 @@ func splitFile(p string) (dir, base string) {
 	return dir, base
 }
 
-// within returns what was found in folder dir, as paths of the operating system.
+// within returns f, found in folder dir, with paths of the operating system.
 func (f Found) within(dir string) Found {
 	f.Prefix = filepath.Join(dir, filepath.FromSlash(f.Prefix))
 	f.Dir = filepath.Join(dir, filepath.FromSlash(f.Dir))
@@ -185,8 +185,8 @@ func namedBeside(fsys fs.FS, dir, latest string) (Found, bool) {
 	return Found{Kind: FoundState, Prefix: prefix, Dir: dir, Elsewhere: !below}, true
 }
 
-// namedLatest returns the path that the state file of a folder gives as the
-// latest, "" where it gives none.
+// namedLatest returns the path of the latest checkpoint in the state file of a
+// folder, or "" if there is none.
 func namedLatest(fsys fs.FS, dir string) string {
 	src, err := openSource(fsys, path.Join(dir, statefile.Name))
 	if err != nil {
@@ -234,7 +234,8 @@ func looksLikeTable(fsys fs.FS, name string) bool {
 	return tail == [8]byte{0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb}
 }
 
-// describe says what lies where no checkpoint is.
+// describe returns a PathError that describes the file at a path without a
+// checkpoint.
 func describe(fsys fs.FS, name, shown string, cause error) error {
 	e := &PathError{Path: shown, Err: cause}
 	info, err := fs.Stat(fsys, name)
@@ -282,7 +283,7 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 		}
 		e.Found = fmt.Sprintf("a file of %d bytes that is no checkpoint", info.Size())
 		if !info.Mode().IsRegular() {
-			e.Found = vfs.DescribeMode(info.Mode()) // its size says nothing
+			e.Found = vfs.DescribeMode(info.Mode()) // its size is meaningless
 		}
 	default:
 		e.Found = "nothing"

@@ -10,7 +10,7 @@ import (
 type Handle struct {
 	n    int32  // the entry's number and one
 	of   uint16 // the Reader's number
-	kind uint16 // the number of the tensor's kind; 0 where the entry tells
+	kind uint16 // the number of the tensor's kind; 0 if the entry must be decoded
 }
 
 // Valid reports whether h is a tensor.
@@ -19,8 +19,8 @@ func (h Handle) Valid() bool { return h.n != 0 }
 // entry returns the number of the entry.
 func (h Handle) entry() int { return int(h.n) - 1 }
 
-// Find looks a tensor up. What is found can be asked about, and read, without
-// another look-up.
+// Find looks a tensor up. The handle describes the tensor, and reads it,
+// without another look-up.
 func (r *Reader) Find(name string) (Handle, bool) {
 	i, ok := r.lookup(name)
 	if !ok {
@@ -50,8 +50,8 @@ func (r *Reader) has(h Handle) bool {
 	return h.Valid() && h.of == r.number && h.entry() < n
 }
 
-// FindAfter does what Find does, for a tensor that most likely follows another one in
-// the index or in the data files.
+// FindAfter is like Find, for a tensor that most likely follows prev in the index or
+// in the data files.
 func (r *Reader) FindAfter(name string, prev Handle) (Handle, bool) {
 	if r.version == 1 || !prev.Valid() {
 		return r.Find(name)

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestFoundTensorsAreReadWithoutALookUp: a handle says of a tensor what its entry
-// says, and reads it.
+// TestFoundTensorsAreReadWithoutALookUp checks that a handle returns the same as
+// the tensor's entry, and reads the tensor.
 func TestFoundTensorsAreReadWithoutALookUp(t *testing.T) {
 	dir := vfs.MemDir()
 	const n = 300
@@ -66,8 +66,8 @@ func TestFoundTensorsAreReadWithoutALookUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Handles tell most Readers apart, and where they don't, no entry is looked at that
-	// isn't there.
+	// Handles identify most Readers. If they don't, no entry outside the index is
+	// accessed.
 	alike := reqs[n-1]
 	alike.Handle.of = other.number
 	for _, req := range []ReadRequest{reqs[0], reqs[n-1], alike, {Name: "a", Handle: reqs[1].Handle}} {
@@ -78,8 +78,8 @@ func TestFoundTensorsAreReadWithoutALookUp(t *testing.T) {
 	}
 }
 
-// TestKindsDecodeWhatEntriesSay: an entry that is decoded by its kind says what
-// it says when all of it is decoded, and is refused where that one is.
+// TestKindsDecodeWhatEntriesSay checks that decoding an entry by its kind
+// returns the same as decoding all of it, and refuses the same entries.
 func TestKindsDecodeWhatEntriesSay(t *testing.T) {
 	const shards = 3
 	rng := rand.New(rand.NewPCG(1, 2))

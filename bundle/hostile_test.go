@@ -116,8 +116,8 @@ func TestStateFilesThatNameFoldersAreFollowedOnce(t *testing.T) {
 	}
 }
 
-// sparseFile makes a file of size bytes that are zeros but for what stands at
-// its end, and skips the test where the file system stores the zeros.
+// sparseFile makes a file of size bytes that are zeros except for tail at the
+// end. It skips the test if the file system stores the zeros.
 func sparseFile(t *testing.T, path string, size int64, tail []byte) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -173,8 +173,8 @@ func millionEntries(t testing.TB, dir string, n int) (index int64) {
 	return index
 }
 
-// heldHeap returns how many bytes of the heap are in use, without garbage. It collects
-// twice: the first collection leaves what lies in pools, as working lists of an index do.
+// heldHeap returns the number of bytes of the heap in use, without garbage. It collects
+// twice: the first collection leaves objects in pools, such as working lists of an index.
 func heldHeap() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -183,9 +183,9 @@ func heldHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestIndexOfAMillionEntries: an open checkpoint holds the entries' keys, and of each
-// entry a row of where its key and its value lie (48 bytes) and which one that is in
-// the order of the data files (4); some space is left over.
+// TestIndexOfAMillionEntries checks that an open checkpoint holds the entries' keys,
+// and for each entry a row with the positions of key and value (48 bytes) and its
+// number in the order of the data files (4), plus some spare capacity.
 func TestIndexOfAMillionEntries(t *testing.T) {
 	dir := t.TempDir()
 	n := 1_000_000
@@ -201,7 +201,7 @@ func TestIndexOfAMillionEntries(t *testing.T) {
 	held := heldHeap() - before
 	t.Logf("%d entries in %d bytes of index: %d bytes held", r.Len(), size, held)
 	limit := 5 * size
-	if testing.Short() { // memory that is taken in large pieces weighs more where entries are few
+	if testing.Short() { // memory allocated in large pieces weighs more with few entries
 		limit = size + 72*int64(n)
 	}
 	if held > limit {
@@ -213,8 +213,8 @@ func TestIndexOfAMillionEntries(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// TestMakingAnIndexOfAMillionEntries: a copy and a merge hold little more than the
-// index's own bytes of what they are making.
+// TestMakingAnIndexOfAMillionEntries checks that a copy and a merge hold little
+// more than the bytes of the index that they write.
 func TestMakingAnIndexOfAMillionEntries(t *testing.T) {
 	path := t.TempDir()
 	n := 1_000_000
@@ -254,11 +254,11 @@ func TestMakingAnIndexOfAMillionEntries(t *testing.T) {
 	}
 }
 
-// TestSparseIndexIsRefused: an index of which a few bytes lie on
-// the disk is not read into memory.
+// TestSparseIndexIsRefused checks that an index with only a few bytes stored on
+// disk is not read into memory.
 func TestSparseIndexIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	// The footer of a table whose index block is all that stands before it.
+	// The footer of a table preceded only by its index block.
 	const size = 128 << 20
 	foot := make([]byte, 48)
 	n := binary.PutUvarint(foot, size-48-13)
@@ -285,8 +285,8 @@ func TestSparseIndexIsRefused(t *testing.T) {
 	}
 }
 
-// TestSparseDataIsNotReadWhole: tensors that lie in holes are read into storage
-// that is there, and refused where it would have to be made.
+// TestSparseDataIsNotReadWhole checks that tensors in holes of a file are read
+// into existing storage, and refused if storage would have to be allocated.
 func TestSparseDataIsNotReadWhole(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -21,8 +21,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// thinDir keeps what is written by reference where it is large, so that files of
-// many gigabytes can be made of one tensor's storage.
+// thinDir keeps large writes by reference, so that files of many gigabytes can
+// be made from one tensor's storage.
 type thinDir struct {
 	*vfs.Mem
 	files map[string]*thinFile
@@ -211,8 +211,8 @@ func TestStringsAbove4GiB(t *testing.T) {
 	}
 }
 
-// TestMemoryAboveTheTensors saves and restores tensors of 256 MiB and looks at
-// what is allocated besides.
+// TestMemoryAboveTheTensors saves and restores tensors of 256 MiB and measures
+// the memory allocated in addition to them.
 func TestMemoryAboveTheTensors(t *testing.T) {
 	ctx, path := context.Background(), t.TempDir()
 	var ts []*tensor.Tensor

@@ -26,13 +26,13 @@ type index struct {
 
 	sliced map[int]*slicedTensor // by the entry of the tensor
 	owners map[int]sliceOf       // by the entry of the slice
-	// visible are the entries of tensors, not of slices; nil where all are.
+	// visible are the entries of tensors, not of slices; nil if all are.
 	visible []int32
 
 	// The entries in the order of their bytes, without tensors stored in slices; an
 	// entry of no bytes comes before the one at the same place.
 	order []int32
-	rank  []int32                      // where in order an entry stands; -1: it doesn't
+	rank  []int32                      // position of an entry in order; -1 if it has none
 	bits  placeBits                    // of all places
 	shape atomic.Pointer[tensor.Shape] // of the entry that was given out last
 	kinds kinds
@@ -43,23 +43,23 @@ type index struct {
 	table    keyTable
 }
 
-// indexEntry is one entry as it lies in memory: the key, and behind it the
-// message, which as two strings would take twice the space; and what is asked for
-// most, decoded. Most messages say nothing else, and aren't kept.
+// indexEntry is an entry in memory: the key followed by the message, since two
+// strings would take twice the space; and the most used fields, decoded. Most
+// messages have no other fields, and aren't kept.
 type indexEntry struct {
 	bytes    *byte
-	key, raw uint32 // their lengths, of 31 bits; raw is 0 where kind and place give the message
+	key, raw uint32 // their lengths, of 31 bits; raw is 0 if the message can be encoded from kind and place
 	place           // of a tensor stored in slices: noPlace
 }
 
-// slicedTensor is what is known of a tensor stored in slices.
+// slicedTensor describes a tensor stored in slices.
 type slicedTensor struct {
 	slices []Slice
 	parts  []int // the entries of the slices
 	size   int64 // of all slices
 }
 
-// sliceOf says which slice an entry is.
+// sliceOf is the owner of an entry that is a slice, and the slice's number.
 type sliceOf struct{ owner, n int32 }
 
 const (
@@ -133,7 +133,7 @@ func (x *index) findAfter(key string, last int32) (int, bool) {
 }
 
 func (x *index) search(key string) (int, bool) {
-	// Whoever looks for many keys has them all in a hash table, which is several
+	// After many look-ups all keys are put into a hash table, which is several
 	// times as fast.
 	if n := x.searches.Add(1); n > 64 && n > int64(x.n)/8 {
 		x.hash.Do(func() {
@@ -180,8 +180,8 @@ func (x *index) record(i int) *record {
 	return rec
 }
 
-// decode does what record does, for those who have a place for it; shape is as in
-// decodeEntry, and where it isn't nil the record's may be shared with other entries.
+// decode is like record, but fills rec; shape is as in decodeEntry, and if it isn't
+// nil the record's may be shared with other entries.
 func (x *index) decode(rec *record, i int, shape tensor.Shape) {
 	e := x.at(i)
 	if e.raw == 0 {
@@ -216,11 +216,11 @@ type entryFields struct {
 	slices       int
 }
 
-// decodeEntry decodes an entry without the messages in between: an index may
-// have millions of them, and a small message can ask for much larger storage.
-// It takes what pb.BundleEntryProto takes. The error is for what is no message;
-// one about the shape stands in the fields. The shape lies in the memory of into
-// where that is empty and enough, or is into where that is the same.
+// decodeEntry decodes an entry without intermediate messages: an index may have
+// millions of them, and a small message can demand much larger storage. It
+// accepts the same as pb.BundleEntryProto. The error is for invalid messages;
+// one about the shape is stored in the fields. The shape uses the memory of into
+// if that is empty and large enough, or is into if that is the same.
 func decodeEntry(m *entryFields, raw []byte, into tensor.Shape) error {
 	var buf [8]int64
 	shape := shapeFields{dims: buf[:0]}
@@ -278,8 +278,7 @@ func decodeEntry(m *entryFields, raw []byte, into tensor.Shape) error {
 	return nil
 }
 
-// fieldTag does what protowire.ConsumeTag does, whose way is long for a tag of one
-// byte.
+// fieldTag is protowire.ConsumeTag with a fast path for a tag of one byte.
 func fieldTag(b []byte) (protowire.Number, protowire.Type, int) {
 	if t := b[0]; t < 0x80 && t >= 1<<3 && t&7 <= 5 {
 		return protowire.Number(t >> 3), protowire.Type(t & 7), 1
@@ -287,8 +286,8 @@ func fieldTag(b []byte) (protowire.Number, protowire.Type, int) {
 	return protowire.ConsumeTag(b)
 }
 
-// fieldNumber does what protowire.ConsumeVarint does, which isn't inlined, for a
-// number of one byte.
+// fieldNumber is protowire.ConsumeVarint, which isn't inlined, with a fast path
+// for a number of one byte.
 func fieldNumber(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -296,8 +295,8 @@ func fieldNumber(b []byte) (uint64, int) {
 	return protowire.ConsumeVarint(b)
 }
 
-// entryError says where an entry can't be decoded, as far as that is cheap to
-// find out.
+// entryError reports the place in an entry that can't be decoded, as far as
+// that is cheap to find out.
 func entryError(raw []byte, n int) error {
 	var m pb.BundleEntryProto
 	if len(raw) <= 64<<10 {
@@ -316,7 +315,7 @@ type shapeFields struct {
 }
 
 // with returns the fields with an encoded shape, or another part of it, added;
-// the number is negative where it is none. (A method that changes s would move
+// the number is negative if b isn't one. (A method that changes s would move
 // the dimensions to the heap.)
 func (s shapeFields) with(b []byte) (shapeFields, int) {
 	for len(b) > 0 {

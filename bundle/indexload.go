@@ -17,15 +17,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// indexLoad is the reading of a version 2 index. Its blocks are independent of
-// each other once the header is known, which stands at the front of the first, so
-// that workers decode them.
+// indexLoad reads a version 2 index. Its blocks are independent of each other
+// once the header is known, which is at the beginning of the first block. So
+// workers decode the blocks.
 type indexLoad struct {
 	r         *Reader
 	table     *table.Reader
 	file      string
 	maxShards int
-	budget    atomic.Int64 // what the entries may still take in memory
+	budget    atomic.Int64 // memory that entries may still use, in bytes
 
 	sliced []int // the entries of tensors stored in slices
 }
@@ -47,9 +47,9 @@ type blockEntries struct {
 
 // An indexWorker decodes blocks.
 type indexWorker struct {
-	buf      *[]byte // where the block lies
+	buf      *[]byte // memory of the block
 	capacity int     // how many entries the last one had
-	arena    []byte  // where the next keys and messages go
+	arena    []byte  // memory for the next keys and messages
 }
 
 func newIndexWorker(capacity int) *indexWorker {
@@ -58,12 +58,13 @@ func newIndexWorker(capacity int) *indexWorker {
 
 func (w *indexWorker) close() { blockBytes.Put(w.buf) }
 
-// inHand is how many bytes of blocks, as they stand in the file, are decoded at a
-// time, unless one alone has more. Compressed ones may take many times that.
+// inHand is the number of bytes of blocks, as stored in the file, that are
+// decoded at a time, unless one block alone has more. Compressed ones may take
+// many times that.
 const inHand = 1 << 20
 
-// entrySize is how many bytes an entry has in a block, mostly: its key, but for what it
-// shares with the one before, and its message.
+// entrySize is the typical size of an entry in a block: the part of its key that it
+// doesn't share with the previous one, and its message.
 const entrySize = 48
 
 // run reads all entries, in order. The error is that of the first block that is
@@ -92,8 +93,8 @@ func (l *indexLoad) run(ctx context.Context) error {
 		}
 		return nil
 	}
-	// Whoever has decoded the next block in order takes it up, and those that wait for
-	// it: few lists are in use then.
+	// The worker that has decoded the next block in order adds it, and the blocks that
+	// wait for it. So few lists are in use at a time.
 	var mu sync.Mutex
 	var err error
 	decoded := make([]blockEntries, blocks)
@@ -140,7 +141,7 @@ func (l *indexLoad) take(b blockEntries) error {
 	return nil
 }
 
-// release gives the list's memory back.
+// release returns the list's memory to the pool.
 func (b *blockEntries) release() {
 	clear(b.list)
 	*b.memory = b.list
@@ -154,14 +155,14 @@ func (l *indexLoad) bad(offset int64, name string, err error) error {
 // budgetStep is how much is spent of the budget at a time, which workers share.
 const budgetStep = 64 << 10
 
-// spend takes what was spent from the budget and reports whether that was enough.
+// spend subtracts from the budget and reports whether enough was left.
 func (l *indexLoad) spend(spent *int64) bool {
 	n := *spent
 	*spent = 0
 	return l.budget.Add(-n) >= 0
 }
 
-// header reads the header, which stands under the first key.
+// header reads the header, which is the value of the first key.
 func (l *indexLoad) header(key, value []byte, offset int64) error {
 	if len(key) != 0 {
 		return l.bad(offset, "", fmt.Errorf("the first key is %.100q, not the header's empty one", key))
@@ -203,7 +204,8 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 			b.err = l.bad(e.Offset, "", errors.New("the entry has more than 2 GiB, the most that a message can have"))
 			break
 		}
-		// The entry is written where it stays: to copy one just written takes most of the time.
+		// The entry is written to its final place: copying one just written takes most of the
+		// time.
 		b.list = slices.Grow(b.list, 1)[:len(b.list)+1]
 		entry := &b.list[len(b.list)-1]
 		kinds := &l.r.index.kinds

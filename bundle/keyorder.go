@@ -9,19 +9,20 @@ import (
 	"sync"
 )
 
-// keyOrder is a key's number with what mostly tells it from others.
+// keyOrder is a key's number with a part that mostly distinguishes it from
+// others.
 type keyOrder struct {
-	head uint64 // what follows the common beginning; 0 for a key that begins otherwise
+	head uint64 // bytes after the common beginning; 0 for a key with another beginning
 	n    int32
-	side int8 // whether the key begins with less or more than what most begin with
+	side int8 // whether the key's beginning is less or more than the common one
 }
 
 // sortBatch is how many keys a worker sorts at least.
 const sortBatch = 4096
 
-// sortedKeys returns the numbers of n keys in the order of the keys. Those of a
-// large checkpoint lie apart in memory and most begin alike, so that comparing them
-// takes long: what follows that beginning is compared first.
+// sortedKeys returns the numbers of n keys in the order of the keys. Keys of a
+// large checkpoint are scattered in memory and mostly begin alike, so comparing
+// them is slow. Therefore it compares the bytes after the common beginning first.
 func sortedKeys(n int, key func(i int) string) []keyOrder {
 	order := make([]keyOrder, n)
 	shared := ""
@@ -68,7 +69,7 @@ func sortedKeys(n int, key func(i int) string) []keyOrder {
 	return append(append(merged, a...), b...)
 }
 
-// sharedStart returns what two keys begin with.
+// sharedStart returns the common prefix of two keys.
 func sharedStart(a, b string) string {
 	n := min(len(a), len(b))
 	for i := range n {

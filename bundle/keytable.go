@@ -2,11 +2,11 @@ package bundle
 
 import "hash/maphash"
 
-// A keyTable finds the numbers of keys that lie elsewhere, in a list. It takes
-// half of a map's memory: eight bytes a slot, of which at most two thirds are
-// used. A slot has a part of the key's hash besides its number, so that keys,
-// which lie anywhere in memory, are looked at only where they are most likely the
-// one. The zero value is an empty table.
+// A keyTable maps keys, which are stored elsewhere in a list, to their numbers.
+// It takes half of a map's memory: eight bytes a slot, of which at most two
+// thirds are used. Besides the number a slot has a part of the key's hash, so
+// that keys, which are scattered in memory, are compared only if they most likely
+// match. The zero value is an empty table.
 type keyTable struct {
 	seed  maphash.Seed
 	slots []keySlot
@@ -56,7 +56,7 @@ func (t *keyTable) add(i int, name string) {
 
 func (t *keyTable) hash(key string) uint32 { return uint32(maphash.String(t.seed, key)) }
 
-// home returns where the search for a key begins.
+// home returns the slot at which the search for a key begins.
 func (t *keyTable) home(hash uint32) int { return int(hash) & (len(t.slots) - 1) }
 
 // find returns a key's number; key returns those of the list.

@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A kind is type and shape of a tensor. In an entry they stand first, so that
-// entries of one kind, of which an index has very many one after the other, begin
-// with the same bytes, and don't have to be decoded one by one.
+// A kind is the type and shape of a tensor, which are the first fields of an
+// entry. So entries of one kind begin with the same bytes. An index has very many
+// of these in sequence, and they don't have to be decoded one by one.
 type kind struct {
 	prefix string
 	dtype  tensor.DType
@@ -31,10 +31,10 @@ type kinds struct {
 	listed map[string]*kind
 }
 
-// maxKinds bounds what a file can make of kinds.
+// maxKinds bounds the number of kinds that a file can create.
 const maxKinds = 1 << 12
 
-// numbered returns the kind with that number, nil where there is none.
+// numbered returns the kind with that number, or nil if there is none.
 func (t *kinds) numbered(n uint16) *kind {
 	if n == 0 {
 		return nil
@@ -42,8 +42,8 @@ func (t *kinds) numbered(n uint16) *kind {
 	return t.list[n-1]
 }
 
-// kindBytes returns how many of an entry's bytes are its kind, and where that is
-// kept; 0 for an entry that is encoded in another way.
+// kindBytes returns the length of an entry's kind, and its slot in the table; n
+// is 0 for an entry that is encoded in another way.
 func kindBytes(raw []byte) (n, slot int) {
 	if len(raw) < 4 || raw[0] != 1<<3 || raw[1] >= 0x80 || raw[2] != 2<<3|2 || raw[3] >= 0x80 {
 		return 0, 0
@@ -54,7 +54,7 @@ func kindBytes(raw []byte) (n, slot int) {
 	return n, int(31*raw[1]+17*raw[3]+7*raw[n-1]+3*raw[n-2]) % 64
 }
 
-// of returns the kind of an encoded entry, nil where it isn't known.
+// of returns the kind of an encoded entry, or nil if it is unknown.
 func (t *kinds) of(raw []byte) *kind {
 	n, slot := kindBytes(raw)
 	if k := t.last[slot].Load(); n > 0 && k != nil && k.prefix == string(raw[:n]) {
@@ -63,8 +63,8 @@ func (t *kinds) of(raw []byte) *kind {
 	return nil
 }
 
-// learn keeps the kind of an entry that was decoded and is sound, and returns it;
-// nil where it can't be known from the first bytes.
+// learn keeps the kind of an entry that was decoded and is sound, and returns it.
+// It returns nil if the first bytes don't determine the kind.
 func (t *kinds) learn(raw []byte) *kind {
 	n, slot := kindBytes(raw)
 	if n == 0 {
@@ -76,7 +76,7 @@ func (t *kinds) learn(raw []byte) *kind {
 		t.last[slot].Store(k)
 		return k
 	}
-	var m entryFields // of these bytes alone: others may say otherwise
+	var m entryFields // of these bytes alone: later fields may differ
 	k := &kind{prefix: string(raw[:n])}
 	if err := decodeEntry(&m, bytesOf(k.prefix), nil); err != nil || m.shapeErr != nil {
 		return nil
@@ -101,9 +101,9 @@ func (t *kinds) learn(raw []byte) *kind {
 	return k
 }
 
-// place decodes an entry of this kind, which may be nil, to p. It is not ok where there is
-// more in it than where the bytes lie, or where they can't lie there. It is plain where it
-// is encoded as writers do it, so that kind and place give it back.
+// place decodes an entry of this kind, which may be nil, to p. ok is false if the entry
+// has fields other than the location of the bytes, or if that location is invalid. plain
+// is true if the encoding is that of writers, so that kind and place reproduce it.
 func (k *kind) place(p *place, raw []byte, shards int) (ok, plain bool) {
 	if k == nil {
 		return false, false

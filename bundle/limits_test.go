@@ -86,8 +86,8 @@ func TestManyShardsNeedFewHandles(t *testing.T) {
 	}
 }
 
-// peak returns how much more memory is allocated at once while f runs, about:
-// what f allocates in all, less what could be freed on the way, is not more.
+// peak returns approximately the peak of additional memory while f runs: the
+// total allocated by f, minus memory that could be freed meanwhile, is no more.
 func peak(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -12,11 +12,11 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// MergeOptions says how to merge; nil means the defaults.
+// MergeOptions are the options of a merge; nil means the defaults.
 type MergeOptions struct {
-	// KeepSources leaves the sources in place and copies their data files.
-	// Default false: data files are renamed, or copied where dst replaces another
-	// bundle, and the sources removed.
+	// KeepSources leaves the sources in place and copies their data files. Default
+	// false: data files are renamed, or copied if dst replaces another bundle, and
+	// the sources removed.
 	KeepSources bool
 	// AllowMissing skips sources that have no index. Default false.
 	AllowMissing bool
@@ -24,19 +24,19 @@ type MergeOptions struct {
 	NoSync bool
 }
 
-// Merge makes one bundle of several, as TensorFlow's MergeV2Checkpoints does:
+// Merge joins several bundles into one, as TensorFlow's MergeV2Checkpoints does:
 // the data files become the shards of dst in the order in which the sources'
-// entries first speak of them, and are renamed, not copied; of a single source
-// all files are renamed. Slices of one tensor may come from several sources; a
-// tensor that two sources have whole is an error. Byte order and version must
-// be the same in all.
+// entries first name them, and are renamed, not copied; of a single source all
+// files are renamed. Slices of one tensor may come from several sources; a tensor
+// that two sources have whole is an error. Byte order and version must be the same
+// in all.
 //
-// Nothing is changed before everything is known to fit, and an error leaves the
+// Nothing is changed before all sources are known to fit, and an error leaves the
 // sources and a bundle that dst was before as they were. The index of dst comes
-// last, after it was read back and held against the data files' sizes; the
-// sources' indexes are removed after it. Over another bundle data files are copied
-// all the same, and the sources' removed at the end, so that [Recover] can finish
-// what a crash cuts off.
+// last, after it was read back and compared with the data files' sizes; the
+// sources' indexes are removed after it. If dst is an existing bundle, data files
+// are always copied, and the sources' removed at the end, so that [Recover] can
+// finish an interrupted merge.
 func Merge(ctx context.Context, dir vfs.Dir, dst string, srcs []string, opts *MergeOptions) error {
 	if opts == nil {
 		opts = &MergeOptions{}
@@ -176,7 +176,7 @@ func sameVersion(a, b *pb.VersionDef) bool {
 	return string(a.Marshal()) == string(b.Marshal())
 }
 
-// commit gives the files their names.
+// commit renames the files to their final names.
 func (m *merging) commit() error {
 	if slices.Contains(m.sources, m.dst) && len(m.sources) == 1 {
 		return nil // there already
@@ -213,9 +213,9 @@ func (m *merging) commit() error {
 	return nil
 }
 
-// name gives the data files, or copies of them, and the new index their names.
-// Over another bundle these are always copies: from the first name on the new bundle
-// is whole on the disk, under whatever names, for [Recover] to find.
+// name renames the data files, or copies of them, and the new index to their final
+// names. Over another bundle these are always copies: from the first rename on the
+// new bundle is complete on disk, under whatever names, for [Recover] to find.
 func (m *merging) name(names *swap) error {
 	if _, err := fs.Stat(m.dir, IndexName(m.dst)); m.opts.KeepSources || err == nil {
 		m.copies = true

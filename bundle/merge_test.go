@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestAMergeCopiesLargeFilesWhole, piece by piece, and without syncs where it is
-// told so.
+// TestAMergeCopiesLargeFilesWhole checks that a merge copies large files
+// completely, piece by piece, and without syncs if they are turned off.
 func TestAMergeCopiesLargeFilesWhole(t *testing.T) {
 	ctx := context.Background()
 	for _, noSync := range []bool{false, true} {

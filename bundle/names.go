@@ -10,8 +10,8 @@ import (
 
 const indexSuffix = ".index"
 
-// tempMark stands in the names of files that are being written, before a random
-// number; TensorFlow uses the same mark.
+// tempMark is a part of the names of files that are being written, before a
+// random number; TensorFlow uses the same mark.
 const tempMark = ".tempstate"
 
 // IndexName returns the name of a bundle's index file.
@@ -57,7 +57,8 @@ func IsTemporary(name string) bool {
 	return n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// checkPrefix refuses what can't be a bundle's prefix in an [fs.FS].
+// checkPrefix returns an error if prefix can't be a bundle's prefix in an
+// [fs.FS].
 func checkPrefix(prefix string) error {
 	if !fs.ValidPath(prefix) || prefix == "." {
 		return fmt.Errorf("bundle: prefix %q: %w", prefix, &fs.PathError{Op: "open", Path: path.Clean(prefix), Err: fs.ErrInvalid})

@@ -12,11 +12,11 @@ import (
 // pieceSize is how many bytes Pieces hands out at a time.
 const pieceSize = chunk
 
-// Pieces reads a tensor from its first element to its last, some at a time, for
-// those who need not hold it whole: each piece is a tensor of one dimension that
-// holds until the next one is asked for. The checksum is compared at the end,
-// when all pieces have been handed out, so only the last error says whether they
-// were right. After an error, which comes with a nil piece, there are no more.
+// Pieces reads a tensor from its first element to its last, in pieces, for
+// callers that need not hold it whole. Each piece is a tensor of one dimension
+// that is valid until the next one is requested. The checksum is compared at the
+// end, after all pieces have been yielded, so only the last error shows whether
+// they were right. An error comes with a nil piece and ends the sequence.
 //
 // Strings, variants, tensors stored in slices and those of version 1 come in one
 // piece, within [ReaderOptions].MaxRead.

@@ -12,34 +12,34 @@ import (
 	"github.com/cairnml/cairn/internal/scratch"
 )
 
-// A place is where a record's bytes lie.
+// A place is the location of a record's bytes.
 type place struct {
 	off, size int64
 	crc       uint32
 	shard     int32  // noPlace for a tensor stored in slices
 	kind      uint16 // the number of the record's kind; 0 where its entry must be decoded
 
-	// Where the entry stands in the index file, in 48 bits, which take no space here.
+	// Offset of the entry in the index file, in 48 bits, which fit into padding.
 	atHigh uint16
 	atLow  uint32
 }
 
-// at returns where the entry stands in the index file.
+// at returns the offset of the entry in the index file.
 func (p *place) at() int64 { return int64(p.atHigh)<<32 | int64(p.atLow) }
 
-// standsAt notes where the entry stands in the index file.
+// standsAt sets the offset of the entry in the index file.
 func (p *place) standsAt(offset int64) { p.atHigh, p.atLow = uint16(offset>>32), uint32(offset) }
 
-// location returns what an entry says of the place.
+// location returns the place as an entry's location.
 func (p *place) location() location {
 	return location{shard: int(p.shard), offset: p.off, size: p.size, crc: crc32c.Mask(p.crc)}
 }
 
-// noPlace is the data file of what lies in no one piece.
+// noPlace is the data file of a tensor that isn't in one piece.
 const noPlace = -1
 
-// placeOf returns where the bytes of an entry lie, nil for a tensor stored in
-// slices.
+// placeOf returns the location of an entry's bytes, or nil for a tensor stored
+// in slices.
 func (x *index) placeOf(i int) *place {
 	if p := &x.at(i).place; p.shard != noPlace {
 		return p
@@ -47,7 +47,7 @@ func (x *index) placeOf(i int) *place {
 	return nil
 }
 
-// piece returns what lies at a place whose entry is of that kind.
+// piece returns the piece at a place whose entry is of that kind.
 func (p *place) piece(k *kind) piece {
 	return piece{off: p.off, size: p.size, elems: k.elems, dtype: k.dtype, shard: p.shard, crc: p.crc}
 }
@@ -69,7 +69,7 @@ func (b *placeBits) note(p *place) {
 	b.ones, b.zeros, b.shards = b.ones|from, b.zeros|^from, b.shards|uint64(p.shard)
 }
 
-// add takes up what other places have.
+// add includes the bits of other places.
 func (b *placeBits) add(more placeBits) {
 	b.ones, b.zeros, b.shards, b.apart = b.ones|more.ones, b.zeros|more.zeros, b.shards|more.shards, b.apart+more.apart
 }
@@ -77,16 +77,17 @@ func (b *placeBits) add(more placeBits) {
 // sortShare is how many places it takes for a worker more.
 const sortShare = 1 << 14
 
-// eachPart calls f with ranges of n places, in as many goroutines beside each other, and
-// returns the error of the first range at fault.
+// eachPart calls f with ranges of n places, in parallel goroutines, and returns the
+// error of the first faulty range.
 func eachPart(n int, f func(from, to int) error) error {
 	errs := make([]error, max(1, min(runtime.GOMAXPROCS(0), n/sortShare)))
 	cores.Each(len(errs), func(i int) { errs[i] = f(i*n/len(errs), (i+1)*n/len(errs)) })
 	return cmp.Or(errs...)
 }
 
-// sortPlaces finds the order of the places, and where each entry stands in it. It
-// refuses entries whose bytes overlap: no writer makes them. It changes nothing.
+// sortPlaces finds the order of the places, and the position of each entry in it.
+// It refuses entries whose bytes overlap: no writer produces them. It changes
+// nothing.
 func (x *index) sortPlaces(file string) (order, rank []int32, err error) {
 	order, rank = x.byPlace(), make([]int32, x.n)
 	for i := range x.sliced {
@@ -124,7 +125,7 @@ func comparePlaces(a, b *place) int {
 // from returns a number that orders places in a data file.
 func (p *place) from() uint64 { return uint64(p.off)<<1 | uint64(min(p.size, 1)) }
 
-// numberLists are what byPlace sorts.
+// numberLists are the working lists of byPlace.
 var numberLists scratch.Pool[uint64]
 
 // byPlace returns the entries in the order of their places, equal ones in their own.

@@ -13,8 +13,9 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestPlacesAreSortedAsBySorting: the way for many places gives what comparing
-// gives, empty pieces, several data files and large offsets included.
+// TestPlacesAreSortedAsBySorting checks that the algorithm for many places
+// returns the same as a comparison sort, including empty pieces, several data
+// files and large offsets.
 func TestPlacesAreSortedAsBySorting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
@@ -36,7 +37,7 @@ func TestPlacesAreSortedAsBySorting(t *testing.T) {
 				}
 				b.bits.note(&list[i].place)
 			}
-			b.list = slices.Clone(list) // what is taken is used again
+			b.list = slices.Clone(list) // the input is overwritten
 			if err := (&indexLoad{r: &r}).take(b); err != nil {
 				t.Fatal(err)
 			}
@@ -51,8 +52,8 @@ func TestPlacesAreSortedAsBySorting(t *testing.T) {
 	}
 }
 
-// TestKeysAreFoundInTheOrderOfTheirBytes: whoever asks for tensors in the order
-// in which they were written needs no search.
+// TestKeysAreFoundInTheOrderOfTheirBytes checks that reading tensors in the
+// order in which they were written needs no search.
 func TestKeysAreFoundInTheOrderOfTheirBytes(t *testing.T) {
 	dir := vfs.MemDir()
 	w, err := NewWriter(dir, "p", nil)
@@ -86,8 +87,8 @@ func TestKeysAreFoundInTheOrderOfTheirBytes(t *testing.T) {
 	}
 }
 
-// TestBlocksAreDecodedInAnyOrder: an index of many blocks gives the entries in
-// order, and of several faults the first.
+// TestBlocksAreDecodedInAnyOrder checks that an index of many blocks returns
+// the entries in order, and the first of several faults.
 func TestBlocksAreDecodedInAnyOrder(t *testing.T) {
 	dir := vfs.MemDir()
 	w, err := NewWriter(dir, "p", nil)
@@ -139,7 +140,8 @@ func TestBlocksAreDecodedInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestEntriesOfNoBytesOverlapNothing, wherever they lie, and hide no overlap.
+// TestEntriesOfNoBytesOverlapNothing checks that empty entries overlap nothing
+// at any offset, and hide no overlap.
 func TestEntriesOfNoBytesOverlapNothing(t *testing.T) {
 	entry := func(off int64, n int64) []byte {
 		return (&pb.BundleEntryProto{Dtype: 4, Shape: dims(n), Offset: off, Size: n}).Marshal()

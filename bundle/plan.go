@@ -9,11 +9,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A readPlan is what requests come to: the index says so, no file has been read.
+// A readPlan is the result of resolving requests with the index; no file has
+// been read.
 type readPlan struct {
-	// Most requests are for whole tensors that lie in one piece.
+	// Most requests are for whole tensors stored in one piece.
 	slab  []blob
-	fresh []newTensor   // what those without a destination get
+	fresh []newTensor   // new tensors for requests without a destination
 	parts []checkedRead // the other requests
 	need  int64         // the storage that is to be made
 	err   error
@@ -30,9 +31,9 @@ type newTensor struct {
 // planBatch is how many requests a worker plans at least.
 const planBatch = 4096
 
-// plan looks the requests up, in as many batches beside each other as br has
-// workers, and gives br the pieces of whole tensors. The error is that of the
-// first request that can't be met.
+// plan looks the requests up, in as many parallel batches as br has workers,
+// and adds the pieces of whole tensors to br. The error is that of the first
+// request that can't be met.
 func (r *Reader) plan(ctx context.Context, br *blobReader, reqs []ReadRequest) (readPlan, error) {
 	plans := make([]readPlan, max(1, min(br.workers, len(reqs)/planBatch)))
 	slab := make([]blob, len(reqs))
@@ -64,7 +65,7 @@ func (r *Reader) plan(ctx context.Context, br *blobReader, reqs []ReadRequest) (
 
 // planBatch plans some of the requests.
 func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest) error {
-	var shape tensor.Shape // where one is decoded
+	var shape tensor.Shape // memory for a decoded shape
 	var rec record
 	last := r.index.found.Load()
 	for i := range reqs {
@@ -122,7 +123,7 @@ func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest)
 	return nil
 }
 
-// whole plans the reading of a whole tensor that lies in one piece.
+// whole plans the reading of a whole tensor stored in one piece.
 func (p *readPlan) whole(r *Reader, req *ReadRequest, rec *record) error {
 	if rec.err != nil {
 		return rec.err
@@ -148,9 +149,9 @@ func (p *readPlan) add(r *Reader, req *ReadRequest, from piece, shape tensor.Sha
 	return addUp(&p.need, storage(from.dtype, shape, req.Dst == nil, from))
 }
 
-// known makes a record of the entry that a request comes with. Whether its bytes
-// lie in the data file is checked with all others'; that it holds what the index
-// would have been refused for is a mistake of the caller.
+// known converts the entry of a request to a record. The caller checks with all
+// others whether its bytes are in the data file. Contents for which the index
+// would have been refused are the caller's mistake.
 func (r *Reader) known(rec *record, req *ReadRequest) error {
 	e := req.Entry
 	*rec = record{Entry: *e, at: -1}

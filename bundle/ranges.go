@@ -30,7 +30,7 @@ func spanVolume(s []span) int64 {
 	return n
 }
 
-// meet returns where two boxes overlap; ok reports whether they do.
+// meet returns the intersection of two boxes; ok reports whether they overlap.
 func meet(a, b []span) (out []span, ok bool) {
 	out = make([]span, len(a))
 	for i := range a {
@@ -113,7 +113,8 @@ func covering(want []span, parts [][]span) ([]int, error) {
 	return used, nil
 }
 
-// A scatter tells where the elements of a stored box go in one that is wanted.
+// A scatter maps the elements of a stored box to their positions in a wanted
+// one.
 type scatter struct {
 	from, to []span // of the same rank, at least 1; trailing dimensions in which both are one run are merged
 }

@@ -13,31 +13,32 @@ import (
 // A ReadRequest asks for one tensor, or a part of one.
 type ReadRequest struct {
 	Name string
-	// Entry is what [Reader.Entry] gave for Name, which spares another look-up;
-	// nil: it is looked up. What is read is what Entry says.
+	// Entry is the result of [Reader.Entry] for Name, which avoids another look-up.
+	// If nil, Name is looked up. The read follows Entry.
 	Entry *Entry
-	// Handle is what [Reader.Find] gave for Name, which spares a look-up too. Zero:
-	// there is none.
+	// Handle is the result of [Reader.Find] for Name, which avoids a look-up too.
+	// The zero value means none.
 	Handle Handle
 	Slice  *Slice         // nil: all of it
-	Dst    *tensor.Tensor // where it goes; nil: ReadAll makes it and sets it here
+	Dst    *tensor.Tensor // destination; if nil, ReadAll allocates it and sets it here
 }
 
-// ReadAllOptions says how to read many tensors; nil means the defaults.
+// ReadAllOptions are the options for reading many tensors; nil means the
+// defaults.
 type ReadAllOptions struct {
 	// Workers is how many goroutines read and check. Default GOMAXPROCS.
 	Workers int
 	// Progress is called now and then with the bytes read so far and the bytes
 	// of all requests; calls don't overlap. Default nil.
 	Progress func(done, total int64)
-	// Whole are more tensors to read, all of each; very many of them take little
-	// memory and time. Into gives them their places. Default nil.
+	// Whole are more tensors to read completely. Even very many of them take little
+	// memory and time. Into returns their destinations. Default nil.
 	Whole []Handle
-	// Into calls fill with the tensors, of the entries' types and shapes, into which
-	// those of Whole with these numbers are read, and returns what fill returns. Small
-	// tensors that lie together are asked for together, by several goroutines, all
-	// others at once and before them. It isn't called before all reads were checked
-	// against the index.
+	// Into calls fill with the destinations, tensors of the entries' types and shapes,
+	// for those of Whole with the numbers in reads, and returns the error of fill.
+	// Small adjacent tensors are requested together, by several goroutines; all others
+	// at once and before them. It isn't called before all reads were checked against
+	// the index.
 	Into func(reads []int32, fill func(dst []*tensor.Tensor) error) error
 }
 
@@ -49,7 +50,7 @@ func (r *Reader) Read(ctx context.Context, name string) (*tensor.Tensor, error) 
 	return r.read(ctx, name)
 }
 
-// read does what Read does, for what wasn't read ahead.
+// read is like Read, for tensors that weren't read ahead.
 func (r *Reader) read(ctx context.Context, name string) (*tensor.Tensor, error) {
 	reqs := []ReadRequest{{Name: name}}
 	err := r.ReadAll(ctx, reqs, nil)
@@ -69,7 +70,7 @@ func (r *Reader) ReadInto(ctx context.Context, name string, dst *tensor.Tensor) 
 }
 
 // ReadSlice reads a part of a tensor into new storage. The tensor may be stored
-// whole or in other slices, which together must cover what is asked for.
+// whole or in other slices, which together must cover the requested part.
 func (r *Reader) ReadSlice(ctx context.Context, name string, s Slice) (*tensor.Tensor, error) {
 	reqs := []ReadRequest{{Name: name, Slice: &s}}
 	err := r.ReadAll(ctx, reqs, nil)
@@ -111,7 +112,7 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 	return br.run(ctx)
 }
 
-// withWhole calls f with the requests and, behind them, those for some of the whole tensors.
+// withWhole calls f with the requests, followed by those for some of the whole tensors.
 func (r *Reader) withWhole(opts *ReadAllOptions, whole []int32, reqs []ReadRequest, f func(reqs []ReadRequest) error) error {
 	if len(whole) == 0 {
 		return f(reqs)
@@ -180,15 +181,15 @@ type checkedRead struct {
 	req   *ReadRequest
 	rec   *record
 	want  []span
-	shape tensor.Shape // of what is asked for
-	parts []*record    // what is to be read: the record itself or those of slices
+	shape tensor.Shape // of the requested part
+	parts []*record    // the pieces to read: the record itself or those of slices
 	dst   *tensor.Tensor
 
 	v1Parts []int // in version 1: which of the record's slices
 }
 
-// agree returns an error unless a tensor can be read as it is asked for: dtype and
-// shape are those of what is asked for.
+// agree returns an error unless a tensor can be read as requested. dtype and shape
+// are those of the requested part.
 func (r *Reader) agree(req *ReadRequest, dtype tensor.DType, shape tensor.Shape) error {
 	if dtype == tensor.Variant && r.header.BigEndian {
 		return errUnsupported("tensor %q: variants of a big-endian machine can't be read: their bytes are in an order that only their type knows", req.Name)
@@ -243,7 +244,7 @@ func (r *Reader) resolve(req *ReadRequest, rec *record) (checkedRead, error) {
 	return p, nil
 }
 
-// indexName returns the index file's name as errors give it.
+// indexName returns the index file's name for errors.
 func (r *Reader) indexName() string {
 	if r.version == 1 {
 		return r.shown
@@ -251,7 +252,7 @@ func (r *Reader) indexName() string {
 	return IndexName(r.shown)
 }
 
-// stringMemory is what an element of a string tensor takes beside its bytes.
+// stringMemory is the size of a string tensor's element without its bytes.
 const stringMemory = 16
 
 // storage returns how many bytes are to be allocated for the read.
@@ -263,8 +264,8 @@ func (p *checkedRead) storage() int64 {
 	return storage(p.rec.DType, p.shape, p.dst == nil, pieces...)
 }
 
-// storage returns how many bytes are to be allocated for a read of shape from
-// pieces; fresh says that the destination is too.
+// storage returns the number of bytes to allocate for a read of shape from
+// pieces; fresh means that the destination is allocated too.
 func storage(d tensor.DType, shape tensor.Shape, fresh bool, pieces ...piece) int64 {
 	width := int64(d.Size())
 	var n int64
@@ -287,7 +288,7 @@ func addUp(sum *int64, n int64) error {
 	return nil
 }
 
-// allocate makes the destination where the caller gave none.
+// allocate creates the destination if the caller has none.
 func (p *checkedRead) allocate() (err error) {
 	if p.dst == nil {
 		p.dst, err = allocate(p.rec.Name, p.rec.DType, p.shape)
@@ -359,9 +360,9 @@ func equalSpans(a, b []span) bool {
 	return len(a) == len(b)
 }
 
-// fixer returns what must be done to elements after their checksum was taken,
-// nil where nothing: another byte order, bits that a narrow type doesn't use,
-// bytes that are no bool.
+// fixer returns the function that corrects elements after their checksum was
+// computed, or nil if none is needed. It swaps the byte order, drops bits that
+// a narrow type doesn't use, and refuses bytes that aren't bools.
 func (r *Reader) fixer(d tensor.DType) func([]byte) error {
 	if width := d.Swap(); width > 1 {
 		if r.header.BigEndian == hostBig {
@@ -393,7 +394,7 @@ func (r *Reader) fixer(d tensor.DType) func([]byte) error {
 	return nil
 }
 
-// VerifyOptions says how to verify; nil means the defaults.
+// VerifyOptions are the options of a verification; nil means the defaults.
 type VerifyOptions struct {
 	// Workers is how many goroutines read and check. Default GOMAXPROCS.
 	Workers int

@@ -28,7 +28,7 @@ func makeIndex(ctx context.Context, entries *entryTable, header *pb.BundleHeader
 		m.err = fmt.Errorf("bundle: write %s: %w", name, err)
 		return m
 	}
-	*entries = entryTable{} // what is read back takes as much again
+	*entries = entryTable{} // the index that is read back takes as much memory again
 	return checkIndex(ctx, name, buf.Bytes(), int(header.NumShards))
 }
 
@@ -44,10 +44,10 @@ func checkIndex(ctx context.Context, name string, b []byte, shards int) indexMad
 	return m
 }
 
-// readBack returns an error unless the index that was written, whose data files
-// need not have their final names yet, holds what it should, with an entry's every
-// byte inside its data file. The bytes themselves are not read. Nothing that
-// fails this may replace another file or be reported as written.
+// readBack returns an error unless the written index has the expected contents,
+// with every byte of an entry inside its data file. The data files need not have
+// their final names yet. The bytes themselves are not read. An index that fails
+// this must not replace another file or be reported as written.
 func (m *indexMade) readBack(ctx context.Context, fsys fs.FS, data []string) error {
 	src, err := openSource(fsys, m.name)
 	if err != nil {
@@ -80,8 +80,8 @@ func (m *indexMade) readBack(ctx context.Context, fsys fs.FS, data []string) err
 	return m.r.checkExtents(ctx, func(i int) (name, shown string) { return data[i], data[i] })
 }
 
-// CheckFiles returns an error unless every data file is there and long enough for
-// what the index says lies in it. It reads no value.
+// CheckFiles returns an error unless every data file exists and is long enough
+// for its tensors in the index. It reads no value.
 func (r *Reader) CheckFiles(ctx context.Context) error {
 	if err := r.checkOpen(); err != nil || r.version == 1 {
 		return err // tables of version 1 were opened with the reader

@@ -21,29 +21,30 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// ReaderOptions says how to open a checkpoint; nil means the defaults.
+// ReaderOptions are the options for opening a checkpoint; nil means the
+// defaults.
 type ReaderOptions struct {
-	// MaxIndex is the most bytes that an index file (in version 1: a whole
-	// file) may have. Default 1 GiB, in version 1 no limit where the file can be
-	// read by position; and where the file has holes, 64 MiB and 16 times what
-	// lies on the disk.
+	// MaxIndex is the maximum size in bytes of an index file (in version 1: of a
+	// whole file). Default 1 GiB; in version 1 no limit if the file can be read by
+	// position; and if the file has holes, 64 MiB plus 16 times the bytes stored on
+	// disk.
 	MaxIndex int64
-	// MaxRead is the most bytes of storage that one call of Read, ReadSlice or
-	// ReadAll makes. Storage that the caller gives doesn't count. Default 64 MiB
-	// and 16 times what the data files that it reads take on the disk: no limit
-	// for files without holes, but that small files can't fill the memory.
+	// MaxRead is the maximum number of bytes of storage that one call of Read,
+	// ReadSlice or ReadAll allocates. The caller's storage doesn't count. Default
+	// 64 MiB plus 16 times the size on disk of the data files read. This is no
+	// limit for files without holes, but small files can't fill the memory.
 	MaxRead int64
-	// MaxShards is the most data files that a header may speak of. Default
-	// 100,000, which is as many as the five digits of their names can tell.
+	// MaxShards is the maximum number of data files in a header. Default 100,000,
+	// the most that the five digits of their names can express.
 	MaxShards int
-	// MaxMemory raises the limits that stand in proportion to the bytes on the
-	// disk, and that on the length of an index, to so many bytes where they are
-	// lower; MaxIndex and MaxRead, where they are given, go before it. Package
-	// checkpoint also follows it for object graphs. Default: they stay as they
-	// are.
+	// MaxMemory raises to this number of bytes the limits that are proportional to
+	// the bytes on disk, and that on the length of an index, if they are lower. If
+	// MaxIndex and MaxRead are set, they take precedence. Package checkpoint also
+	// applies it to object graphs. Default: the limits are unchanged.
 	MaxMemory int64
-	// Ahead is the name of a tensor that Open reads beside its other work, for the
-	// first [Reader.Read] of it, which also gives the error. Default: none.
+	// Ahead is the name of a tensor that Open reads in parallel with its other
+	// work, for the first [Reader.Read] of it, which also returns the error.
+	// Default: none.
 	Ahead string
 }
 
@@ -70,8 +71,8 @@ func (o *ReaderOptions) memory(src *source) int64 {
 	return max(limit.Memory(src.stored), o.MaxIndex, o.MaxMemory)
 }
 
-// maxRead returns how much storage may be made for data of files of which that
-// many bytes lie on the disk.
+// maxRead returns the limit of storage for data from files with the given
+// number of bytes stored on disk.
 func (o *ReaderOptions) maxRead(stored int64) int64 {
 	switch {
 	case o == nil:
@@ -95,9 +96,9 @@ type Reader struct {
 	fsys    fs.FS
 	prefix  string
 	shown   string   // the prefix as errors name it
-	files   []string // the data files, where they haven't their names yet; nil: they have
+	files   []string // the data files, if they don't have their final names yet; otherwise nil
 	version int
-	number  uint16 // tells the handles of Readers apart
+	number  uint16 // distinguishes the handles of Readers
 	header  Header
 	index   index    // in version 2
 	recs    []record // in version 1, sorted by name
@@ -107,14 +108,14 @@ type Reader struct {
 	ahead   atomic.Pointer[aheadRead]
 }
 
-// aheadRead is what came of reading a tensor ahead.
+// aheadRead is the result of reading a tensor ahead.
 type aheadRead struct {
 	name string
 	t    *tensor.Tensor
 	err  error
 }
 
-// readAhead reads ReaderOptions.Ahead, where there is such a tensor.
+// readAhead reads ReaderOptions.Ahead, if there is such a tensor.
 func (r *Reader) readAhead(ctx context.Context) {
 	name := r.opts.Ahead
 	if name == "" {
@@ -127,7 +128,7 @@ func (r *Reader) readAhead(ctx context.Context) {
 	r.ahead.Store(&aheadRead{name, t, err})
 }
 
-// Header is what the index says about the whole checkpoint.
+// Header is the index's description of the whole checkpoint.
 type Header struct {
 	NumShards    int
 	BigEndian    bool
@@ -139,25 +140,24 @@ type Header struct {
 
 var readers atomic.Uint32 // how many there were
 
-// Open reads the index of the checkpoint with that prefix: "model.ckpt-10"
-// where the files are model.ckpt-10.index and model.ckpt-10.data-00000-of-00001.
-// Without such an index, a file called prefix itself, or files called
+// Open reads the index of the checkpoint with that prefix: "model.ckpt-10" if
+// the files are model.ckpt-10.index and model.ckpt-10.data-00000-of-00001. If
+// there is no such index, a file called prefix itself, or files called
 // prefix-00000-of-00002 and so on, are taken for a checkpoint of version 1.
 // Tensors are read when asked for.
 //
-// Files of fsys that have no ReadAt (those of a zip archive, say) will do: an
+// Files of fsys need not implement ReadAt (those of a zip archive don't): an
 // index is held in memory, up to [ReaderOptions].MaxIndex, and data files are
 // read from front to back, by one goroutine.
 //
-// An index that is not what the format asks for is a [CorruptError], one for
-// other readers a [VersionError]; where there is no checkpoint, the [PathError]
-// says what there is.
+// If an index violates the format, the error is a [CorruptError]; if it requires
+// other readers, a [VersionError]; if there is no checkpoint, a [PathError] that
+// describes the files found.
 func Open(ctx context.Context, fsys fs.FS, prefix string, opts *ReaderOptions) (*Reader, error) {
 	return open(ctx, fsys, prefix, prefix, opts)
 }
 
-// OpenFile does what [Open] does, with a prefix that is a path of the operating
-// system.
+// OpenFile is like [Open], for a prefix that is a path of the operating system.
 func OpenFile(ctx context.Context, path string, opts *ReaderOptions) (*Reader, error) {
 	dir, base := filepath.Split(filepath.FromSlash(path))
 	if dir == "" {
@@ -196,7 +196,7 @@ func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOpt
 	return r, nil
 }
 
-// fault gives a table's error the file's name.
+// fault adds the file's name to a table's error.
 func fault(file string, err error) error {
 	var c *table.CorruptError
 	if errors.As(err, &c) {
@@ -226,10 +226,10 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 		return src.explain(fault(src.name, err))
 	}
 	l := &indexLoad{r: r, table: t, file: src.name, maxShards: opts.maxShards()}
-	// What the entries take in memory is bounded by what lies on the disk: the
-	// keys of a lying index could grow to the square of its length, its blocks be
-	// compressed. Those of one written as the format asks don't exceed sixteen
-	// times it, since every sixteenth key stands in full.
+	// The memory of the entries is bounded by the bytes stored on disk: the keys of
+	// a hostile index could grow to the square of its length, and its blocks may be
+	// compressed. Those of a valid index don't exceed sixteen times it, because
+	// every sixteenth key is stored in full.
 	l.budget.Store(opts.memory(src) - limit.Base*3/4)
 	if err := l.run(ctx); err != nil {
 		return fault(src.name, err)
@@ -245,7 +245,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	return err
 }
 
-// entryMemory is what an entry takes in memory beside its bytes.
+// entryMemory is the memory of an entry besides its bytes.
 const entryMemory = 64
 
 func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards int) error {
@@ -365,7 +365,7 @@ func (r *Reader) record(i int) *record {
 	return r.index.record(i)
 }
 
-// dataName returns the name of a data file, and what errors call it.
+// dataName returns the name of a data file, and its name in errors.
 func (r *Reader) dataName(shard int) (name, shown string) {
 	if r.files != nil {
 		return r.files[shard], r.files[shard]
@@ -373,7 +373,7 @@ func (r *Reader) dataName(shard int) (name, shown string) {
 	return DataName(r.prefix, shard, r.header.NumShards), DataName(r.shown, shard, r.header.NumShards)
 }
 
-// Prefix returns what the checkpoint was opened with.
+// Prefix returns the prefix passed to Open.
 func (r *Reader) Prefix() string { return r.shown }
 
 // Version returns 2 for a bundle, 1 for the older format.
@@ -407,9 +407,9 @@ func (r *Reader) name(k int) string {
 	return r.index.key(r.index.tensor(k))
 }
 
-// Alignment returns the smallest WriterOptions.Alignment with which the pieces of
-// a checkpoint of version 2 lie where they do; ok is false where none up to 64 KiB
-// explains it, as with a file that another program has put together.
+// Alignment returns the smallest WriterOptions.Alignment that explains the offsets
+// of the pieces of a checkpoint of version 2. ok is false if none up to 64 KiB
+// does, as with a file assembled by another program.
 func (r *Reader) Alignment() (align int, ok bool) {
 	if r.version == 1 {
 		return 0, false
@@ -528,9 +528,9 @@ func (r *Reader) Entry(name string) (Entry, bool) {
 	return e, true
 }
 
-// Parts lists where the pieces of a tensor lie: for one stored in slices an
-// entry for each, with the tensor's name, the slice's own shape and the slice as
-// the only one of Slices; else the tensor's entry.
+// Parts lists the locations of a tensor's pieces. For a tensor stored in slices
+// it returns an entry for each, with the tensor's name, the slice's own shape
+// and the slice as the only one of Slices; otherwise the tensor's entry.
 func (r *Reader) Parts(name string) ([]Entry, error) {
 	i, ok := r.lookup(name)
 	if !ok {
@@ -556,8 +556,8 @@ func (r *Reader) Parts(name string) ([]Entry, error) {
 	return out, nil
 }
 
-// keyOwner returns the name that errors give a key: a slice's tensor, as far as
-// the key tells.
+// keyOwner returns the name of a key's tensor for errors: for a slice its
+// tensor, as far as the key contains it.
 func keyOwner(key string) string {
 	if name, s, err := parseSliceKey(key); err == nil {
 		return name + " " + s.String()

@@ -17,15 +17,15 @@ func tempData(prefix string, shard int, token string) string {
 	return fmt.Sprintf("%s.data-%05d%s", prefix, shard, token)
 }
 
-// Recover finishes the replacement of a bundle that a crash has cut off. A [Writer]
-// gives its files their names one by one, over those of the bundle that is replaced;
-// a crash on the way leaves an old index beside new data, which reading tells by
-// the checksums, or no index at all. The new bundle is whole then, though some of
-// its files still have temporary names.
+// Recover finishes the interrupted replacement of a bundle. A [Writer] renames its
+// files one by one, over those of the bundle that it replaces. A crash meanwhile
+// leaves an old index with new data, which reading detects by the checksums, or no
+// index at all. The new bundle is complete then, though some of its files still have
+// temporary names.
 //
-// It reports whether there was something to finish. A bundle that is sound, all of
-// which is read, is left alone, as are temporary files that make no whole bundle.
-// No writer may be at work on the prefix.
+// Recover reports whether there was something to finish. It reads the whole bundle,
+// and if that is sound leaves it alone. It also leaves temporary files alone that
+// make no complete bundle. No writer may be active on the prefix.
 func Recover(ctx context.Context, dir vfs.Dir, prefix string) (recovered bool, err error) {
 	if err := checkPrefix(prefix); err != nil {
 		return false, err
@@ -44,9 +44,9 @@ func Recover(ctx context.Context, dir vfs.Dir, prefix string) (recovered bool, e
 	return true, best.finish(dir, prefix)
 }
 
-// Recoverable reports whether a whole bundle lies under temporary names of the
-// prefix, which [Recover] can finish. It reads all of that bundle, but doesn't look
-// at the one that has the names.
+// Recoverable reports whether there is a complete bundle under temporary names of
+// the prefix, which [Recover] can finish. It reads all of that bundle, but doesn't
+// read the one with the final names.
 func Recoverable(ctx context.Context, fsys fs.FS, prefix string) (bool, error) {
 	if err := checkPrefix(prefix); err != nil {
 		return false, err
@@ -55,8 +55,8 @@ func Recoverable(ctx context.Context, fsys fs.FS, prefix string) (bool, error) {
 	return c != nil, err
 }
 
-// interrupted returns the bundle that a write which was cut off has left whole; nil
-// where there is none.
+// interrupted returns the complete bundle that an interrupted write has left, or
+// nil if there is none.
 func interrupted(ctx context.Context, fsys fs.FS, prefix string) (best *halfNamed, err error) {
 	list, err := fs.ReadDir(fsys, path.Dir(prefix))
 	if err != nil {
@@ -71,7 +71,7 @@ func interrupted(ctx context.Context, fsys fs.FS, prefix string) (best *halfName
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		// An earlier writer that was stopped before it gave any name leaves a whole
+		// An earlier writer that stopped before its first rename leaves a complete
 		// bundle, too.
 		if err == nil && (best == nil || c.named > best.named) {
 			best = c
@@ -80,7 +80,7 @@ func interrupted(ctx context.Context, fsys fs.FS, prefix string) (best *halfName
 	return best, nil
 }
 
-// soundness returns what is wrong with a bundle.
+// soundness returns the fault of a bundle, or nil.
 func soundness(ctx context.Context, fsys fs.FS, prefix string) error {
 	r, err := Open(ctx, fsys, prefix, nil)
 	if err != nil {
@@ -122,7 +122,7 @@ func openHalfNamed(ctx context.Context, fsys fs.FS, prefix, token string) (*half
 	return c, errors.Join(r.CheckFiles(ctx), r.Verify(ctx, &VerifyOptions{MaxErrors: math.MaxInt}))
 }
 
-// finish gives the files the names that they lack, the index last.
+// finish renames the remaining temporary files, the index last.
 func (c *halfNamed) finish(dir vfs.Dir, prefix string) error {
 	names := newSwap(dir)
 	err := func() error {

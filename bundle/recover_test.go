@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// replace writes a bundle of two tensors, each in a data file of its own where
-// there are two.
+// replace writes a bundle of two tensors, each in a separate data file if there
+// are two.
 func replace(dir vfs.Dir, shards int, value float32) error {
 	ctx := context.Background()
 	w, err := NewWriter(dir, "run/ckpt", nil)
@@ -87,9 +87,9 @@ func mergeOver(dir vfs.Dir, keep bool) error {
 }
 
 // TestACrashAmidAReplacementIsFinished stops a write over another bundle at each
-// operation, lets the disk lose what it may, and expects the old or the new bundle
-// whole: as it lies there, or after Recover. Where it is the old one, what was to be
-// merged is whole, too.
+// operation, lets the disk lose data that it may lose, and expects the complete old
+// or new bundle, as it is or after Recover. If it is the old one, the sources of the
+// merge are complete, too.
 func TestACrashAmidAReplacementIsFinished(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range replacements {
@@ -162,8 +162,8 @@ func TestACrashAmidAReplacementIsFinished(t *testing.T) {
 	}
 }
 
-// TestRecoverLeavesTheRestAlone: a damaged bundle stays what it is, whatever
-// temporary files lie beside it, and so does one that isn't there.
+// TestRecoverLeavesTheRestAlone checks that a damaged bundle is unchanged,
+// whatever temporary files are in its folder, and so is a missing one.
 func TestRecoverLeavesTheRestAlone(t *testing.T) {
 	ctx := context.Background()
 	dir := faultfs.New()
@@ -209,8 +209,8 @@ func TestRecoverLeavesTheRestAlone(t *testing.T) {
 	}
 }
 
-// TestAFailedReplacementIsTakenBackForGood: what an error took back a crash right
-// after it doesn't undo.
+// TestAFailedReplacementIsTakenBackForGood checks that a replacement undone after
+// an error stays undone if the machine crashes right after it.
 func TestAFailedReplacementIsTakenBackForGood(t *testing.T) {
 	base := faultfs.New()
 	if err := replace(base, 2, 1); err != nil {
@@ -231,7 +231,7 @@ func TestAFailedReplacementIsTakenBackForGood(t *testing.T) {
 		disk := base.AfterCrash(faultfs.LoseNone, 0)
 		disk.FailAt(op.N, faultfs.ErrFault)
 		if err := replace(disk, 2, 5); err == nil {
-			continue // what is put aside couldn't be removed
+			continue // the file moved aside couldn't be removed
 		}
 		disk.Hook(nil)
 		disk = disk.AfterCrash(faultfs.LoseAll, 0)
@@ -241,7 +241,8 @@ func TestAFailedReplacementIsTakenBackForGood(t *testing.T) {
 	}
 }
 
-// TestAMergeOverAnotherBundleLeavesNoTemporaries: what it replaces goes.
+// TestAMergeOverAnotherBundleLeavesNoTemporaries checks that the replaced
+// bundle is removed.
 func TestAMergeOverAnotherBundleLeavesNoTemporaries(t *testing.T) {
 	ctx := context.Background()
 	dir := faultfs.New()
@@ -308,8 +309,8 @@ func TestAMergeReportsWhatFailsAtItsEnd(t *testing.T) {
 	}
 }
 
-// TestRecoverTakesNoFileOfAnotherName: an index that somebody has put aside beside
-// a damaged one is whole, but it is not what a write that was cut off has left.
+// TestRecoverTakesNoFileOfAnotherName checks an index that a user has moved aside,
+// next to a damaged one. It is complete, but no interrupted write has left it.
 func TestRecoverTakesNoFileOfAnotherName(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"run/ckpt.index.bak", "run/ckpt.index~", "run/ckpt.index.tempstate", "run/ckpt.index2", "run/ckpt.index.index" + newToken()} {
@@ -330,7 +331,7 @@ func TestRecoverTakesNoFileOfAnotherName(t *testing.T) {
 }
 
 // TestACrashAmidARecoveryIsFinished stops Recover at each operation, lets the disk
-// lose what it may, and expects that another one finishes it.
+// lose data that it may lose, and expects that another Recover finishes it.
 func TestACrashAmidARecoveryIsFinished(t *testing.T) {
 	ctx := context.Background()
 	whole := faultfs.New()
@@ -437,7 +438,7 @@ func TestRecoverTakesTheWriteThatBeganToGiveNames(t *testing.T) {
 				left++
 			}
 		}
-		if left != 3 { // of the two others: what had the names before is gone
+		if left != 3 { // of the two others: the files replaced are gone
 			t.Errorf("%v: the disk holds %q", order, disk.Names())
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestShortTagsAreReadAsTheLongWayReadsThem holds fieldTag against protowire's way for
-// every tag of up to two bytes.
+// TestShortTagsAreReadAsTheLongWayReadsThem compares fieldTag with protowire for every
+// tag of up to two bytes.
 func TestShortTagsAreReadAsTheLongWayReadsThem(t *testing.T) {
 	for a := range 256 {
 		for b := range 256 {

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// sample makes a tensor whose elements are all different where the type allows.
+// sample returns a tensor whose elements are all different if the type allows.
 func sample(t testing.TB, d tensor.DType, dims ...int) *tensor.Tensor {
 	t.Helper()
 	out, err := tensor.Zeros(d, dims...)
@@ -107,8 +107,8 @@ func TestEveryTypeRoundTripsInBothByteOrders(t *testing.T) {
 	}
 }
 
-// TestBitsThatANarrowTypeDoesNotUseAreDropped when they are read, whatever way;
-// they belong to what the checksum is of.
+// TestBitsThatANarrowTypeDoesNotUseAreDropped checks that unused bits are
+// dropped by every way of reading. The checksum includes them.
 func TestBitsThatANarrowTypeDoesNotUseAreDropped(t *testing.T) {
 	ctx := context.Background()
 	for d, mask := range map[tensor.DType]byte{tensor.Int4: 0x0f, tensor.Uint4: 0x0f, tensor.Float4E2M1FN: 0x0f, tensor.Int2: 0x03, tensor.Uint2: 0x03} {

@@ -7,14 +7,14 @@ import (
 	"math/bits"
 )
 
-// A slice's own entry stands in the index under a key in ordered code
+// A slice's entry has a key in ordered code in the index
 // (tensorflow/core/lib/strings/ordered_code.cc): bytes that sort as the values
 // do. The key is the number 0, the tensor's name, the rank, and each extent's
 // start and length, -1 being a full extent's length.
 //
 //	number    length n in one byte, then n bytes, big-endian, none for 0
 //	string    00 is written 00 ff, ff is written ff 00; 00 01 ends it
-//	signed    big-endian two's complement whose first bits tell the length:
+//	signed    big-endian two's complement whose first bits encode the length:
 //	          n ones and a zero for n bytes of a number that isn't negative,
 //	          the same inverted for a negative one; 6 bits fit one byte
 
@@ -154,8 +154,8 @@ func appendOrderedInt(b []byte, v int64) []byte {
 	return append(b, out...)
 }
 
-// flipLength flips the leading bits of a number, one for each byte it takes:
-// they become ones where it isn't negative.
+// flipLength flips the leading bits of a number, one for each of its bytes:
+// they become ones if it isn't negative.
 func flipLength(b []byte) {
 	mask := uint16(0xffff) << (16 - len(b))
 	b[0] ^= byte(mask >> 8)

@@ -19,7 +19,7 @@ type source struct {
 	io.ReaderAt
 	name     string
 	size     int64
-	stored   int64 // how much of it lies on the disk
+	stored   int64 // number of its bytes stored on disk
 	parallel bool
 	close    func() error
 }
@@ -128,8 +128,8 @@ func (s *source) spool(limit int64) error {
 	return nil
 }
 
-// explain returns what is wrong with a file in better words where something else
-// lies in its place.
+// explain replaces the error of a file by a more specific one if something else
+// is at its path.
 func (s *source) explain(err error) error {
 	var c *CorruptError
 	if errors.As(err, &c) && gitlfs.ReadsPointer(s) {

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestSpecialFilesAreRefusedAtOnce puts what could block for ever, or never end,
-// in the places of a bundle's files.
+// TestSpecialFilesAreRefusedAtOnce puts files that could block forever, or never
+// end, in the places of a bundle's files.
 func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	ctx := context.Background()
 	kinds := map[string]func(path string) error{
@@ -77,15 +77,15 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// beside runs f beside the test.
+// beside runs f in parallel with the test.
 func beside(f func() error) <-chan error {
 	c := make(chan error, 1)
 	go func() { c <- f() }()
 	return c
 }
 
-// TestSpecialFilesAreCalledWhatTheyAre: a size would say nothing of what lies
-// where a checkpoint was looked for.
+// TestSpecialFilesAreCalledWhatTheyAre checks that the error names the type of
+// a special file at a checkpoint's path, because its size is meaningless.
 func TestSpecialFilesAreCalledWhatTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "w.npz")

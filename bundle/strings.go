@@ -78,8 +78,8 @@ func cutOff(err error, at int64) error {
 const keptLengths = 1 << 16
 
 // readStrings reads a string tensor of n elements that takes size bytes at off,
-// and returns its checksum. Where dst is nil the bytes are only checked; tee
-// gets all of them then.
+// and returns its checksum. If dst is nil it only checks the bytes, and writes
+// all of them to tee.
 //
 // The strings share one piece of memory.
 func readStrings(src io.ReaderAt, off, size, n int64, big bool, dst []string, tee io.Writer) (crc uint32, err error) {

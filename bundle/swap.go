@@ -10,12 +10,12 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// A swap gives files their names. What had these names before is kept under
-// temporary ones until the swap is over, so that an error on the way leaves
-// everything as it was. (A crash on the way can leave a bundle that is replaced
-// without an index, or its index beside other data, which the checksums show and
-// [Recover] finishes; who wants a whole checkpoint at any time writes under a new
-// name, as checkpoint.Manager does.)
+// A swap renames files to their final names. It keeps the files that had these
+// names before under temporary ones until it ends, so that an error meanwhile
+// leaves everything unchanged. (A crash meanwhile can leave a replaced bundle
+// without an index, or its index with other data, which the checksums show and
+// [Recover] finishes. To have a complete checkpoint at any time, write under a
+// new name, as checkpoint.Manager does.)
 type swap struct {
 	dir   vfs.Dir
 	token string
@@ -30,7 +30,7 @@ func newToken() string { return fmt.Sprintf("%s%020d", tempMark, rand.Uint64()) 
 
 func newSwap(dir vfs.Dir) *swap { return &swap{dir: dir, token: newToken()} }
 
-// rename gives the file from the name to.
+// rename renames the file from to to.
 func (s *swap) rename(from, to string) error {
 	info, err := fs.Stat(s.dir, to)
 	switch {
@@ -49,8 +49,8 @@ func (s *swap) rename(from, to string) error {
 	return s.dir.Rename(from, to)
 }
 
-// back takes everything back after err, which it returns together with what went
-// wrong on the way.
+// back undoes everything after err, which it returns joined with the errors of
+// undoing.
 func (s *swap) back(err error) error {
 	// A rename that returned an error may have happened or not: one that has
 	// nothing to take back finds no file.
@@ -60,14 +60,14 @@ func (s *swap) back(err error) error {
 		}
 	}
 	if len(s.undo) > 0 {
-		_ = s.dir.Sync() // as far as it can be: err is what the caller has to hear of
+		_ = s.dir.Sync() // as far as possible: the caller needs err
 	}
 	s.undo, s.aside = nil, nil
 	return err
 }
 
-// done removes what was kept. A file that can't be removed stays as a temporary:
-// the new ones are in place, and that is what counts.
+// done removes the files replaced. A file that can't be removed stays as a
+// temporary: the new ones are in place, so that isn't an error.
 func (s *swap) done() {
 	for _, name := range s.aside {
 		_ = s.dir.Remove(name)

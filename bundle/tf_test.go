@@ -100,7 +100,7 @@ func dumpBytes(index []byte) string {
 	return b.String()
 }
 
-// TestReadsWhatTensorFlowWrote gives the first proof: values.
+// TestReadsWhatTensorFlowWrote checks the values read from TensorFlow's files.
 func TestReadsWhatTensorFlowWrote(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range bundles {
@@ -131,8 +131,8 @@ func TestReadsWhatTensorFlowWrote(t *testing.T) {
 	}
 }
 
-// TestEntriesEqualTheOracles compares the index with what TensorFlow's protos
-// say.
+// TestEntriesEqualTheOracles compares the index with the messages that
+// TensorFlow decoded.
 func TestEntriesEqualTheOracles(t *testing.T) {
 	for _, name := range bundles {
 		b, err := os.ReadFile(path.Join(fixtures, name, "oracle.txt"))
@@ -181,7 +181,8 @@ func TestEntriesEqualTheOracles(t *testing.T) {
 	}
 }
 
-// TestRewritesTensorFlowsBytes gives the second proof, by copying entries.
+// TestRewritesTensorFlowsBytes checks that copying entries reproduces
+// TensorFlow's bytes.
 func TestRewritesTensorFlowsBytes(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range bundles {
@@ -198,7 +199,8 @@ func TestRewritesTensorFlowsBytes(t *testing.T) {
 	}
 }
 
-// TestWritesTensorFlowsBytes gives the same proof from values alone.
+// TestWritesTensorFlowsBytes checks that writing the values reproduces
+// TensorFlow's bytes.
 func TestWritesTensorFlowsBytes(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range bundles {
@@ -287,7 +289,7 @@ func TestObjectGraphMessageIsRewrittenExactly(t *testing.T) {
 	}
 }
 
-// pattern makes what the generator's of_dtype makes.
+// pattern returns the same tensor as the generator's of_dtype.
 func pattern(t testing.TB, d tensor.DType, dims ...int) *tensor.Tensor {
 	t.Helper()
 	v := sample(t, d, dims...)
@@ -297,7 +299,8 @@ func pattern(t testing.TB, d tensor.DType, dims ...int) *tensor.Tensor {
 	return v
 }
 
-// fixtureValues computes what the generator saved: tensors by case and name.
+// fixtureValues computes the tensors that the generator saved, by case and
+// name.
 func fixtureValues(t testing.TB) map[string]map[string]*tensor.Tensor {
 	t.Helper()
 	must := func(v *tensor.Tensor, err error) *tensor.Tensor {

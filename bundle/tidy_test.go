@@ -70,8 +70,9 @@ var tidy = map[string]func(dir *faultfs.FS) error{
 	},
 }
 
-// TestNoFileStaysOpen, and none is renamed, replaced or removed while it is open,
-// which Windows refuses: also where any one operation fails.
+// TestNoFileStaysOpen checks that no file stays open, and that none is renamed,
+// replaced or removed while it is open, which Windows refuses: also if any one
+// operation fails.
 func TestNoFileStaysOpen(t *testing.T) {
 	base := faultfs.New()
 	if err := beforeMerge(base); err != nil {
@@ -108,8 +109,8 @@ func TestNoFileStaysOpen(t *testing.T) {
 	}
 }
 
-// TestNoFaultOfAWriteGoesUnnoticed: with gaps between tensors, and a last data file
-// that nothing lies in, too.
+// TestNoFaultOfAWriteGoesUnnoticed also has gaps between tensors, and a last data
+// file without tensors.
 func TestNoFaultOfAWriteGoesUnnoticed(t *testing.T) {
 	ctx := context.Background()
 	use := func(dir *faultfs.FS) error {
@@ -130,7 +131,7 @@ func TestNoFaultOfAWriteGoesUnnoticed(t *testing.T) {
 	}
 	for _, op := range disk.Ops() {
 		if op.Kind == faultfs.Open || op.Kind == faultfs.Read {
-			continue // whether a name is free, say
+			continue // for example whether a name is free
 		}
 		disk := faultfs.New()
 		disk.FailAt(op.N, faultfs.ErrFault)

@@ -19,10 +19,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Version 1 (tensorflow/core/util/tensor_slice_reader.cc, saved_tensor_slice.proto):
-// one table, or several called prefix-00000-of-00002 and so on. Under the empty
-// key stands a list of the tensors and their slices; under each slice's key, in
-// ordered code, a message with its values. There are no data files.
+// Version 1 (tensorflow/core/util/tensor_slice_reader.cc, saved_tensor_slice.proto)
+// is one table, or several called prefix-00000-of-00002 and so on. The empty key has
+// a list of the tensors and their slices; each slice's key, in ordered code, has a
+// message with its values. There are no data files.
 
 // v1Files are the tables of a version 1 checkpoint.
 type v1Files struct {
@@ -31,13 +31,14 @@ type v1Files struct {
 	limit int64    // how much of a file that can't be read by position may be held
 }
 
-// v1Part says in which file a slice stands.
+// v1Part is the file and position of a slice.
 type v1Part struct {
 	file  int
 	slice Slice
 }
 
-// findV1 lists the files of a version 1 checkpoint, nil where there are none.
+// findV1 lists the files of a version 1 checkpoint, or returns nil if there are
+// none.
 func findV1(fsys fs.FS, prefix string) []string {
 	if info, err := fs.Stat(fsys, prefix); err == nil && !info.IsDir() {
 		return []string{prefix}
@@ -267,7 +268,7 @@ func (r *Reader) readEachV1(ctx context.Context, reqs []ReadRequest, opts *ReadA
 	return nil
 }
 
-// takeV1 puts a slice that was read where it belongs.
+// takeV1 copies a slice that was read to its destination.
 func (p *checkedRead) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) error {
 	from := spans(part.slice, p.rec.Shape)
 	mu.Lock()
@@ -318,8 +319,8 @@ func newV1Piece(rec *record, part v1Part, take func(*tensor.Tensor) error) *v1Pi
 // held in memory at a time.
 const largeBlock = 1 << 20
 
-// tasksV1 puts the pieces that lie in one block together, so that each block is
-// read and decompressed once.
+// tasksV1 groups the pieces of one block, so that each block is read and
+// decompressed once.
 func (br *blobReader) tasksV1(ctx context.Context) []task {
 	var found []*blob
 	for i, b := range br.blobs {
@@ -352,7 +353,7 @@ func (br *blobReader) tasksV1(ctx context.Context) []task {
 	return out
 }
 
-// blockV1 reads the pieces that lie in one block.
+// blockV1 reads the pieces of one block.
 func (br *blobReader) blockV1(ctx context.Context, t task) {
 	table := t.blobs[0].v1.table
 	// The same piece may be asked for by several.
@@ -430,7 +431,7 @@ func (v *v1Tables) close() {
 	}
 }
 
-// decodeV1 decodes the slice that stands under a piece's key.
+// decodeV1 decodes the value of a piece's key, a slice.
 func (r *Reader) decodeV1(t *v1Table, p *v1Piece, value []byte, offset int64) (*tensor.Tensor, error) {
 	rec, part := p.rec, p.part
 	corrupt := func(format string, args ...any) error {

@@ -165,7 +165,8 @@ func TestVersion1IsConvertedByCopying(t *testing.T) {
 	}
 }
 
-// hookedFS calls a hook with what each read gave; its error is the read's.
+// hookedFS calls a hook with the result of each read; its error becomes the
+// read's.
 type hookedFS struct {
 	fs.FS
 	hook func(b []byte) error

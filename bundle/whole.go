@@ -43,14 +43,15 @@ func (r *Reader) checkHandle(h Handle) error {
 	return nil
 }
 
-// wholePlan is what reads of whole tensors come to. Reads are called by their numbers.
+// wholePlan is the plan for reads of whole tensors. Reads are identified by their
+// numbers.
 type wholePlan struct {
 	small []int32 // tensors to be read in rows
 	other []int32 // all else
 	total int64   // the bytes of the small ones
 	err   error
 
-	tasks       []task // what reads the small ones, as long as they are in order
+	tasks       []task // tasks that read the small ones, as long as they are in order
 	first, last int32  // the ranks of the first and the last one in tasks; -1: there is none
 	mixed       bool   // they aren't in the order of their bytes
 }
@@ -159,7 +160,7 @@ func (r *Reader) planWholeBatch(ctx context.Context, br *blobReader, plan *whole
 // processor's caches, which can't hold them.
 const uncached = 32 << 20
 
-// wholeRow reads small tensors that lie together.
+// wholeRow reads small adjacent tensors.
 func (br *blobReader) wholeRow(src *source, t task, dst []*tensor.Tensor, buf *[]byte) error {
 	x, handles := &br.r.index, br.wholes.handles
 	for i, n := range t.whole {

@@ -20,7 +20,7 @@ type wholeRead struct {
 	Dst    *tensor.Tensor
 }
 
-// readWhole reads whole tensors beside requests.
+// readWhole reads whole tensors together with requests.
 func readWhole(t *testing.T, r *Reader, reqs []ReadRequest, reads []wholeRead, o ReadAllOptions) error {
 	for _, w := range reads {
 		o.Whole = append(o.Whole, w.Handle)
@@ -49,8 +49,8 @@ func wholeReads(t *testing.T, r *Reader) []wholeRead {
 	return reads
 }
 
-// TestWholeReadsReadWhatRequestsDo: tensors of all kinds and sizes, in any order,
-// beside requests whose destinations are made.
+// TestWholeReadsReadWhatRequestsDo checks tensors of all kinds and sizes, in any
+// order, together with requests whose destinations are allocated.
 func TestWholeReadsReadWhatRequestsDo(t *testing.T) {
 	dir := vfs.MemDir()
 	parts := []V1Part{}
@@ -121,7 +121,8 @@ func TestWholeReadsReadWhatRequestsDo(t *testing.T) {
 	}
 }
 
-// TestWholeReadsAreRefused before anything is read, and name what is damaged.
+// TestWholeReadsAreRefused checks that reads are refused before anything is
+// read, and that errors name the damaged tensor.
 func TestWholeReadsAreRefused(t *testing.T) {
 	folder := t.TempDir()
 	dir := vfs.OSDir(folder)
@@ -187,8 +188,9 @@ func TestWholeReadsAreRefused(t *testing.T) {
 	damage(func(b []byte) []byte { return b[:len(b)-1] }, "v")
 }
 
-// TestPlacesAreAskedForOnce: for all large tensors and strings together, then for small
-// ones group by group; what refuses one ends the read.
+// TestPlacesAreAskedForOnce checks that destinations are requested for all large
+// tensors and strings together, then for small ones group by group, and that an error
+// ends the read.
 func TestPlacesAreAskedForOnce(t *testing.T) {
 	dir := vfs.MemDir()
 	write(t, dir, "p", nil, func(w *Writer) {

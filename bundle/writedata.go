@@ -18,13 +18,13 @@ const (
 	// direct is the length from which on bytes go to the file without being
 	// collected.
 	direct = 128 << 10
-	// aside is the length from which on the checksum is worked out beside the
-	// writing.
+	// aside is the length from which on the checksum is computed in parallel with
+	// the write.
 	aside = 1 << 20
 	// step is how much is written at a time.
 	step = 4 << 20
-	// behind is after how many bytes the system is asked to begin writing them
-	// to the disk.
+	// behind is the number of bytes after which the system is asked to begin
+	// writing them to disk.
 	behind = 16 << 20
 )
 
@@ -32,9 +32,9 @@ const (
 type shardWriter struct {
 	name  string
 	f     vfs.File
-	size  int64 // with what is collected
-	flown int64 // what is in the file
-	asked int64 // what the system was asked to begin writing
+	size  int64 // including collected bytes
+	flown int64 // bytes in the file
+	asked int64 // bytes that the system was asked to write to disk
 	ahead vfs.Hinter
 	used  bool // a tensor was added, which may have no bytes
 	shut  bool
@@ -82,7 +82,7 @@ func (w *Writer) put(ctx context.Context, s *shardWriter, b []byte) error {
 	return nil
 }
 
-// flush writes what is collected.
+// flush writes the collected bytes.
 func (w *Writer) flush(s *shardWriter) error {
 	if err := w.land(); err != nil || len(w.buf) == 0 {
 		return err
@@ -92,8 +92,8 @@ func (w *Writer) flush(s *shardWriter) error {
 	return err
 }
 
-// flushBeside begins to write what is collected, and returns while that goes on:
-// more is collected, and its checksums are worked out, meanwhile.
+// flushBeside begins to write the collected bytes, and returns while the write
+// runs. Meanwhile more bytes are collected, and their checksums computed.
 func (w *Writer) flushBeside(s *shardWriter) error {
 	if err := w.land(); err != nil {
 		return err
@@ -108,15 +108,15 @@ func (w *Writer) flushBeside(s *shardWriter) error {
 	return nil
 }
 
-// written is what a write that went on beside comes to.
+// written is the result of a parallel write.
 type written struct {
 	n   int
 	err error
 	buf []byte // to be used again
 }
 
-// land waits for the write that goes on. Nothing else happens to a data file
-// before it has ended.
+// land waits for the running write. Nothing else happens to a data file before
+// it has ended.
 func (w *Writer) land() error {
 	if w.flight == nil {
 		return nil
@@ -139,7 +139,7 @@ func (w *Writer) write(s *shardWriter, b []byte) (int, error) {
 	return len(b), nil
 }
 
-// wrote counts what was written.
+// wrote counts written bytes.
 func (w *Writer) wrote(n int, err error) error {
 	if err != nil {
 		return err

@@ -21,33 +21,34 @@ const (
 	formatMinProducer = 0
 )
 
-// WriterOptions says how to write a bundle; nil means the defaults.
+// WriterOptions are the options for writing a bundle; nil means the defaults.
 type WriterOptions struct {
 	// Alignment makes every tensor begin at a multiple of so many bytes in its
 	// data file; zeros fill the gaps and the end. Default 1.
 	Alignment int
-	// BigEndian writes the elements in big-endian order and says so in the
+	// BigEndian writes the elements in big-endian order and records that in the
 	// header. Default false, whatever the machine.
 	BigEndian bool
 	// NoSync leaves out the calls that make files durable before they get their
 	// names: for files that need not survive a crash. Default false.
 	NoSync bool
-	// Like takes byte order and header from another bundle, what this package
-	// doesn't know in it included, so that the bundle can be written again
-	// exactly. BigEndian is left out then. Default nil.
+	// Like copies byte order and header from another bundle, including fields
+	// unknown to this package, so that the bundle can be written again exactly.
+	// BigEndian is ignored then. Default nil.
 	Like *Reader
 	// Progress is called now and then with the number of bytes of tensors
 	// written so far. Default nil.
 	Progress func(written int64)
 }
 
-// A Writer writes one bundle. Tensors lie in the data file in the order they
-// are added; the index sorts them by name. Everything goes to temporary names
-// ([IsTemporary] knows them) until [Writer.Finish]. It is for one goroutine.
+// A Writer writes one bundle. The data file has the tensors in the order in
+// which they are added; the index sorts them by name. Everything is written to
+// temporary names ([IsTemporary] recognizes them) until [Writer.Finish]. It is
+// for one goroutine.
 //
 // The first error sticks: every later call returns it, and [Writer.Abort]
-// removes what was written. Call Abort always, deferred: after a Finish that
-// succeeded it does nothing.
+// removes the files written. Always defer a call of Abort: after a successful
+// Finish it does nothing.
 type Writer struct {
 	dir     vfs.Dir
 	prefix  string
@@ -57,11 +58,11 @@ type Writer struct {
 	entries entryTable
 	token   string // the end of temporary names
 	shards  []*shardWriter
-	from    *blobReader  // reads what is copied from the same Reader
+	from    *blobReader  // source of copies from the same Reader
 	least   int          // so many data files are kept, though the last ones be empty
-	buf     []byte       // what is gathered for the current shard
-	spare   []byte       // what is gathered next, once flight has ended
-	flight  chan written // of a write that goes on beside; nil: none does
+	buf     []byte       // bytes collected for the current shard
+	spare   []byte       // buffer to collect into next, once flight has ended
+	flight  chan written // result of the running parallel write; nil if there is none
 	scratch []byte
 	row     []byte // an entry that is being encoded
 	written int64
@@ -144,7 +145,7 @@ func (w *Writer) add(ctx context.Context, key, name string, t *tensor.Tensor) er
 }
 
 // place lets put write a tensor's bytes into the current data file and returns
-// where they lie.
+// their location.
 func (w *Writer) place(ctx context.Context, put func(*shardWriter) (uint32, error)) (at location, err error) {
 	if err := ctx.Err(); err != nil {
 		return at, err
@@ -194,8 +195,8 @@ func (w *Writer) AddSlice(ctx context.Context, name string, full tensor.Shape, s
 	row, there := w.entries.tensor(name)
 	switch {
 	case !there:
-		// The entry has no bytes of its own; that it speaks of this data file is
-		// what a merge of one bundle for each file makes of it.
+		// The entry itself has no bytes. It names this data file because a merge of one
+		// bundle per file does.
 		row = newSlicedRow(t.DType(), full, len(w.shards)-1)
 	case row == nil:
 		return w.fail(fmt.Errorf("bundle: tensor %q is added whole and in slices", name))
@@ -212,9 +213,9 @@ func (w *Writer) AddSlice(ctx context.Context, name string, full tensor.Shape, s
 	return nil
 }
 
-// NextShard ends the data file and begins another one for what is added next.
-// One that no tensor was added to is taken up again instead; one whose tensors
-// have no elements stays, with no bytes.
+// NextShard ends the data file and begins another one for the tensors added
+// next. A file without tensors is reused instead; one whose tensors have no
+// elements stays, with no bytes.
 func (w *Writer) NextShard() error {
 	if w.err != nil {
 		return w.err
@@ -247,9 +248,9 @@ func (w *Writer) newShard() error {
 	return nil
 }
 
-// Finish makes the files durable, reads the index back and holds it against the
-// data files' sizes, and gives them their names, the index last. An error leaves a
-// checkpoint of the same prefix that was there before as it was.
+// Finish makes the files durable, reads the index back and compares it with the
+// data files' sizes, and renames the files, the index last. An error leaves an
+// existing checkpoint of the same prefix unchanged.
 func (w *Writer) Finish(ctx context.Context) error {
 	if w.err != nil {
 		return w.err
@@ -322,7 +323,8 @@ func (w *Writer) finish(ctx context.Context) error {
 	return nil
 }
 
-// name gives the files their names, the index, which is called temp so far, last.
+// name renames the files to their final names, the index, whose present name is
+// temp, last.
 func (w *Writer) name(names *swap, temp string) error {
 	files := make([]string, 0, len(w.shards)+1)
 	for i, s := range w.shards {
@@ -430,7 +432,7 @@ func (w *Writer) Abort() error {
 		w.err = errors.New("bundle: the writer was aborted")
 	}
 	var errs []error
-	if w.index != "" { // before what it speaks of
+	if w.index != "" { // before the files that it names
 		errs = append(errs, w.dir.Remove(w.index))
 	}
 	for _, s := range w.shards {

@@ -40,7 +40,7 @@ func TestVersion1IsWrittenAsTensorFlowDoes(t *testing.T) {
 	}
 }
 
-// partsOf returns what a table holds, in the order of its list.
+// partsOf returns the parts of a table, in the order of its list.
 func partsOf(t *testing.T, name string, content []byte) []V1Part {
 	t.Helper()
 	tab, err := table.Open(bytes.NewReader(content), int64(len(content)), 1<<20)
