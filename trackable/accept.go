@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Acceptance says whether an object can still get a child on an edge.
+// Acceptance is an answer to whether an object can still get a child on an
+// edge.
 type Acceptance uint8
 
 const (
@@ -15,9 +16,10 @@ const (
 )
 
 // AcceptsChild returns whether obj can still get a child on an edge that it doesn't
-// have now: AcceptYes where a [ChildAccepter] says so, where a nil field has that name,
-// behind a slice's end and under a new key of a map; AcceptMaybe where the object has
-// a [Base] and is neither a ChildAccepter nor a [FieldTracker] with fields.
+// have now. AcceptYes means that a [ChildAccepter] accepts it, that a nil field has
+// that name, that it is the index after a slice's end, or a new key of a map.
+// AcceptMaybe means that the object has a [Base] and is neither a ChildAccepter nor a
+// [FieldTracker] with fields.
 func AcceptsChild(obj Trackable, edge string) Acceptance {
 	switch {
 	case HasPlace(obj, edge) || accepts(obj, edge):
@@ -49,7 +51,7 @@ func MayGrow(obj Trackable) bool {
 	return false
 }
 
-// accepts reports whether obj says that it may get a child on edge.
+// accepts reports whether obj declares that it may get a child on edge.
 func accepts(obj Trackable, edge string) bool {
 	if c, ok := obj.(SelfDeclarer); ok {
 		return c.AcceptsChildOf(obj, edge)
@@ -59,7 +61,7 @@ func accepts(obj Trackable, edge string) bool {
 }
 
 // attachable reports whether anything may still be attached to an object that
-// doesn't say what it accepts.
+// doesn't declare its edges.
 func attachable(obj Trackable) bool {
 	if nodeOf(obj) == nil {
 		return false
@@ -89,8 +91,8 @@ func emptyField(obj Trackable, v reflect.Value, f trackedField) bool {
 	return empty
 }
 
-// HasPlace reports whether an assignment alone can give obj a child on edge: to
-// a field that is nil now, behind a slice's end, to a new key of a map.
+// HasPlace reports whether an assignment alone can add a child to obj on edge:
+// to a field that is nil now, after a slice's end, to a new key of a map.
 func HasPlace(obj Trackable, edge string) bool {
 	v := reflect.ValueOf(obj)
 	if v.Kind() != reflect.Pointer || v.IsNil() {

@@ -9,10 +9,10 @@ import (
 	"github.com/cairnml/cairn/internal/callers"
 )
 
-// Arrival is a child on its way into an object: others may see it, and what
-// restores hold for it isn't all delivered. [Node.Add] makes one. Whoever looks at
-// the object graph meanwhile leaves the child to the goroutine that adds it; a
-// snapshot waits.
+// Arrival is a child that is being added to an object: other goroutines may see
+// it, and the values that restores have for it aren't all delivered. [Node.Add]
+// creates one. Other readers of the object graph leave the child to the goroutine
+// that adds it; a snapshot waits.
 type Arrival struct {
 	Parent *Node
 	Child  any // its identity
@@ -33,8 +33,8 @@ var arrivals struct {
 // process.
 func ArrivalsBegun() uint64 { return arrivals.begun.Load() }
 
-// Arrivals returns the children that are being added at this moment. One that is
-// not among them, and was seen before, has been given what is pending for it.
+// Arrivals returns the children that are being added at this moment. A child
+// that is not among them, and was seen before, has its pending values.
 func Arrivals() []*Arrival {
 	if !arrivals.some.Load() {
 		return nil
@@ -44,8 +44,8 @@ func Arrivals() []*Arrival {
 	return slices.Clone(arrivals.list)
 }
 
-// Own reports whether the goroutine that asks adds the child: it runs what a
-// delivery calls.
+// Own reports whether the calling goroutine adds the child: it runs code called
+// by a delivery.
 func (a *Arrival) Own() bool {
 	arrivals.mu.Lock()
 	defer arrivals.mu.Unlock()
@@ -82,7 +82,7 @@ func arrive(n *Node, child any) *Arrival {
 	return a
 }
 
-// delivers notes that what a calls from now on may come back to Own.
+// delivers records that code called by a from now on may call Own.
 func (a *Arrival) delivers() {
 	id := callers.Goroutine()
 	arrivals.mu.Lock()
@@ -105,12 +105,13 @@ func (a *Arrival) end() {
 	}
 }
 
-// Add calls put, which makes child one of the object's children, seen by whoever
-// walks the graph, and returns its edge. Then it restores child from all that is
-// pending for the edge: the latest restore first, so that an earlier one can't
-// overwrite it, and those that come meanwhile. What fails stays pending. A variable
-// below child that is left without a value although a strict restore should have
-// one for it is an error too. An error of put is Add's.
+// Add calls put, which makes child one of the object's children, visible to walks
+// of the graph, and returns its edge. Then it restores child from all values that
+// are pending for the edge: those of the latest restore first, so that an earlier
+// one can't overwrite it, and those that arrive meanwhile. Failed deliveries stay
+// pending. It is an error if a variable below child is left without a value
+// although a strict restore should have one for it. Add also returns the error of
+// put.
 func (n *Node) Add(child Trackable, put func() (edge string, err error)) error {
 	a := arrive(n, child)
 	defer a.end()
@@ -143,7 +144,7 @@ func (n *Node) Add(child Trackable, put func() (edge string, err error)) error {
 }
 
 // endUnlessPending returns the pending restores other than asked, the latest
-// first; where there is none it ends a, so that no restore comes between.
+// first; if there are none it ends a, so that no restore comes between.
 func (n *Node) endUnlessPending(a *Arrival, asked []Pending) []Pending {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -14,21 +14,20 @@ import (
 // Children lists the edges of one object, in the order of files:
 //
 //   - of a struct its exported fields in order, named in snake case or by a tag
-//     `cairn:"name"`, with embedded structs' fields in their place; then what
-//     [Base.Attach] and [Base.AddVariable] added. `cairn:"-"` leaves a field out;
-//   - of a [Parent] what it lists, then what was attached;
+//     `cairn:"name"`, with embedded structs' fields in their place; then the edges that [Base.Attach] and [Base.AddVariable] added. `cairn:"-"` leaves a field out;
+//   - of a [Parent] the edges it lists, then the attached ones;
 //   - of a slice its elements "0", "1", …; of a map its values by sorted keys.
 //
 // A struct held by value, in a field, a slice or an array, is known by its
 // address: it must not be moved, as an append to its slice does. Fields that
-// can't hold anything trackable are passed over, and so is nil. An
-// unexported field of a trackable type is an error that names it, as are two
-// different children of one name and a map whose keys are no strings.
+// can't hold anything trackable are passed over, and so is nil. An unexported
+// field of a trackable type is an error that names it, as are two different
+// children of one name and a map whose keys are no strings.
 func Children(obj Trackable) ([]Edge, error) { return forCheckpoint.children(obj) }
 
 // SavedModelChildren lists the edges that an object has in a SavedModel: those of
-// [Children], and the objects that are [SavedModelOnly] in their places. Of a
-// [SavedModelParent] it lists what that method returns, then what was attached.
+// [Children], and the objects that are [SavedModelOnly] in their places. For a
+// [SavedModelParent] it lists the result of that method, then the attached edges.
 func SavedModelChildren(obj Trackable) ([]Edge, error) { return forSavedModel.children(obj) }
 
 func (p purpose) children(obj Trackable) ([]Edge, error) {
@@ -135,8 +134,8 @@ func (p purpose) lister(obj Trackable) func() []Edge {
 	return nil
 }
 
-// parent adds what a Parent lists and reports true, unless the method is an
-// embedded struct's: then the fields are read, and that struct among them.
+// parent adds the edges that a Parent lists and reports true, unless the method
+// is an embedded struct's: then the fields are read, including that struct.
 func (c *collector) parent(obj Trackable, list func() []Edge, v reflect.Value) (bool, error) {
 	edges := list()
 	for _, f := range c.purpose.layoutOf(v.Type()).fields {
@@ -213,7 +212,7 @@ func (c *collector) fields(obj Trackable, v reflect.Value) error {
 	return nil
 }
 
-// nodeOf returns obj's Node, nil where it has none.
+// nodeOf returns obj's Node, or nil if it has none.
 func nodeOf(obj Trackable) *Node {
 	if n, ok := obj.(Noder); ok {
 		return n.TrackableNode()
@@ -264,8 +263,8 @@ func (p purpose) childOf(v reflect.Value, c class) (Trackable, error) {
 		case classValue:
 			return nil, fmt.Errorf("it holds a %v by value; store a pointer", e.Type())
 		case classList, classMap:
-			// What an interface holds has no address; the copy shares the
-			// elements, and Identity goes by them.
+			// A value in an interface has no address; the copy shares the elements, and
+			// Identity uses their address.
 			if !p.certain(e.Type()) && !p.holdsAny(e) {
 				return nil, nil
 			}
@@ -387,7 +386,7 @@ func (c *collector) mapping(v reflect.Value) error {
 	return nil
 }
 
-// checkTrackable returns nil for what can be a node.
+// checkTrackable returns an error unless obj can be a node.
 func checkTrackable(obj Trackable) error {
 	if isNil(obj) {
 		return fmt.Errorf("nothing to track: the object is nil")
@@ -415,9 +414,9 @@ func isNil(obj Trackable) bool {
 }
 
 // Identity returns a comparable value that is the same for two references to one
-// node: a pointer's type and address, except that a struct that embeds a
-// [Variable] is that variable, a map is what it refers to, and a slice that
-// lies in no addressable place is its first element's place.
+// node: a pointer's type and address. Exceptions are a struct that embeds a
+// [Variable], which is that variable, a map, which is its data, and a slice
+// without an address, which is the address of its first element.
 func Identity(obj Trackable) any {
 	if v := asVariable(obj); v != nil {
 		return v

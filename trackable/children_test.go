@@ -173,7 +173,7 @@ type silent struct{ V *Variable }
 
 func (*silent) NotTracked() {}
 
-// TestErrors: what can't be tracked is named.
+// TestChildrenErrors checks that errors name the object that can't be tracked.
 func TestChildrenErrors(t *testing.T) {
 	v := vec(1)
 	for _, c := range []struct {

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// List is a list of tracked objects: its edges are "0", "1", and so on, as
-// TensorFlow's ListWrapper has them. What a checkpoint holds for an element is
-// restored when it is appended. Elements can't be replaced. The zero List is
-// empty and ready; it must not be copied.
+// List is a list of tracked objects: its edges are "0", "1", and so on, as in
+// TensorFlow's ListWrapper. An element's values in a checkpoint are restored
+// when it is appended. Elements can't be replaced. The zero List is empty and
+// ready to use; it must not be copied.
 //
-// A Go slice in a field is tracked as well; what is pending for its elements is
+// A Go slice in a field is tracked as well; values pending for its elements are
 // delivered at the next [Step] or save.
 type List[T Trackable] struct {
 	node  Node
@@ -24,7 +24,7 @@ type List[T Trackable] struct {
 // NewList makes a list of items.
 func NewList[T Trackable](items ...T) *List[T] { return &List[T]{items: slices.Clone(items)} }
 
-// TrackableNode returns what the graph remembers about the list.
+// TrackableNode returns the list's state in the object graph.
 func (l *List[T]) TrackableNode() *Node { return &l.node }
 
 // TellsOfChildren marks that nothing gets into the list unseen.
@@ -47,7 +47,7 @@ func (l *List[T]) AcceptsChild(edge string) bool {
 	return ok && i >= l.Len()
 }
 
-// Append adds items and restores what is pending for them. An item that can't be
+// Append adds items and restores their pending values. An item that can't be
 // tracked, nil included, is an error and ends the call.
 func (l *List[T]) Append(items ...T) error {
 	for _, x := range items {
@@ -96,8 +96,8 @@ func (l *List[T]) All() iter.Seq2[int, T] {
 }
 
 // Map is a map from names to tracked objects that keeps the order of insertion,
-// as TensorFlow's dictionaries do. What a checkpoint holds for a key is restored
-// when it is set. The zero Map is empty and ready; it must not be copied.
+// as TensorFlow's dictionaries do. A key's values in a checkpoint are restored
+// when it is set. The zero Map is empty and ready to use; it must not be copied.
 //
 // A Go map in a field is tracked as well, in the order of its sorted keys.
 type Map[T Trackable] struct {
@@ -110,7 +110,7 @@ type Map[T Trackable] struct {
 // NewMap makes an empty map.
 func NewMap[T Trackable]() *Map[T] { return new(Map[T]) }
 
-// TrackableNode returns what the graph remembers about the map.
+// TrackableNode returns the map's state in the object graph.
 func (m *Map[T]) TrackableNode() *Node { return &m.node }
 
 // TellsOfChildren marks that nothing gets into the map unseen.
@@ -133,8 +133,8 @@ func (m *Map[T]) AcceptsChild(key string) bool {
 	return !ok
 }
 
-// Set puts x under key, in place of what was there, and restores what is pending for
-// it. A value that can't be tracked, nil included, is an error.
+// Set sets the value of key, replacing an earlier one, and restores its pending
+// values. A value that can't be tracked, nil included, is an error.
 func (m *Map[T]) Set(key string, x T) error {
 	if err := checkTrackable(x); err != nil {
 		return fmt.Errorf("trackable: setting %q in a map: %w", key, err)

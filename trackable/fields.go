@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// class is what a static type says about values of it.
+// class classifies a static type by the values it can have.
 type class uint8
 
 const (
@@ -50,7 +50,7 @@ type purpose uint8
 
 const (
 	forCheckpoint purpose = iota // tf.train.Checkpoint's edges
-	forSavedModel                // those, and what only SavedModels have: functions
+	forSavedModel                // for checkpoints, plus the objects that only SavedModels have: functions
 )
 
 // excludes reports whether values of type t are no nodes.
@@ -107,8 +107,8 @@ func (p purpose) classify(t reflect.Type) class {
 	return classNone
 }
 
-// certain reports whether values of a static type are tracked for sure, where
-// classify leaves interfaces open.
+// certain reports whether values of a static type are always tracked. For
+// interfaces classify leaves that open.
 func (p purpose) certain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Interface:
@@ -218,7 +218,8 @@ func (p purpose) holdsTrackable(t reflect.Type) bool {
 	return found
 }
 
-// structLayout is what a walk reads from values of one struct type, in field order.
+// structLayout lists the fields that a walk reads from values of one struct type,
+// in field order.
 type structLayout struct {
 	typ     reflect.Type
 	purpose purpose
@@ -235,7 +236,7 @@ type trackedField struct {
 	hidden   bool // unexported: whatever it holds dynamically is an error
 }
 
-// typeFor is the key of what is known of a struct type.
+// typeFor is the key of the cache of struct types.
 type typeFor struct {
 	purpose purpose
 	typ     reflect.Type

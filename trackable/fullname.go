@@ -59,9 +59,9 @@ func (g *Graph) scopeAll(name func(id, below int)) {
 	})
 }
 
-// inScope marks what lies below an object with a scope, optimizers left out; nil
-// where nothing does. A model's part that the root holds as well is named after
-// the model, as in Python, where the model makes or builds it.
+// inScope marks the nodes below an object with a scope, except optimizers. It
+// returns nil if there are none. A model's part that the root holds as well is
+// named after the model, as in Python, where the model makes or builds it.
 func (g *Graph) inScope() []bool {
 	var marked []bool
 	var queue []int
@@ -93,11 +93,11 @@ func (g *Graph) givesScope(id int) bool {
 }
 
 // eachNamed visits every node once, with the node that it is named below: depth
-// first or breadth first, but what is in a scope from within one only.
+// first or breadth first, but nodes in a scope only from within a scope.
 func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int)) {
 	type visit struct {
 		id, parent int32
-		inside     bool // below an object that gives a scope
+		inside     bool // below an object that has a scope
 	}
 	seen := make([]bool, len(g.Nodes))
 	var todo []visit

@@ -10,15 +10,15 @@ import (
 	"github.com/cairnml/cairn/internal/callers"
 )
 
-// Gate keeps training steps and snapshots apart, so that a checkpoint shows
-// every variable between the same two steps. Many steps may run at a time; a
-// snapshot waits for the running ones, keeps new ones waiting for the
-// microseconds that it takes, and lets them go. The zero Gate is ready.
+// Gate separates training steps and snapshots, so that a checkpoint shows every
+// variable between the same two steps. Many steps may run at a time. A snapshot
+// waits for the running ones and delays new ones for the microseconds that it
+// takes. The zero Gate is ready to use.
 //
-// A step also begins by delivering what restores made under its gate have
-// pending for objects that were put into plain fields, slices and maps since.
-// For that it reads the restored objects' fields. Programs that put one model
-// together while they call another give each a gate of its own ([WithGate]).
+// A step begins by delivering the values that restores under its gate have
+// pending for objects assigned to plain fields, slices and maps since. For that
+// it reads the restored objects' fields. Programs that build one model while
+// they call another in parallel use a separate gate for each ([WithGate]).
 type Gate struct {
 	mu      sync.Mutex
 	running int
@@ -26,7 +26,7 @@ type Gate struct {
 	freezes int           // snapshots that wait: new steps let them pass
 	steps   int           // steps that wait
 	owed    int           // of them, how many go before the next snapshot
-	changed chan struct{} // closed when any of this changes; nil: nobody waits
+	changed chan struct{} // closed when any of this changes; nil if no goroutine waits
 
 	watched atomic.Bool // whether there are watchers
 	watch   watchers
@@ -36,7 +36,7 @@ type Gate struct {
 var DefaultGate = new(Gate)
 
 type gateKey struct{}   // the Gate that a context carries
-type insideKey struct{} // the Gate whose step a context lies in
+type insideKey struct{} // insideKey is the key of the Gate whose step a context belongs to
 
 // WithGate returns a context whose steps and snapshots use g instead of
 // [DefaultGate].
@@ -51,20 +51,20 @@ func gateOf(ctx context.Context) *Gate {
 	return DefaultGate
 }
 
-// ErrInsideStep says that a snapshot was asked for inside a step: it would have
-// to wait for itself.
+// ErrInsideStep is the error of a snapshot inside a step. The snapshot would
+// wait for itself.
 var ErrInsideStep = errors.New("trackable: a checkpoint can't be taken inside a training step; save between steps")
 
 // Step runs f as one training step: no snapshot is taken while it runs, and
-// pending restores are delivered before it (see [Gate]). A step
-// inside a step, known by its context, is part of the outer one. What f calls
-// must get the context that f got: a save with another one would wait for f
-// without end. The error is f's, or ctx's where it ended before f could start.
+// pending restores are delivered before it (see [Gate]). A step inside a step,
+// known by its context, is part of the outer one. Functions called by f must
+// get the context that f got: a save with another one would wait for f forever.
+// Step returns f's error, or ctx's if it ended before f could start.
 func Step(ctx context.Context, f func(ctx context.Context) error) error {
 	return gateOf(ctx).Step(ctx, f)
 }
 
-// Step does what the function [Step] does, on this gate.
+// Step is like the function [Step], on this gate.
 func (g *Gate) Step(ctx context.Context, f func(ctx context.Context) error) error {
 	if ctx.Value(insideKey{}) == g {
 		return g.watching(ctx, f)
@@ -90,7 +90,7 @@ func Freeze(ctx context.Context, f func(ctx context.Context) error) error {
 	return gateOf(ctx).Freeze(ctx, f)
 }
 
-// Freeze does what the function [Freeze] does, on this gate.
+// Freeze is like the function [Freeze], on this gate.
 func (g *Gate) Freeze(ctx context.Context, f func(ctx context.Context) error) error {
 	if callers.Traces() > 0 { // which is a step, whatever ctx is
 		return fmt.Errorf("%s: %w: it %w", callers.Site(), ErrInsideStep, ErrInTrace)

@@ -31,7 +31,7 @@ func TestGate(t *testing.T) {
 			if n := inside.Load(); n != 0 {
 				t.Errorf("%d steps run during a snapshot", n)
 			}
-			// What a snapshot calls may use steps of its own.
+			// Functions called by a snapshot may run steps.
 			return Step(ctx, func(context.Context) error { return nil })
 		})
 		if err != nil {

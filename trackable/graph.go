@@ -52,14 +52,14 @@ type Ref struct {
 	ID   int
 }
 
-// SlotRef says that node ID is the slot Name for the variable that is node
+// SlotRef records that node ID is the slot Name for the variable of node
 // Variable.
 type SlotRef struct {
 	Name         string
 	Variable, ID int
 }
 
-// Variable returns the node's variable, nil where it is none.
+// Variable returns the node's variable, or nil if it isn't one.
 func (n *GraphNode) Variable() *Variable { return asVariable(n.Object) }
 
 // ID returns the number of obj's node.
@@ -91,8 +91,8 @@ func (g *Graph) Human(id int) string {
 // Scope returns the scope that full names below a node begin with.
 func (g *Graph) Scope(id int) string { return g.Nodes[id].scope }
 
-// NameBelow returns the full name that [Base.AddVariable] gives a variable on
-// an edge of a node, where name is [VariableSpec].Name.
+// NameBelow returns the full name that [Base.AddVariable] assigns to a variable
+// on an edge of a node; name is [VariableSpec].Name.
 func (g *Graph) NameBelow(id int, edge, name string) string {
 	if name == "" {
 		name = edge
@@ -119,14 +119,14 @@ func (g *Graph) NameOf(id int, v *Variable) string {
 	}
 }
 
-// WalkOptions changes what the root's edges are.
+// WalkOptions change the root's edges.
 type WalkOptions struct {
 	// SortRoot sorts the root's own edges by name, as a TensorFlow Checkpoint's
 	// keyword arguments are. Default: the order of [Children].
 	SortRoot bool
-	// Extra are more edges of the root, behind its own and not sorted. One with
-	// the name and object of an own edge counts once; another object is an
-	// error. Default: none.
+	// Extra are more edges of the root, after its own and not sorted. One with the
+	// name and object of an own edge counts once; another object is an error.
+	// Default: none.
 	Extra []Edge
 	// NoSlots leaves slot variables out. Default: they are walked.
 	NoSlots bool

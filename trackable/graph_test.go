@@ -156,7 +156,7 @@ func TestWalk(t *testing.T) {
 	if g, err = Walk(m, nil); err != nil || g.Nodes[1].Path != "" || g.Nodes[2].Path != "/v" {
 		t.Errorf("%v, %+v", err, g.Nodes)
 	}
-	// The error says where.
+	// The error contains the path.
 	_, err = Walk(&struct {
 		Deep *struct{ Map map[int]*Variable }
 	}{&struct{ Map map[int]*Variable }{map[int]*Variable{1: shared}}}, nil)

@@ -3,7 +3,7 @@ package trackable
 import "github.com/cairnml/cairn/internal/pointers"
 
 // identities numbers objects. Most objects of a large graph are variables, which
-// have a table of their own.
+// have a separate table.
 type identities struct {
 	vars   pointers.Numbers[Variable]
 	ids    []int32 // by a variable's number in vars
@@ -47,7 +47,7 @@ func (m *identities) add(obj Trackable, v *Variable, id int) (known int, there b
 // grow reserves space for so many more variables.
 func (m *identities) grow(n int) { m.vars.Grow(n) }
 
-// asVariable returns the variable that obj is, nil where it is none.
+// asVariable returns obj's variable, or nil if it isn't one.
 func asVariable(obj Trackable) *Variable {
 	switch obj := obj.(type) {
 	case *Variable:

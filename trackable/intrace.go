@@ -7,13 +7,13 @@ import (
 	"github.com/cairnml/cairn/internal/callers"
 )
 
-// ErrInTrace is what reads and changes data in Go gives inside of a function that
-// is being traced: its calls would neither read nor change anything. What is meant
-// to happen once stands in ops.InitScope.
+// ErrInTrace is the error of reading or changing data in Go inside a function that
+// is being traced: calls of the function would neither read nor change anything.
+// Code that must run once belongs in ops.InitScope.
 var ErrInTrace = errors.New("would happen once, while the function is traced, and not in its calls")
 
-// refuse returns an error inside of a function that is being traced; instead is
-// what does the same in its calls.
+// refuse returns an error inside a function that is being traced; instead names
+// the op that does the same in its calls.
 func (v *Variable) refuse(what, instead string) error {
 	site, ok := callers.InTrace()
 	if !ok {

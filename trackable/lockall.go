@@ -17,8 +17,8 @@ const (
 	lockShare = 4096
 )
 
-// eachShare calls f with ranges of n, in as many goroutines beside each other as there
-// are shares.
+// eachShare calls f with ranges of n, in as many parallel goroutines as there are
+// shares.
 func eachShare(n int, f func(share, from, to int)) {
 	shares := shareCount(n)
 	cores.Each(shares, func(i int) { f(i, i*n/shares, (i+1)*n/shares) })
@@ -27,10 +27,10 @@ func eachShare(n int, f func(share, from, to int)) {
 // shareCount returns how many shares eachShare makes of n.
 func shareCount(n int) int { return max(1, min(runtime.GOMAXPROCS(0), n/lockShare)) }
 
-// lockAll locks the variables in the order of making. While each range of them is
-// still in the processor's cache it calls each with it, from several goroutines, and
-// with some ranges again where others hold locks or the variables come in another
-// order. Where anything fails none is locked.
+// lockAll locks the variables in the order of creation. While each range of them is
+// still in the processor's cache it calls each with it, from several goroutines. It
+// repeats some ranges if others hold locks or the variables come in another order.
+// If anything fails none is locked.
 func lockAll(vars []*Variable, each func(from, to int) error) error {
 	// Locks that are only tried need no order.
 	shares := make([]lockedShare, shareCount(len(vars)))
@@ -57,7 +57,7 @@ func lockAll(vars []*Variable, each func(from, to int) error) error {
 
 // lockedShare is how far the locking of a range is.
 type lockedShare struct {
-	from, to    int    // what is locked
+	from, to    int    // the locked range
 	first, last uint64 // the numbers of the first and the last one
 	held        bool   // all are locked
 	err         error  // of each
@@ -90,7 +90,7 @@ func (s *lockedShare) lock(vars []*Variable, from, to int, each func(from, to in
 	s.held = true
 }
 
-// lockSorted does what lockAll does, for variables in any order.
+// lockSorted is like lockAll, for variables in any order.
 func lockSorted(vars []*Variable, each func(from, to int) error) error {
 	for _, v := range vars {
 		if v == nil {

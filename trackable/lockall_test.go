@@ -66,7 +66,8 @@ func TestLocksOfManyVariablesDontBlockEachOther(t *testing.T) {
 	}
 }
 
-// TestLocksAreGivenBack after every failure, wherever in a long list it lies.
+// TestLocksAreGivenBack checks that all locks are released after a failure at
+// any index of a long list.
 func TestLocksAreGivenBack(t *testing.T) {
 	vars := manyVariables(3 * lockShare)
 	broken := errors.New("broken")

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Parts of the keys under which values stand in a checkpoint.
+// Parts of the keys of values in a checkpoint.
 const (
 	attributesName = ".ATTRIBUTES"
 	slotName       = ".OPTIMIZER_SLOT"
@@ -16,7 +16,7 @@ const (
 	VariableValue = "VARIABLE_VALUE"
 )
 
-// Escape returns an edge or attribute name as it stands in keys: "." becomes
+// Escape returns the form of an edge or attribute name in keys: "." becomes
 // "..", "/" becomes ".S".
 func Escape(name string) string {
 	plain := true
@@ -29,7 +29,8 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, ".", ".."), "/", ".S")
 }
 
-// Unescape takes [Escape] back; ok is false where name is no escaped one.
+// Unescape is the inverse of [Escape]; ok is false if name isn't an escaped
+// one.
 func Unescape(name string) (raw string, ok bool) {
 	if !strings.Contains(name, ".") {
 		return name, !strings.Contains(name, "/")
@@ -56,22 +57,22 @@ func Unescape(name string) (raw string, ok bool) {
 
 // AttributeKey returns the key of an object's attribute: object is the object's
 // escaped path ("" for the root), name the attribute's raw name. TensorFlow
-// escapes attribute names twice in keys, and once where the object graph lists
-// them.
+// escapes attribute names twice in keys, and once in the list of the object
+// graph.
 func AttributeKey(object, name string) string {
 	return object + "/" + attributesName + "/" + Escape(Escape(name))
 }
 
-// slotPath returns the path of a slot variable, which stands for an object's
-// path in its key: variable and optimizer are escaped paths.
+// slotPath returns the path of a slot variable, which replaces an object's path
+// in its key: variable and optimizer are escaped paths.
 func slotPath(variable, optimizer, slot string) string {
 	return variable + "/" + slotName + "/" + optimizer + "/" + Escape(slot)
 }
 
 // SnakeCase returns the edge name of a struct field without a tag. The rule is
-// frozen, since the names stand in files: all letters become lower-case, and a
+// frozen, because files contain the names: all letters become lower-case, and a
 // "_" goes before an upper-case letter that follows a lower-case one, or that is
-// followed by a lower-case one and isn't the first or behind a "_".
+// followed by a lower-case one and isn't the first or after a "_".
 //
 //	L1 → l1, HTTPServer → http_server, Conv2DTranspose → conv2d_transpose
 func SnakeCase(field string) string {
@@ -98,8 +99,8 @@ func scopeName(typeName string) string {
 	typeName, _, _ = strings.Cut(typeName, "[") // type arguments
 	runes := []rune(typeName)
 	var first []rune
-	// Before an upper-case letter with lower-case letters or digits behind it;
-	// the scan consumes the whole word, as a regular expression does.
+	// Before an upper-case letter followed by lower-case letters or digits; the
+	// scan consumes the whole word, as a regular expression does.
 	for i := 0; i < len(runes); {
 		if i+2 < len(runes) && unicode.IsUpper(runes[i+1]) && lowerOrDigit(runes[i+2]) {
 			first = append(first, runes[i], '_', runes[i+1])

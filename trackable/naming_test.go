@@ -6,7 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSnakeCase freezes the names of fields: they stand in files for ever.
+// TestSnakeCase freezes the names of fields, because files contain them
+// forever.
 func TestSnakeCase(t *testing.T) {
 	for field, want := range map[string]string{
 		"L1": "l1", "HTTPServer": "http_server", "Kernel": "kernel", "X": "x", "XY": "xy",

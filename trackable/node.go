@@ -9,9 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Trackable is anything that can be a node of the object graph: a pointer to a
+// Trackable is any value that can be a node of the object graph: a pointer to a
 // struct, a [Variable], a [List], a [Map]. The interface is empty because plain
-// Go structs need no method to be tracked; [Children] says what is refused.
+// Go structs need no method to be tracked; [Children] lists the exceptions.
 type Trackable = any
 
 // Edge is a named reference from an object to one that it depends on.
@@ -20,10 +20,10 @@ type Edge struct {
 	Child Trackable
 }
 
-// Parent is met by objects that list their edges themselves instead of having
-// their fields read. The order is the order in files. A struct that embeds a
-// Parent adds its own fields behind the embedded edges, unless it has a
-// TrackableChildren method of its own. Listing must not change the graph.
+// Parent is implemented by objects that list their edges themselves; their
+// fields aren't read. The order is the order in files. A struct that embeds a
+// Parent adds its own fields after the embedded edges, unless it has its own
+// TrackableChildren method. Listing must not change the graph.
 type Parent interface{ TrackableChildren() []Edge }
 
 // SavedModelParent is met by objects whose edges in a SavedModel are others than in a
@@ -38,7 +38,7 @@ type VariableLike interface{ AsVariable() *Variable }
 
 // Attribute is a named tensor of an object that saves several; see [Serializer].
 type Attribute struct {
-	// Name is what follows ".ATTRIBUTES/" in the key.
+	// Name is the part of the key after ".ATTRIBUTES/".
 	Name string
 	// Tensor is the value; nil writes none.
 	Tensor *tensor.Tensor
@@ -50,38 +50,39 @@ type Attribute struct {
 
 // AttributePart is one tensor of an [Attribute] that has several.
 type AttributePart struct {
-	Suffix string // as it stands in the key
+	Suffix string // as in the key
 	Tensor *tensor.Tensor
 }
 
-// Serializer is met by objects that save other tensors than a variable's one
-// value: tables, iterators, random generators. What SerializeToTensors gives is
-// written under "<path>/.ATTRIBUTES/<name>"; RestoreFromTensors gets the tensors
-// back by those names, suffixes included. A restore asks for the attributes too,
-// to compare names before it reads a value.
+// Serializer is implemented by objects that save other tensors than a variable's
+// one value: tables, iterators, random generators. The results of
+// SerializeToTensors are written under "<path>/.ATTRIBUTES/<name>";
+// RestoreFromTensors gets the tensors by those names, suffixes included. A
+// restore also calls SerializeToTensors, to compare names before it reads a
+// value.
 type Serializer interface {
 	SerializeToTensors() ([]Attribute, error)
 	RestoreFromTensors(map[string]*tensor.Tensor) error
 }
 
-// RestoreChecker is met by a [Serializer] that can tell, before anything has
-// changed, whether RestoreFromTensors would take these tensors. A restore that it
-// refuses changes nothing.
+// RestoreChecker is implemented by a [Serializer] that can check, before anything
+// has changed, whether RestoreFromTensors would accept these tensors. A restore
+// that it refuses changes nothing.
 type RestoreChecker interface {
 	CheckRestore(map[string]*tensor.Tensor) error
 }
 
-// ChildAccepter is met by objects that know which edges they may still get: a layer
-// that isn't built yet accepts "kernel" and "bias". What a checkpoint holds for
-// an edge that no object accepts is reported at once as unused. Objects with a
-// [Base] that are no ChildAccepters accept anything; objects without one only what
-// their nil fields are called. [FieldTracker] stands between the two.
+// ChildAccepter is implemented by objects that know which edges they may still get:
+// a layer that isn't built yet accepts "kernel" and "bias". A checkpoint's values
+// for an edge that no object accepts are reported at once as unused. Objects with a
+// [Base] that aren't ChildAccepters accept any edge; objects without one only the
+// names of their nil fields. [FieldTracker] is between the two.
 type ChildAccepter interface{ AcceptsChild(edge string) bool }
 
-// FieldTracker is met by objects that get their children in fields, as Keras
-// models do: they accept what their nil fields are called, besides what a
-// [ChildAccepter] among them does. A type without tracked fields attaches its children,
-// and accepts anything.
+// FieldTracker is implemented by objects that hold their children in fields, as Keras
+// models do: they accept the names of their nil fields, and the edges that a
+// [ChildAccepter] in a field accepts. A type without tracked fields attaches its
+// children, and accepts any edge.
 type FieldTracker interface{ TracksFields() bool }
 
 // Declarer is met by objects that know which variables they are going to make: a
@@ -90,8 +91,8 @@ type FieldTracker interface{ TracksFields() bool }
 // then, and not the layer's first call.
 type Declarer interface {
 	// DeclareVariables lists the variables that don't exist yet. inFile reports
-	// whether the checkpoint has an edge, for objects that follow it in what they
-	// call their variables.
+	// whether the checkpoint has an edge, for objects that name their variables as
+	// the file does.
 	DeclareVariables(inFile func(edge string) bool) []Declared
 }
 
@@ -136,9 +137,9 @@ type Declared struct {
 	Edge string
 	// Name is its part of the full name. Default: the edge.
 	Name string
-	// DType is its type, tensor.Invalid where that isn't known.
+	// DType is its type, tensor.Invalid if unknown.
 	DType tensor.DType
-	// Shape is its shape, -1 for sizes that aren't known; nil where nothing is.
+	// Shape is its shape, -1 for unknown sizes; nil if it is entirely unknown.
 	Shape tensor.Shape
 }
 
@@ -154,22 +155,23 @@ type SavedModelOnly interface {
 	SavedModelOnly()
 }
 
-// Scoped is met by objects that give automatic full names to the variables
-// below them, as Keras models and layers do: a variable's name is the scopes on
-// its first path, then its own part. An empty name means the type's in snake
-// case, made unique depth first ("dense", "dense_1"). A name with a leading "/"
-// drops the scopes above, so that "/" alone is no scope at all: a functional or
-// sequential Keras model has that one. The name "." adds no scope to those above.
+// Scoped is implemented by objects that assign automatic full names to the
+// variables below them, as Keras models and layers do: a variable's name is the
+// scopes on its first path, then its own part. An empty name means the type's in
+// snake case, made unique depth first ("dense", "dense_1"). A name with a leading
+// "/" drops the scopes above, so "/" alone means no scope at all, as in a
+// functional or sequential Keras model. The name "." adds no scope to those
+// above.
 type Scoped interface{ ScopeName() string }
 
 // Base makes a struct a node that can be attached to while the program runs.
 // It is embedded; the zero Base is ready.
 type Base struct{ node Node }
 
-// TrackableNode returns what the graph remembers about the object.
+// TrackableNode returns the object's state in the object graph.
 func (b *Base) TrackableNode() *Node { return &b.node }
 
-// VariableSpec says what variable [Base.AddVariable] makes.
+// VariableSpec describes a variable for [Base.AddVariable].
 type VariableSpec struct {
 	// DType is the type of the elements. Default: float32.
 	DType tensor.DType
@@ -178,32 +180,32 @@ type VariableSpec struct {
 	// Open is the shape with -1 for sizes that later values may change, as in
 	// [Variable.SetShape]. Default: none may.
 	Open tensor.Shape
-	// Init makes the first value, of that type and shape. It isn't called where a
+	// Init returns the initial value, of that type and shape. It isn't called if a
 	// restored checkpoint has the value. Default: zeros.
 	Init func() (*tensor.Tensor, error)
 	// NotTrainable keeps optimizers off. Default: trainable.
 	NotTrainable bool
-	// Name is the variable's part of its full name, below the scopes it lies in;
-	// with a leading "/" it is the whole name. Default: the edge.
+	// Name is the variable's part of its full name, below its scopes; with a
+	// leading "/" it is the whole name. Default: the edge.
 	Name string
 }
 
-// AddVariable makes a variable, stores it in *dst (nil: nowhere) and tracks it
-// as edge. Where a restore has a value pending for that edge, it is the
-// variable's first one and spec.Init isn't called. Errors are a second variable
-// on the same edge, a pending value of another type or shape, and a variable for
-// which a strict restore of the object has no value.
+// AddVariable creates a variable, stores it in *dst (unless nil) and tracks it
+// as edge. If a restore has a value pending for that edge, it is the variable's
+// initial value and spec.Init isn't called. Errors are a second variable on the
+// same edge, a pending value of another type or shape, and a variable for which
+// a strict restore of the object has no value.
 func (b *Base) AddVariable(dst **Variable, edge string, spec VariableSpec) error {
 	return b.node.addVariable(dst, edge, spec)
 }
 
-// Attach tracks child as edge. What a checkpoint holds for it is restored at
-// once. Another object on the same edge is an error; the same one again is not.
+// Attach tracks child as edge, and restores its values in a checkpoint at once.
+// Another object on the same edge is an error; the same one again is not.
 func (b *Base) Attach(edge string, child Trackable) error { return b.node.Attach(edge, child) }
 
-// Node is what the object graph remembers about one object: edges attached
-// while the program runs, and the restores that are pending for more of them.
-// The zero Node is ready; it must not be copied.
+// Node is an object's state in the object graph: edges attached while the
+// program runs, and the restores that are pending for more of them. The zero
+// Node is ready to use; it must not be copied.
 type Node struct {
 	stamp   atomic.Uint64
 	linked  atomic.Bool // there are edges
@@ -224,7 +226,7 @@ func (n *Node) Edges() []Edge {
 // HasEdges reports whether there are attached edges.
 func (n *Node) HasEdges() bool { return n.linked.Load() }
 
-// Attach does what [Base.Attach] does.
+// Attach is like [Base.Attach].
 func (n *Node) Attach(edge string, child Trackable) error {
 	if err := checkTrackable(child); err != nil {
 		return fmt.Errorf("trackable: attaching %q: %w", edge, err)
@@ -263,7 +265,7 @@ var edgesAttached atomic.Uint64
 // slice, map or list.
 func EdgesAttached() uint64 { return edgesAttached.Load() }
 
-// DuplicateEdgeError says that an object already has a child on an edge.
+// DuplicateEdgeError reports that an object already has a child on an edge.
 type DuplicateEdgeError struct{ Object, Edge string }
 
 // Error names the edge.

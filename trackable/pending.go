@@ -14,20 +14,21 @@ import (
 // each object and restore and hands it to the object's [Node], which asks it
 // about every child that is made, attached, appended or set.
 type Pending interface {
-	// Order grows with every restore; where several have a value for one edge,
-	// the highest wins.
+	// Order increases with every restore. If several have a value for one edge, the
+	// highest wins.
 	Order() uint64
 	// Holds reports whether a part of the checkpoint is pending for edge.
 	Holds(edge string) bool
-	// Initial reads the value for v, which is about to be made with that type and
-	// shape as edge; nil where the checkpoint has none for a lone variable.
+	// Initial reads the value for v, which is about to be created with that type
+	// and shape as edge. It returns nil if the checkpoint has none for a lone
+	// variable.
 	Initial(edge string, v *Variable, d tensor.DType, s tensor.Shape) (*tensor.Tensor, error)
 	// Deliver restores child, which the object has as edge now, and all below it.
 	Deliver(edge string, child Trackable) error
-	// Unfilled returns the error that child, as edge, has variables which no restore
-	// gave a value though this one should have; nil where that is allowed.
+	// Unfilled returns an error if child, as edge, has variables that no restore
+	// filled although this one should have; nil if that is allowed.
 	Unfilled(edge string, child Trackable) error
-	// Done reports whether the restore has nothing more to say.
+	// Done reports whether the restore has no more values or errors for the object.
 	Done() bool
 }
 
@@ -51,7 +52,7 @@ func (n *Node) restores() []Pending {
 	return slices.Clone(n.pending)
 }
 
-// dropDone forgets the restores that have nothing more to say. The lock is held.
+// dropDone removes the restores that are done. The caller holds the lock.
 func (n *Node) dropDone() { n.pending = slices.DeleteFunc(n.pending, Pending.Done) }
 
 // HasPending reports whether a restore has something pending for edge.
@@ -66,8 +67,8 @@ func (n *Node) Stamp() uint64 { return n.stamp.Load() }
 // SetStamp records that the restore with that order set the object's values.
 func (n *Node) SetStamp(order uint64) { n.stamp.Store(order) }
 
-// SetFault makes err what making a variable below the object fails with, nil for
-// nothing any more: a restore has values for the object that it can't deliver.
+// SetFault makes creating a variable below the object fail with err; nil removes
+// the error. A restore has values for the object that it can't deliver.
 func (n *Node) SetFault(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -146,7 +147,7 @@ func (n *Node) initial(edge string, v *Variable, spec VariableSpec) (*tensor.Ten
 	}
 	for _, p := range list {
 		if p.Holds(edge) {
-			continue // its delivery says what is wrong
+			continue // its delivery reports the error
 		}
 		if err := p.Unfilled(edge, v); err != nil {
 			return nil, 0, err

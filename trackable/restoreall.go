@@ -14,23 +14,26 @@ type RestoreOptions struct {
 	// restored, as [ErrWritten], and leaves those alone that have a later Stamp.
 	// Default: both are overwritten.
 	Unwritten bool
-	// Stamp is what [Node.SetStamp] gets for each variable. Default: it isn't called.
+	// Stamp is the argument of [Node.SetStamp] for each variable. Default: it isn't
+	// called.
 	Stamp uint64
 }
 
-// tensorLists are what RestoreAll gives to f, for every row of a restore.
+// tensorLists are the arguments of f in RestoreAll, for every row of a restore.
 var tensorLists scratch.Pool[*tensor.Tensor]
 
-// ErrWritten says that a variable was written since it was made or restored.
+// ErrWritten reports that a variable was written since it was created or
+// restored.
 var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
 
 // RestoreAll replaces the values of several variables at once without reading
-// them: f gets for each a tensor of its type, of the shape that shape returns for
-// variable number i, and fills it wholly. It is the variable's own storage where
-// that fits and nobody else holds it, so that a restore needs no second copy of a
-// large variable; where f fails, what it wrote there stays. Shapes and types are
-// checked before f is called; shape is called by several goroutines. The variables
-// don't count as written then. f must not keep the list.
+// them: f gets a tensor for each, of its type and of the shape that shape returns
+// for variable number i, and fills it completely. The tensor is the variable's
+// own storage if that fits and no other reference to it exists, so that a restore
+// needs no second copy of a large variable. If f fails, its writes there stay.
+// Shapes and types are checked before f is called; shape is called by several
+// goroutines. The variables don't count as written then. f must not keep the
+// list.
 func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
 	if o == nil {
 		o = new(RestoreOptions)

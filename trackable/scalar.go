@@ -17,7 +17,7 @@ func NewScalar[T tensor.Element](x T) *Scalar[T] {
 	return s
 }
 
-// Get returns the value now; the zero T where s was never given one.
+// Get returns the present value, or the zero T if s has none.
 func (s *Scalar[T]) Get() T {
 	s.mustBeOutside("Get", readInstead)
 	s.mu.Lock()

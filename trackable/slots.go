@@ -8,16 +8,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// SlotOwner is met by optimizers: objects that keep variables of their own, the
-// slots, for other variables. Slots are saved where both the owner and the
+// SlotOwner is implemented by optimizers: objects that keep variables, the
+// slots, for other variables. A slot is saved if both the owner and the
 // variable are.
 type SlotOwner interface {
 	// SlotNames returns the names in the order of files.
 	SlotNames() []string
-	// Slot returns the slot of v, nil where there is none.
+	// Slot returns the slot of v, or nil if there is none.
 	Slot(v *Variable, name string) *Variable
-	// RestoreSlot makes the slot of v with its value from a checkpoint, which was
-	// read before the owner needed it. It is called where Slot is nil.
+	// RestoreSlot creates the slot of v with its value from a checkpoint, which was
+	// read before the owner needed it. It is called if Slot is nil.
 	RestoreSlot(v *Variable, name string, value *tensor.Tensor) (*Variable, error)
 }
 
@@ -33,11 +33,11 @@ type SlotNamer interface {
 // checkpoint has under names that no variable of theirs has: an optimizer from the
 // step count of another program's.
 type NameRestorer interface {
-	// NamesFor returns those of the file's scalars, whose sorted names it is given,
-	// that the object goes on from. Where there are some, the object's own variables
-	// besides slots needn't be in the file.
+	// NamesFor returns those of scalars, the sorted names of the file's scalars,
+	// that the object restores its state from. If there are any, the object's own
+	// variables besides slots needn't be in the file.
 	NamesFor(scalars []string) []string
-	// RestoreNamed goes on from their values.
+	// RestoreNamed restores the object from their values.
 	RestoreNamed(values map[string]*tensor.Tensor) error
 }
 
@@ -54,8 +54,8 @@ type slotKey struct {
 	name string
 }
 
-// DeclareSlots says which slots there are, in the order of files. Names known
-// already stay where they are.
+// DeclareSlots declares the slots, in the order of files. Names already
+// declared keep their position.
 func (s *Slots) DeclareSlots(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,15 +73,15 @@ func (s *Slots) SlotNames() []string {
 	return slices.Clone(s.names)
 }
 
-// Slot returns the slot of v, nil where there is none.
+// Slot returns the slot of v, or nil if there is none.
 func (s *Slots) Slot(v *Variable, name string) *Variable {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.slots[slotKey{v, name}]
 }
 
-// SlotOr returns the slot of v; where there is none it is made by init, which
-// nil means zeros like v. The name must be declared.
+// SlotOr returns the slot of v. If there is none it creates it by init; a nil
+// init means zeros like v. The name must be declared.
 func (s *Slots) SlotOr(v *Variable, name string, init func() (*tensor.Tensor, error)) (*Variable, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

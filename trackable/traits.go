@@ -5,14 +5,14 @@ package trackable
 type VariableTraits struct {
 	// Device is the device on which TensorFlow places the variable. Default: any.
 	Device string
-	// Synchronization says when replicas exchange the variable's value: "AUTO", "NONE",
-	// "ON_WRITE" or "ON_READ". Default: "AUTO".
+	// Synchronization controls when replicas exchange the variable's value: "AUTO",
+	// "NONE", "ON_WRITE" or "ON_READ". Default: "AUTO".
 	Synchronization string
-	// Aggregation says how values of replicas are combined: "NONE", "SUM", "MEAN" or
-	// "ONLY_FIRST_REPLICA". Default: "NONE".
+	// Aggregation controls how values of replicas are combined: "NONE", "SUM",
+	// "MEAN" or "ONLY_FIRST_REPLICA". Default: "NONE".
 	Aggregation string
-	// Saved is the rest of what a SavedModel says of the variable: a *savedmodel.Traits.
-	// Default: nothing.
+	// Saved is the rest of a SavedModel's description of the variable: a
+	// *savedmodel.Traits. Default: nothing.
 	Saved any
 }
 

@@ -13,25 +13,24 @@ import (
 // Variable is a tensor that changes: TensorFlow's tf.Variable, storage without
 // ops. It is safe for use from many goroutines.
 //
-// Readers never see a half-written value, and what they were given never
-// changes under them: [Variable.Load] marks the storage as shared, and the next
-// [Variable.Update] works on a copy. Storage that nobody else holds is updated
-// in place.
+// Readers never see a half-written value, and a value they hold never changes:
+// [Variable.Load] marks the storage as shared, and the next [Variable.Update]
+// works on a copy. Storage without other references is updated in place.
 //
-// What reads or changes the value here is for code outside of traced functions. In
-// one it would happen once: it is [ErrInTrace] there, which Load and Borrow panic
-// with and the trace returns.
+// The methods that read or change the value are for code outside of traced
+// functions. Inside one they would run only once, so they fail with
+// [ErrInTrace]: Load and Borrow panic with it, and the trace returns it.
 //
-// The zero Variable has no value; [NewVariable] makes one that has, and
-// [Variable.Init] gives a first value to a Variable that is embedded:
+// The zero Variable has no value; [NewVariable] returns one that has, and
+// [Variable.Init] sets the initial value of an embedded Variable:
 //
 //	type Part struct{ trackable.Variable }
 //
 // A struct that embeds a Variable is a variable itself: one node, whose object
 // is the struct.
 type Variable struct {
-	// What restores and saves look at comes first, in one line of the processor's
-	// cache: there may be very many variables.
+	// The fields that restores and saves read come first, in one line of the
+	// processor's cache, because there may be very many variables.
 	mu sync.Mutex
 	// The value and the shapes it may have change with the lock held. Type and shape are
 	// asked for without it: to take a lock keeps the processor from looking at the next
@@ -51,14 +50,14 @@ type Variable struct {
 	fault  atomic.Pointer[error]
 	traits *VariableTraits
 
-	_ [16]byte // so that the first fields lie in one line wherever the allocator puts v
+	_ [16]byte // so that the first fields are in one line wherever the allocator places v
 }
 
 // shapes are those that a variable takes which takes others than its value's. They
 // don't change.
 type shapes struct {
 	unranked bool         // any shape
-	like     tensor.Shape // where it isn't unranked: those that this one accepts
+	like     tensor.Shape // if it isn't unranked: the shapes that it accepts
 }
 
 // cell is one buffer of a variable and who holds it.
@@ -82,19 +81,19 @@ const (
 
 var variableIDs atomic.Uint64 // how many variables there are so far
 
-// NewVariable makes a trainable variable whose first value is t. The tensor is
-// handed over: the caller doesn't write to it any more. One that others hold
-// ([tensor.Tensor.Shared]), as what [Variable.Load] gives, stays as it is: the first
-// change works on a copy. A nil t makes a variable
-// without a value, which can't be saved.
+// NewVariable returns a trainable variable with the initial value t. It takes
+// ownership of the tensor: the caller must not write to it any more. A shared tensor
+// ([tensor.Tensor.Shared]), such as the result of [Variable.Load], isn't changed:
+// the first update works on a copy. A nil t makes a variable without a value, which
+// can't be saved.
 func NewVariable(t *tensor.Tensor) *Variable {
 	v := new(Variable)
 	v.Init(t)
 	return v
 }
 
-// Init gives v its first value, which is handed over, and returns v. It is for
-// structs that embed a Variable; on a variable that has a value it replaces
+// Init sets the initial value of v, takes ownership of it, and returns v. It is
+// for structs that embed a Variable; on a variable that has a value it replaces
 // value, type and shape.
 func (v *Variable) Init(t *tensor.Tensor) *Variable {
 	if v.DType() != tensor.Invalid {
@@ -112,16 +111,16 @@ func (v *Variable) Init(t *tensor.Tensor) *Variable {
 	return v
 }
 
-// Written reports whether the value was changed since the variable was made or
-// restored. First values, which Init gives, don't count.
+// Written reports whether the value was changed since the variable was created
+// or restored. Initial values, which Init sets, don't count.
 func (v *Variable) Written() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.written
 }
 
-// SetFault makes err what ops that use v fail with, nil for nothing any more: a
-// restore should have given v a value and couldn't.
+// SetFault makes ops that use v fail with err; nil removes the error. A restore
+// couldn't set v to its value.
 func (v *Variable) SetFault(err error) {
 	if err == nil {
 		v.fault.Store(nil)
@@ -150,9 +149,9 @@ func (v *Variable) number() uint64 {
 	return v.id.Load()
 }
 
-// MarkRestored says that the value is a restored checkpoint's, so that v doesn't
-// count as written. It is for restores that store values by themselves, as
-// registered savers do.
+// MarkRestored records that the value is a restored checkpoint's, so that v
+// doesn't count as written. It is for restores that store values by themselves,
+// as registered savers do.
 func (v *Variable) MarkRestored() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -163,14 +162,13 @@ func (v *Variable) MarkRestored() {
 // known as variables.
 func (v *Variable) AsVariable() *Variable { return v }
 
-// TrackableNode returns what the graph remembers about v.
+// TrackableNode returns v's state in the object graph.
 func (v *Variable) TrackableNode() *Node { return &v.node }
 
-// Named sets the variable's full name and returns v. It is TensorFlow's
-// Variable.name; what follows a colon, the ":0", isn't part of it and is cut off. Full names stand in checkpoints beside the keys; TF1's
-// name-based checkpoints are matched by them. Default: "Variable", as
-// TensorFlow's; a variable made by [Base.AddVariable] is named after the scopes
-// it lies in, see [Scoped].
+// Named sets the variable's full name and returns v. It is TensorFlow's Variable.name; a suffix after a colon, the
+// ":0", isn't part of it and is removed. Checkpoints contain full names besides the keys; TF1's name-based checkpoints
+// are matched by them. Default: "Variable", as in TensorFlow. A variable created by [Base.AddVariable] is named after
+// its scopes, see [Scoped].
 func (v *Variable) Named(full string) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -179,9 +177,9 @@ func (v *Variable) Named(full string) *Variable {
 	return v
 }
 
-// NamedAfter makes v's full name that of another variable with a prefix before
-// it, and returns v: "Adam/m/" and a variable "dense/kernel" give
-// "Adam/m/dense/kernel", wherever the other one then lies in the graph.
+// NamedAfter makes v's full name that of another variable after a prefix, and
+// returns v: "Adam/m/" and a variable "dense/kernel" produce
+// "Adam/m/dense/kernel", wherever the other one is later in the graph.
 func (v *Variable) NamedAfter(prefix string, of *Variable) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -222,8 +220,8 @@ func (v *Variable) nameAndKind() (string, nameKind) {
 	return v.name, v.nameKind
 }
 
-// shown returns the name for an error, "Variable" where there is none. The lock
-// is held.
+// shown returns the name for an error, "Variable" if there is none. The caller
+// holds the lock.
 func (v *Variable) shown() string {
 	if v.name == "" {
 		return "Variable"
@@ -247,7 +245,7 @@ func (v *Variable) String() string {
 	return fmt.Sprintf("Variable %s: %s", v.name, what)
 }
 
-// SetTrainable says whether optimizers change the variable. Default: true.
+// SetTrainable sets whether optimizers change the variable. Default: true.
 func (v *Variable) SetTrainable(on bool) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -272,9 +270,10 @@ func (v *Variable) DType() tensor.DType {
 	return c.t.DType()
 }
 
-// Shape returns the value's shape; nil where there is no value. In a function that
-// is being traced it is what the values of all calls have: -1 for a size that may
-// change, nil where not even the number of dimensions stays. It must not be changed.
+// Shape returns the value's shape; nil if there is no value. In a function that is
+// being traced it is the common shape of the values of all calls: -1 for a size that
+// may change, nil if even the number of dimensions may. The caller must not change
+// it.
 func (v *Variable) Shape() tensor.Shape {
 	c := v.cell.Load()
 	if c == nil {
@@ -316,9 +315,9 @@ func (v *Variable) Unranked() bool {
 	return fits != nil && fits.unranked
 }
 
-// ValueShape returns the shape that v's values have, with -1 for a size that may
-// change; nil where there is no value. Of a variable that is [Variable.Unranked] it is
-// the shape of the value now. It must not be changed.
+// ValueShape returns the shape of v's values, with -1 for a size that may change; nil
+// if there is no value. For a variable that is [Variable.Unranked] it is the shape of
+// the present value. The caller must not change it.
 func (v *Variable) ValueShape() tensor.Shape {
 	c, fits := v.cell.Load(), v.fits.Load()
 	switch {
@@ -331,13 +330,13 @@ func (v *Variable) ValueShape() tensor.Shape {
 }
 
 // Accepts returns nil if v can hold a value of this type and shape, and
-// otherwise the error that Store would give, without the variable's name.
+// otherwise the error that Store would return, without the variable's name.
 func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {
 	_, err := v.Takes(d, s)
 	return err
 }
 
-// Takes does what Accepts does, and reports whether v has a value.
+// Takes is like Accepts, and also reports whether v has a value.
 func (v *Variable) Takes(d tensor.DType, s tensor.Shape) (valued bool, err error) {
 	c := v.cell.Load()
 	if c == nil {
@@ -355,9 +354,9 @@ func (v *Variable) Takes(d tensor.DType, s tensor.Shape) (valued bool, err error
 	return true, nil
 }
 
-// Load returns the value now. It never changes: the storage counts as shared
-// from then on, so that the next change of v is made on a copy. Where the value
-// is needed for a moment only, [Variable.Borrow] avoids that copy. It is nil
+// Load returns the present value. It never changes: the storage counts as
+// shared from then on, so that the next change of v is made on a copy. If the
+// value is needed only briefly, [Variable.Borrow] avoids that copy. It is nil
 // for a variable without a value.
 func (v *Variable) Load() *tensor.Tensor {
 	v.mustBeOutside("Load", readInstead)
@@ -391,8 +390,8 @@ func (v *Variable) Borrow() (t *tensor.Tensor, release func()) {
 	}
 }
 
-// Lease is a short-lived read of a variable, as [Variable.Borrow] gives one, for
-// those who keep many. The zero Lease holds nothing.
+// Lease is a short-lived read of a variable, as returned by [Variable.Borrow],
+// for callers that keep many. The zero Lease holds nothing.
 type Lease struct{ cell *cell }
 
 // Lease returns the value now, for use until the lease is released, at the
@@ -448,8 +447,8 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 	return nil
 }
 
-// StoreShared does what [Variable.Store] does, for a tensor that others keep
-// reading: it is never written, the first update works on a copy.
+// StoreShared is like [Variable.Store], for a tensor that others keep reading:
+// it is never written, the first update works on a copy.
 func (v *Variable) StoreShared(t *tensor.Tensor) error {
 	if err := v.Store(t); err != nil {
 		return err
@@ -462,10 +461,10 @@ func (v *Variable) StoreShared(t *tensor.Tensor) error {
 	return nil
 }
 
-// Update changes the value: f gets the storage to work on, in place where
-// nobody else holds it, else a copy. What f leaves there is the new value, also
-// where it returns an error and worked in place. f must not use v, and must not
-// update another variable: that is [UpdateAll].
+// Update changes the value: f gets the storage to work on, in place if there is
+// no other reference, otherwise a copy. Its contents after f are the new value,
+// even if f returns an error after working in place. f must not use v, and must
+// not update another variable: use [UpdateAll] for that.
 func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
 	if err := v.refuse("Update", writeInstead); err != nil {
 		return err
@@ -494,8 +493,8 @@ func (v *Variable) writable() (*tensor.Tensor, error) {
 	return c.t, nil
 }
 
-// UpdateAll does what [Variable.Update] does, for several variables at once, as
-// a fused optimizer step needs it: bufs[i] is the storage of vars[i]. The
+// UpdateAll is like [Variable.Update], for several variables at once, as a
+// fused optimizer step needs it: bufs[i] is the storage of vars[i]. The
 // variables are locked in one order everywhere, so that no two calls can block
 // each other. The same variable twice is an error.
 func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
@@ -518,7 +517,8 @@ func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
 	return f(bufs)
 }
 
-// ShapeError says that a variable can't hold a value: another type or shape.
+// ShapeError reports that a variable can't hold a value because of its type or
+// shape.
 type ShapeError struct {
 	WantDType, GotDType tensor.DType
 	WantShape, GotShape tensor.Shape

@@ -54,8 +54,8 @@ func TestVariable(t *testing.T) {
 	}
 }
 
-// TestCopyOnWrite: what was given out never changes, what nobody holds is
-// updated in place.
+// TestCopyOnWrite checks that a loaded value never changes, and that storage
+// without other references is updated in place.
 func TestCopyOnWrite(t *testing.T) {
 	v := vec(1)
 	var place *float32
@@ -102,7 +102,7 @@ func TestCopyOnWrite(t *testing.T) {
 	if !set(9) || first(t, shared) != 8 {
 		t.Error("a shared tensor was written")
 	}
-	// Overwriting doesn't copy, and spares what others hold.
+	// Overwriting doesn't copy, and doesn't change values that others hold.
 	held = v.Load()
 	err := RestoreAll([]*Variable{v}, func(int) tensor.Shape { return tensor.Shape{1} }, func(bufs []*tensor.Tensor) error {
 		tensor.Values[float32](bufs[0])[0] = 10
@@ -220,8 +220,9 @@ func TestVariablesPrintWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestVariableOfAnotherOnesValueHasItsOwn: a copy of a variable, as an average begins with,
-// changes neither the variable nor what was loaded from it.
+// TestVariableOfAnotherOnesValueHasItsOwn checks that changing a copy of a variable, such
+// as the initial value of an average, changes neither the variable nor a value loaded from
+// it.
 func TestVariableOfAnotherOnesValueHasItsOwn(t *testing.T) {
 	add := func(v *Variable, x float32) {
 		t.Helper()

@@ -6,8 +6,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Version tells the values of variables apart: what is computed from a value can
-// be used as long as its Version is the same. Variables that share a value that
+// Version identifies the value of a variable: a result computed from a value is
+// valid as long as its Version is the same. Variables that share a value that
 // never changes have the same Version. The zero Version is that of no value.
 type Version struct {
 	t    *tensor.Tensor // of a value that never changes
@@ -15,18 +15,18 @@ type Version struct {
 	n    uint64         // how often it was
 }
 
-// VersionOf returns the version of a tensor that nobody changes.
+// VersionOf returns the version of a tensor that never changes.
 func VersionOf(t *tensor.Tensor) Version { return Version{t: t} }
 
-// Version returns the version of the value now; zero where there is none.
+// Version returns the version of the present value; zero if there is none.
 func (v *Variable) Version() Version {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.cell.Load().version()
 }
 
-// version returns the version of what the cell holds. The variable's lock is
-// held.
+// version returns the version of the cell's value. The caller holds the
+// variable's lock.
 func (c *cell) version() Version {
 	switch {
 	case c == nil:
@@ -37,8 +37,8 @@ func (c *cell) version() Version {
 	return Version{cell: c, n: c.updates}
 }
 
-// LeaseVersion does what [Variable.Lease] does and returns the value's version
-// too, which stays the same until the lease is released.
+// LeaseVersion is like [Variable.Lease], and also returns the value's version,
+// which stays the same until the lease is released.
 func (v *Variable) LeaseVersion() (*tensor.Tensor, Lease, Version) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

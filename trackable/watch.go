@@ -9,11 +9,12 @@ import (
 	"github.com/cairnml/cairn/internal/callers"
 )
 
-// Watcher looks after the restores of one root for the steps that run under a
-// [Gate]. A step may be another root's: what is wrong with a watcher's objects is
-// reported by those ([Variable.SetFault], [Node.SetFault]), to whoever uses them.
+// Watcher delivers the restores of one root for the steps that run under a
+// [Gate]. A step may belong to another root, so errors of a watcher's objects are
+// returned by these objects ([Variable.SetFault], [Node.SetFault]) when they are
+// used.
 type Watcher interface {
-	// BeforeStep delivers what is pending for objects that have appeared.
+	// BeforeStep delivers pending values to objects that have appeared.
 	BeforeStep(ctx context.Context) Watch
 	// AfterStep does so too. The error is that the step made variables which a
 	// restore should have filled before they were used; before is how many
@@ -21,7 +22,7 @@ type Watcher interface {
 	AfterStep(ctx context.Context, before uint64) (Watch, error)
 }
 
-// Watch says when a [Watcher] wants to be asked again.
+// Watch is the time at which a [Watcher] must be called again.
 type Watch uint8
 
 const (
@@ -57,14 +58,14 @@ func (g *Gate) Watch(w Watcher) {
 	g.watched.Store(true)
 }
 
-// Watchers returns those that look after restores for the steps under g.
+// Watchers returns the watchers that deliver restores for the steps under g.
 func (g *Gate) Watchers() []Watcher {
 	g.watch.mu.Lock()
 	defer g.watch.mu.Unlock()
 	return slices.Clone(g.watch.list)
 }
 
-// Settle delivers what is pending, as the beginning of a step does. It is for
+// Settle delivers pending values, as the beginning of a step does. It is for
 // code that runs outside of steps.
 func Settle(ctx context.Context) {
 	g := gateOf(ctx)
