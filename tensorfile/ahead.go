@@ -21,7 +21,7 @@ const (
 	aheadPiece = 1 << 20
 )
 
-// ahead returns what writes to f from its front.
+// ahead returns a writer that writes to f from its beginning.
 func ahead(f vfs.File) io.Writer {
 	if h, ok := f.(vfs.Hinter); ok {
 		return &aheadWriter{File: f, hints: h}
@@ -29,7 +29,7 @@ func ahead(f vfs.File) io.Writer {
 	return f
 }
 
-// Write writes and gives hints.
+// Write writes p and sends hints to the system.
 func (w *aheadWriter) Write(p []byte) (int, error) {
 	if len(p) >= aheadPiece {
 		w.hints.Preallocate(w.written, int64(len(p)))

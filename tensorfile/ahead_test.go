@@ -12,7 +12,7 @@ import (
 type hinted struct {
 	*vfs.Mem
 	evicted []string
-	room    [2]int64 // what was preallocated last: offset and length
+	room    [2]int64 // the last preallocation: offset and length
 	back    int64    // how far the disk was to begin
 	gap     bool     // a range that doesn't follow the one before
 }
@@ -61,7 +61,7 @@ func TestFilesAreWrittenWhileTheyAreMade(t *testing.T) {
 	}
 	f.Abort()
 
-	// A file of the operating system is what was written.
+	// On the operating system the file has the bytes written.
 	path := filepath.Join(t.TempDir(), "x.txt")
 	if f, err = CreateFile(path, false); err != nil {
 		t.Fatal(err)

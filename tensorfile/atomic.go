@@ -17,14 +17,14 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// File is a file that appears under its name only when it is whole: it is
-// written beside it, made durable and renamed.
+// Output is a file that gets its name only when it is complete: it is written
+// to a temporary name in the same folder, made durable and renamed.
 type Output struct {
 	*bufio.Writer
 	f         vfs.File
 	dir       vfs.Dir
 	name, tmp string // in dir
-	path      string // what people know it by
+	path      string // the name for people
 	done      bool
 }
 
@@ -37,7 +37,7 @@ func CreateFile(name string, overwrite bool) (*Output, error) {
 	return create(vfs.OSDir(filepath.Dir(name)), filepath.Base(name), name)
 }
 
-// CreateFileIn does what [CreateFile] does, for a file of dir.
+// CreateFileIn is like [CreateFile], for a file of dir.
 func CreateFileIn(dir vfs.Dir, name string, overwrite bool) (*Output, error) {
 	if err := CheckFreeIn(dir, name, overwrite); err != nil {
 		return nil, err
@@ -46,8 +46,8 @@ func CreateFileIn(dir vfs.Dir, name string, overwrite bool) (*Output, error) {
 }
 
 func create(dir vfs.Dir, name, shown string) (*Output, error) {
-	// A name that nobody foresees: nothing that lies there, and no link, is
-	// written through.
+	// The name is unpredictable, so that no existing file, and no link, is written
+	// through.
 	tmp := path.Join(path.Dir(name), fmt.Sprintf(".%s.tempstate%d", path.Base(name), rand.Uint64()))
 	f, err := dir.Create(tmp)
 	if err != nil {
@@ -59,7 +59,7 @@ func create(dir vfs.Dir, name, shown string) (*Output, error) {
 	return &Output{Writer: bufio.NewWriterSize(ahead(f), 1<<20), f: f, dir: dir, name: name, tmp: tmp, path: shown}, nil
 }
 
-// CheckFreeIn does what [CheckFree] does, for a file of dir.
+// CheckFreeIn is like [CheckFree], for a file of dir.
 func CheckFreeIn(dir vfs.Dir, name string, overwrite bool) error {
 	if overwrite {
 		return nil
@@ -87,7 +87,7 @@ func CheckFree(path string, overwrite bool) error {
 	return nil
 }
 
-// Protect returns an error where one of the files that s was read from would be
+// Protect returns an error if one of the files that s was read from would be
 // overwritten, by its own name or another.
 func (s *File) Protect(paths ...string) error {
 	own, err := s.files()
@@ -141,21 +141,21 @@ func (s *File) files() ([]string, error) {
 }
 
 var (
-	// partV1 matches what the names of a checkpoint's files of version 1 have behind the
-	// prefix.
+	// partV1 matches the part after the prefix in the names of a checkpoint's files of
+	// version 1.
 	partV1 = regexp.MustCompile(`^-[0-9]+-of-[0-9]+$`)
-	// patternV1 matches what stands for that where the checkpoint is called by a pattern
-	// of its files, as in state files.
+	// patternV1 matches that part in the name of a checkpoint that is a pattern of its
+	// files, as in state files.
 	patternV1 = regexp.MustCompile(`-\?{5}-of-[0-9]{5}$`)
 )
 
-// OverwriteError says that what would be written lies where the source is.
+// OverwriteError reports that the destination is the source.
 type OverwriteError struct {
-	Path   string // what would be overwritten
+	Path   string // the file that would be overwritten
 	Source string
 }
 
-// Error says what is in the way, and how to write there all the same.
+// Error names the file, and the way to write there nevertheless.
 func (e *OverwriteError) Error() string {
 	what := "what would be"
 	switch {
@@ -168,15 +168,15 @@ func (e *OverwriteError) Error() string {
 	return fmt.Sprintf("%s is %s read and written; write to another name", e.Path, what)
 }
 
-// existsError says that a destination is taken.
+// existsError reports that the destination exists.
 type existsError struct{ path string }
 
 func (e *existsError) Error() string { return e.path + " exists; Options.Force replaces it" }
 
 func (e *existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// Commit makes the file durable, opens a file of tensors again, and gives it its
-// name: what can't be read replaces nothing.
+// Commit makes the file durable, opens a file of tensors again, and renames it:
+// an unreadable file replaces nothing.
 func (f *Output) Commit() error {
 	if f.done {
 		return nil
@@ -204,8 +204,8 @@ func (f *Output) Commit() error {
 	return f.dir.Sync()
 }
 
-// readBack opens what was written as [Open] will: the headers of all tensors and
-// where they lie, not their data.
+// readBack opens the written file as [Open] will: the headers of all tensors and
+// their locations, not their data.
 func (f *Output) readBack() error {
 	s := newStore(f.path, nil)
 	if s.Kind = KindOf(f.path); s.Kind == Checkpoint {
@@ -221,7 +221,7 @@ func (f *Output) readBack() error {
 	return nil
 }
 
-// Abort removes what was written. After Commit it does nothing.
+// Abort removes the written file. After Commit it does nothing.
 func (f *Output) Abort() {
 	if !f.done {
 		f.done = true

@@ -34,7 +34,7 @@ func (s *File) openBundle(ctx context.Context, path string) error {
 	return nil
 }
 
-// found notes what a path led to.
+// found records the checkpoint found at a path.
 func (s *File) found(f bundle.Found) {
 	s.Kind, s.Prefix = Checkpoint, f.Prefix
 	switch f.Kind {
@@ -77,7 +77,7 @@ func (b *bundleStore) find(name string) (Entry, bool) {
 func (b *bundleStore) shown(e bundle.Entry) Entry {
 	o := Entry{Name: e.Name, DType: e.DType, Shape: e.Shape, Bytes: e.Size, Shard: e.Shard, Offset: e.Offset}
 	if b.r.Version() != 2 {
-		o.Shard, o.Offset = 0, -1 // the tensors lie in a table, compressed as may be
+		o.Shard, o.Offset = 0, -1 // the tensors are in a table, possibly compressed
 	}
 	if len(e.Slices) > 0 {
 		o.Shard, o.Offset = 0, -1
@@ -92,8 +92,8 @@ func (b *bundleStore) read(ctx context.Context, name string) (*tensor.Tensor, er
 	return b.r.Read(ctx, name)
 }
 
-// readInto lets the reader itself make storage that isn't there yet: it looks
-// first whether the data file holds as much as the index says.
+// readInto lets the reader allocate storage that doesn't exist yet: the reader
+// first checks that the data file is as long as the index states.
 func (b *bundleStore) readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
 	if !c.holds(e.DType, e.Shape) {
 		c.buf = nil // for the collector, before there is more

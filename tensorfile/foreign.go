@@ -13,21 +13,21 @@ import (
 	"github.com/cairnml/cairn/bundle"
 )
 
-// ForeignError says that a file is of a kind that this program doesn't read or
-// write, and what to do instead.
+// ForeignError reports that a file has a format that this program doesn't read
+// or write, with a hint.
 type ForeignError struct {
 	Path string
-	Kind string // what it is: "an ONNX model", "a PyTorch file", …
-	Hint string // what to do instead
+	Kind string // its kind: "an ONNX model", "a PyTorch file", …
+	Hint string // remedy
 }
 
-// Error names the kind of file, and what to do with it.
+// Error names the kind of file and the remedy.
 func (e *ForeignError) Error() string { return fmt.Sprintf("%s is %s: %s", e.Path, e.Kind, e.Hint) }
 
 // foreign is a kind of file that others write.
 type foreign struct {
 	suffixes []string
-	magic    string // how such files begin, "" where only the name tells
+	magic    string // the beginning of such files, "" if only the name shows the kind
 	kind     string
 	hint     string
 }
@@ -47,8 +47,8 @@ var foreigners = []foreign{
 	{[]string{".zip", ".tar", ".gz", ".tgz"}, "", "an archive", "unpack it first"},
 }
 
-// describeForeign makes the error about a path where no checkpoint was found say
-// what kind of file lies there.
+// describeForeign adds the kind of the file to the error of a path at which no
+// checkpoint was found.
 func describeForeign(path string, err error) error {
 	var p *bundle.PathError
 	if !errors.As(err, &p) {
@@ -114,8 +114,8 @@ func foreignName(path string) (foreign, bool) {
 }
 
 // CheckTarget returns an error unless a file or a checkpoint of that name can be
-// written: the suffix of a kind that others write would make a checkpoint look
-// like what it is not.
+// written. With the suffix of another format a checkpoint would look like a file
+// of that format.
 func CheckTarget(path string) error {
 	if isShardIndex(path) {
 		return &ForeignError{path, "the name of an index of .safetensors files", "one .safetensors file, of whatever size, is written without an index"}

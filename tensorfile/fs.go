@@ -17,7 +17,7 @@ import (
 // memory.
 const maxSpool = 1 << 30
 
-// openFS opens what lies at a path of fsys.
+// openFS opens the file at a path of fsys.
 func openFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*File, error) {
 	s := newStore(path, o)
 	s.Kind = KindOf(path)
@@ -105,7 +105,7 @@ func (s *File) openFileFS(fsys fs.FS, path string) error {
 	return err
 }
 
-// readerAt returns random access to a file, which is read into memory where it
+// readerAt returns random access to a file. It reads the file into memory if it
 // has none.
 func readerAt(f fs.File) (io.ReaderAt, int64, error) {
 	info, err := f.Stat()

@@ -129,7 +129,7 @@ func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options
 	return s, nil
 }
 
-// maxNode is about what the largest message of a node takes in memory.
+// maxNode is the approximate size of the largest message of a node in memory.
 const maxNode = 512
 
 // add lists a node if it is a constant.

@@ -44,7 +44,7 @@ func newKeras(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, erro
 	case err == nil:
 		b.keras, b.h5 = k, k.HDF5()
 	case errors.Is(err, kerasfile.ErrFormat) || errors.Is(err, errors.ErrUnsupported):
-		// Not all that Keras' lists say can be made out; the datasets can. An archive has no
+		// Some entries of Keras' lists can't be decoded; the datasets can. An archive has no
 		// others.
 		var plain error
 		if b.h5, plain = hdf5.Open(r, size, &hdf5.Options{MaxMemory: memory}); plain != nil {
@@ -93,7 +93,8 @@ func (b *kerasStore) readInto(ctx context.Context, e Entry, c *Scratch) (*tensor
 
 func (b *kerasStore) close() error { return b.f.Close() }
 
-// Keras returns what a file of Keras holds besides its weights, nil for every other file.
+// Keras returns the contents of a Keras file besides its weights, or nil for every other
+// file.
 func (s *File) Keras() *kerasfile.File {
 	if b, ok := s.b.(*kerasStore); ok {
 		return b.keras
@@ -101,8 +102,8 @@ func (s *File) Keras() *kerasfile.File {
 	return nil
 }
 
-// Extras lists in words what an HDF5 file or a Keras archive holds besides named tensors; it is
-// empty for every other kind.
+// Extras describes in words the contents of an HDF5 file or a Keras archive besides named
+// tensors. It is empty for every other kind.
 func (s *File) Extras() ([]string, error) {
 	b, ok := s.b.(*kerasStore)
 	if !ok {

@@ -11,13 +11,15 @@ import (
 // LayoutKey is the name of the metadata that holds a [Layout].
 const LayoutKey = "cairn.checkpoint"
 
-// MaxAlignment is the most bytes that a [Layout] should align a checkpoint's
-// tensors to: each of them is followed by as much padding, which no byte of the
-// safetensors file stands for. Real checkpoints have 1, or a page or less.
+// MaxAlignment is the largest alignment in bytes of a checkpoint's tensors that
+// a [Layout] should record: each tensor is followed by as much padding, which
+// has no bytes in the safetensors file. Real checkpoints have 1, or a page or
+// less.
 const MaxAlignment = 64 << 10
 
-// Layout is what a safetensors file keeps in its metadata of the checkpoint it
-// was made of, so that the way back gives the same bytes.
+// Layout is the description, in a safetensors file's metadata, of the
+// checkpoint it was made of. With it the conversion back produces the same
+// bytes.
 type Layout struct {
 	Version int `json:"version"` // 1
 
@@ -26,7 +28,7 @@ type Layout struct {
 	// Types holds the element types that the format lacks; those tensors are
 	// stored widened (see [Carrier]).
 	Types map[string]string `json:"types,omitempty"`
-	// Shards lists, for each data file, the tensors in the order they lie there.
+	// Shards lists, for each data file, its tensors in order.
 	Shards [][]Piece `json:"shards,omitempty"`
 	// Alignment and BigEndian are the checkpoint's.
 	Alignment int  `json:"alignment,omitempty"`
@@ -44,7 +46,7 @@ func (l *Layout) Text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rest, err := json.Marshal(struct { // the fields behind Shards
+	rest, err := json.Marshal(struct { // the fields after Shards
 		Alignment int    `json:"alignment,omitempty"`
 		BigEndian bool   `json:"big_endian,omitempty"`
 		Index     string `json:"index_sha256,omitempty"`
@@ -108,7 +110,7 @@ func writePieces(b *strings.Builder, pieces []Piece) error {
 	return nil
 }
 
-// isPlain reports whether s stands in JSON as it is.
+// isPlain reports whether s needs no escapes in JSON.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || strings.IndexByte(`"\<>&`, c) >= 0 {
@@ -139,7 +141,7 @@ func (p Piece) MarshalJSON() ([]byte, error) {
 	return json.Marshal([2]string{p.Name, p.Slice})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (p *Piece) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		p.Slice = ""
@@ -154,8 +156,9 @@ func (p *Piece) UnmarshalJSON(b []byte) error {
 // Carrier returns the type in which a safetensors file stores elements of type
 // d: the type itself where the format has it; narrow integers and quantized
 // types as integers; float4 and float8_e4m3b11fnuz as float32; complex128 as
-// pairs of float64. All of these come back exactly. Strings, variants and
-// resources have none (ok is false): they go into the metadata.
+// pairs of float64. The conversion back is exact for all of these. Strings,
+// variants and resources have none (ok is false): they are stored in the
+// metadata.
 func Carrier(d tensor.DType) (as tensor.DType, ok bool) {
 	switch d {
 	case tensor.Float8E4M3B11FNUZ, tensor.Float4E2M1FN:
@@ -174,7 +177,7 @@ func Carrier(d tensor.DType) (as tensor.DType, ok bool) {
 	return as, err == nil
 }
 
-// Carry turns t into the tensor that stands for it in a safetensors file.
+// Carry converts t to the tensor that represents it in a safetensors file.
 func Carry(t *tensor.Tensor) (*tensor.Tensor, error) {
 	as, ok := Carrier(t.DType())
 	switch {

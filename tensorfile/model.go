@@ -12,10 +12,10 @@ import (
 // graphFiles are the files that a SavedModel's directory has one of.
 var graphFiles = []string{"saved_model.pb", "saved_model.cpb", "saved_model.pbtxt"}
 
-// FindModel returns the directory of the SavedModel that a path of fsys, or of the
-// operating system if fsys is nil, stands for: that directory itself, its file with the
+// FindModel returns the directory of the SavedModel at a path of fsys, or of the
+// operating system if fsys is nil. The path is that directory itself, its file with the
 // graphs, or the directory of a model server, of which the subdirectory with the highest
-// number counts. It returns false if the path stands for no SavedModel.
+// number counts. It returns false if there is no SavedModel.
 func FindModel(fsys fs.FS, name string) (dir string, ok bool) {
 	join, parent, base := filepath.Join, filepath.Dir, filepath.Base
 	stat, read := os.Stat, os.ReadDir

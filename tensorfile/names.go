@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/internal/objects"
 )
 
-// Selected is a tensor, or a part of one, that a name stands for.
+// Selected is a tensor, or a part of one, selected by a name.
 type Selected struct {
 	Entry
 	Index []Index // nil for the whole tensor
@@ -17,9 +17,9 @@ type Selected struct {
 
 // Find finds the tensor that a name means: its name in the file, which may lack
 // [ValueSuffix], any path of the object graph that leads to it, or the name of a
-// SavedModel's variable (see [File.VariableNames]). A subscript
-// as Python's slices have it may follow ("kernel[0:2,:]"). Where there is none,
-// the error lists the nearest names.
+// SavedModel's variable (see [File.VariableNames]). A subscript as in Python's
+// slices may follow ("kernel[0:2,:]"). If there is no such tensor, the error
+// lists the nearest names.
 func (s *File) Find(ctx context.Context, arg string) (Entry, []Index, error) {
 	e, err := s.lookUp(ctx, arg)
 	if err == nil || !strings.HasSuffix(arg, "]") {
@@ -84,11 +84,12 @@ func (s *File) keyOfVariable(ctx context.Context, variable string) (string, bool
 	return "", false
 }
 
-// IsPattern reports whether a name holds a * or ?, which stand for others.
+// IsPattern reports whether a name contains a * or ?, which match other
+// characters.
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// Match reports whether a name fits a pattern, in which * stands for any
-// characters, slashes too, and ? for any one.
+// Match reports whether a name matches a pattern, in which * matches any
+// characters, slashes too, and ? any one.
 func Match(pattern, name string) bool {
 	p, n := 0, 0
 	star, from := -1, 0 // the last * and how much of the name it takes
@@ -134,10 +135,10 @@ func (s *File) aliases(ctx context.Context) map[string]string {
 	return out
 }
 
-// Filter lists the entries that patterns keep, in the order of the store: those
-// whose name, short name, path in the object graph or variable's name one of them matches, or,
-// where it holds no * or ?, is a part of. No patterns keep all. A pattern that
-// keeps nothing is an error, which lists the names nearest to it.
+// Filter lists the entries that patterns select, in the order of the store: those whose name,
+// short name, path in the object graph or variable's name matches one of them or, if the
+// pattern contains no * or ?, contains it. No patterns select all. A pattern that selects
+// nothing is an error, which lists the names nearest to it.
 func (s *File) Filter(ctx context.Context, patterns []string) (Entries, error) {
 	if len(patterns) == 0 {
 		return s.Entries(), nil
@@ -159,9 +160,9 @@ func (s *File) Filter(ctx context.Context, patterns []string) (Entries, error) {
 	return out, nil
 }
 
-// Select lists what names mean, one after the other: each is a pattern with *
-// or ?, or a name as [File.Find] takes it, either with a subscript or without.
-// Patterns leave the object graph out.
+// Select lists the tensors of names in order: each is a pattern with * or ?, or
+// a name as for [File.Find], either with a subscript or without. Patterns leave
+// the object graph out.
 func (s *File) Select(ctx context.Context, names []string) ([]Selected, error) {
 	var out []Selected
 	var paths map[string]string

@@ -142,7 +142,7 @@ func TestNoFileOfTheSourceIsOverwritten(t *testing.T) {
 	dir := filepath.Dir(s.Prefix)
 	other := filepath.Join(dir, "sub")
 	if err := os.Symlink(dir, other); err != nil {
-		t.Skip(err) // where links need rights
+		t.Skip(err) // if links need privileges
 	}
 	hard := filepath.Join(t.TempDir(), "x.svg")
 	if err := os.Link(s.Prefix+".index", hard); err != nil {
@@ -203,7 +203,7 @@ func TestAFolderThatMayNotBeReadIsNoTakenName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := CheckFree(filepath.Join(file, "x"), false); err != nil {
-		t.Error(err) // the attempt to write says what is wrong
+		t.Error(err) // the attempt to write reports the error
 	}
 	if err := CheckFree(file, false); !errors.Is(err, os.ErrExist) {
 		t.Error(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/internal/limit"
 )
 
-// Options say how to open a file; nil means the defaults.
+// Options are the options for opening a file; nil means the defaults.
 type Options struct {
 	// FS is the path's file system. Default: the operating system's.
 	FS fs.FS
@@ -18,11 +18,11 @@ type Options struct {
 	MaxMemory int64
 }
 
-// raises tells how to raise a limit.
+// raises is the hint that names the option for a limit.
 const raises = "Options.MaxMemory raises it"
 
-// graphShare is how many times the memory of an object graph's messages its
-// readers take for what they make of them: trees, edges, paths.
+// graphShare is the memory of an object graph's trees, edges and paths, as a
+// multiple of the memory of its messages.
 const graphShare = 4
 
 func newStore(path string, o *Options) *File {
@@ -37,7 +37,7 @@ func newStore(path string, o *Options) *File {
 func (o *Options) memory(stored int64) int64 { return max(limit.Memory(stored), o.MaxMemory) }
 
 const (
-	// shardMemory is what work on a checkpoint takes for each of its data files.
+	// shardMemory is the memory needed for each data file of a checkpoint.
 	shardMemory = 1 << 10
 	// defaultMaxShards is bundle's.
 	defaultMaxShards = 100_000

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPathsStandForFiles checks what Open and FindModel make of paths, of the operating
-// system and of a file system.
+// TestPathsStandForFiles checks the files that Open and FindModel find for paths of the
+// operating system and of a file system.
 func TestPathsStandForFiles(t *testing.T) {
 	dir := t.TempDir()
 	copyDir := func(name, from string) {

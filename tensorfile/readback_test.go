@@ -12,7 +12,7 @@ import (
 )
 
 // TestFileThatCannotBeReadBackReplacesNothing loses or changes bytes after they
-// were written, as a disk does that lies.
+// were written, as a faulty disk does.
 func TestFileThatCannotBeReadBackReplacesNothing(t *testing.T) {
 	ctx := context.Background()
 	x := tensor.Vector[float32](1, 2, 3, 4)

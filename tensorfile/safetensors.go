@@ -15,12 +15,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// safetensorsStore reads safetensors files, those made of a checkpoint as what
-// the checkpoint held.
+// safetensorsStore reads safetensors files. A file made of a checkpoint is
+// shown with the checkpoint's tensors.
 type safetensorsStore struct {
 	f       io.Closer
 	r       *safetensors.Reader
-	layout  *Layout // nil where the file wasn't made of a checkpoint
+	layout  *Layout // nil if the file wasn't made of a checkpoint
 	types   map[string]tensor.DType
 	strings map[string]*tensor.Tensor
 	texts   []text // of strings, sorted by name
@@ -55,7 +55,7 @@ func openSafetensorsAt(r io.ReaderAt, size int64, f io.Closer, o *Options) (back
 }
 
 // newSafetensors returns the store of a file of that size, of which stored
-// bytes lie on the disk.
+// bytes are on disk.
 func newSafetensors(r io.ReaderAt, size, stored int64, o *Options) (b *safetensorsStore, err error) {
 	b = &safetensorsStore{types: map[string]tensor.DType{}, strings: map[string]*tensor.Tensor{}}
 	b.r, err = safetensors.Open(r, size, &safetensors.Options{MaxHeader: headerLimit(stored, o)})
@@ -68,8 +68,8 @@ func newSafetensors(r io.ReaderAt, size, stored int64, o *Options) (b *safetenso
 	return b, err
 }
 
-// headerLimit returns how long a header may be: what its JSON is decoded to takes
-// a few times its length.
+// headerLimit returns the maximum length of a header: its decoded JSON takes a
+// few times its length.
 func headerLimit(stored int64, o *Options) int64 {
 	return max(stored, o.MaxMemory)
 }
@@ -181,8 +181,8 @@ func (b *safetensorsStore) readInto(ctx context.Context, e Entry, c *Scratch) (*
 
 func (b *safetensorsStore) close() error { return b.f.Close() }
 
-// Layout returns what a safetensors file says of the checkpoint it was made of;
-// nil where it says nothing, and for every other kind.
+// Layout returns the description in a safetensors file of the checkpoint it was
+// made of, or nil if it has none, and for every other kind.
 func (s *File) Layout() *Layout {
 	if b, ok := s.b.(*safetensorsStore); ok {
 		return b.layout

@@ -60,7 +60,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", int(k))
 }
 
-// IsBundle reports whether the tensors lie in TensorFlow's own format.
+// IsBundle reports whether the tensors are stored in TensorFlow's own format.
 func (k Kind) IsBundle() bool { return k == Checkpoint || k == SavedModel }
 
 // KindOf returns the kind that a path's suffix asks for: .npz, .safetensors, .h5,
@@ -79,21 +79,21 @@ func KindOf(path string) Kind {
 	return Checkpoint
 }
 
-// Entry says what a store holds under one name.
+// Entry describes one tensor of a store.
 type Entry struct {
 	Name  string
 	DType tensor.DType
 	Shape tensor.Shape
-	Bytes int64 // what the elements take in the file
+	Bytes int64 // size of the elements in the file
 
-	// Where the bytes lie; Offset is -1 where that isn't known or the tensor
-	// is stored in slices.
+	// Location of the bytes; Offset is -1 if it is unknown or the tensor is stored
+	// in slices.
 	Shard  int
 	Offset int64
 	Slices []string // as TensorFlow writes them, "0,5:-"
 }
 
-// MarshalJSON gives the object that `cairn ls --json` prints.
+// MarshalJSON returns the object that `cairn ls --json` prints.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	v := struct {
 		Name   string   `json:"name"`
@@ -110,7 +110,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// backend is what a format implements.
+// backend is the interface implemented by each format.
 type backend interface {
 	len() int
 	entry(i int) Entry    // in the order of the names
@@ -125,7 +125,7 @@ type File struct {
 	Path   string // as it was given
 	Kind   Kind
 	Prefix string // the checkpoint's prefix, or the file's path
-	Found  string // how the path led there, in words; "" where it named the file itself
+	Found  string // how the path was resolved, in words; "" if it named the file itself
 
 	// Elsewhere reports that Path is a directory whose state file names a checkpoint in
 	// another directory.
@@ -143,12 +143,11 @@ type File struct {
 	names     map[string]string // of variables, by tensor
 }
 
-// Open opens what lies at path: a checkpoint's prefix or one of its files, a
-// directory with a checkpoint state file (its latest checkpoint) or with a single
-// checkpoint, a SavedModel's directory, the directory of a model server (its latest
-// version), a .npz, .safetensors, .h5 or .keras file, a .pb or .pbtxt file with a GraphDef (its
-// constants), or the .safetensors.index.json of several. Only names, types and shapes are read. If nothing of the kind is there, the
-// error describes what was found.
+// Open opens the tensors at path: a checkpoint's prefix or one of its files, a directory with a checkpoint state file
+// (its latest checkpoint) or with a single checkpoint, a SavedModel's directory, the directory of a model server (its
+// latest version), a .npz, .safetensors, .h5 or .keras file, a .pb or .pbtxt file with a GraphDef (its constants), or
+// the .safetensors.index.json of several. Only names, types and shapes are read. If there is none of these, the error
+// describes the file found.
 func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	if o != nil && o.FS != nil {
 		return openFS(ctx, o.FS, path, o)
@@ -201,7 +200,7 @@ func Open(ctx context.Context, path string, o *Options) (*File, error) {
 func CheckContents(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil // which opening it says
+		return nil // which opening it reports
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -217,8 +216,8 @@ func CheckContents(path string) error {
 	return nil
 }
 
-// beingWritten reports whether an index with a temporary name lies where the
-// checkpoint's would.
+// beingWritten reports whether there is an index with a temporary name in place
+// of the checkpoint's.
 func beingWritten(path string) bool {
 	index := bundle.IndexName(filepath.Base(strings.TrimSuffix(path, bundle.IndexName(""))))
 	list, err := os.ReadDir(filepath.Dir(path))
@@ -251,8 +250,8 @@ func gone(path string) bool {
 	return !there && err == nil
 }
 
-// exists reports whether something lies at path; the error says why that can't
-// be known.
+// exists reports whether there is a file at path. The error is the reason that
+// this can't be determined.
 func exists(path string) (bool, error) {
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -261,7 +260,7 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// Close releases what the file holds. A second call does nothing.
+// Close releases the file's resources. A second call does nothing.
 func (s *File) Close() error {
 	if s.b == nil {
 		return nil
@@ -269,7 +268,7 @@ func (s *File) Close() error {
 	return s.b.close()
 }
 
-// Entries returns what the store holds, sorted by name.
+// Entries returns the store's entries, sorted by name.
 func (s *File) Entries() Entries { return Entries{b: s.b} }
 
 // Names lists the tensors' names, sorted.
@@ -282,7 +281,7 @@ func (s *File) Names() []string {
 	return names
 }
 
-// Entry finds one tensor; where there is none of that name, the error lists the
+// Entry finds one tensor. If there is none of that name, the error lists the
 // nearest ones.
 func (s *File) Entry(name string) (Entry, error) {
 	e, ok := s.b.find(name)
@@ -305,7 +304,7 @@ func (s *File) Has(name string) bool {
 	return ok
 }
 
-// Read reads one tensor, its checksum verified where the format has one.
+// Read reads one tensor. It verifies the checksum if the format has one.
 func (s *File) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
 	if _, err := s.Entry(name); err != nil {
 		return nil, err
@@ -336,7 +335,7 @@ func (c *Scratch) tensor(d tensor.DType, shape tensor.Shape) (*tensor.Tensor, er
 	}
 	size := d.Size()
 	if n > math.MaxInt/size {
-		return tensor.Zeros(d, shape...) // which says that it's too large
+		return tensor.Zeros(d, shape...) // which reports that it's too large
 	}
 	if n*size > len(c.buf) {
 		c.buf = nil // for the collector, before there is more
@@ -354,8 +353,8 @@ type intoReader interface {
 	readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error)
 }
 
-// ReadScratch does what Read does, with storage of c where that can be; what it
-// returns holds until the next call with c.
+// ReadScratch is like Read, with storage of c if possible. The result is valid
+// until the next call with c.
 func (s *File) ReadScratch(ctx context.Context, name string, c *Scratch) (*tensor.Tensor, error) {
 	b, ok := s.b.(intoReader)
 	e, err := s.Entry(name)
@@ -372,9 +371,9 @@ func (s *File) ReadScratch(ctx context.Context, name string, c *Scratch) (*tenso
 	return t, nil
 }
 
-// ReadTogether reads several tensors at once, which for many small ones of a
-// bundle takes far less than to open its files for each. Of what is no bundle,
-// whose reads open nothing, it reads none: ok is false.
+// ReadTogether reads several tensors at once. For many small ones of a bundle
+// this is much faster than opening its files for each. For other formats, whose
+// reads open nothing, it reads none: ok is false.
 func (s *File) ReadTogether(ctx context.Context, names []string) (list []*tensor.Tensor, ok bool, err error) {
 	r := s.Bundle()
 	if r == nil || len(names) == 0 {
@@ -394,8 +393,8 @@ func (s *File) ReadTogether(ctx context.Context, names []string) (list []*tensor
 	return list, true, nil
 }
 
-// Pieces reads a tensor some elements at a time, as [bundle.Reader.Pieces] does;
-// of what is no bundle it comes in one piece, in storage of c.
+// Pieces reads a tensor some elements at a time, as [bundle.Reader.Pieces] does.
+// For other formats than a bundle it yields one piece, in storage of c.
 func (s *File) Pieces(ctx context.Context, name string, c *Scratch) iter.Seq2[*tensor.Tensor, error] {
 	return func(yield func(*tensor.Tensor, error) bool) {
 		r := s.Bundle()
@@ -422,8 +421,8 @@ func (s *File) Pieces(ctx context.Context, name string, c *Scratch) iter.Seq2[*t
 	}
 }
 
-// Bundle returns the reader underneath, nil where the store is none of
-// TensorFlow's own.
+// Bundle returns the underlying reader, or nil if the store isn't in
+// TensorFlow's own format.
 func (s *File) Bundle() *bundle.Reader {
 	if b, ok := s.b.(*bundleStore); ok {
 		return b.r
@@ -431,8 +430,8 @@ func (s *File) Bundle() *bundle.Reader {
 	return nil
 }
 
-// Graph returns the object graph, decoded once; it must not be changed. It is
-// nil where the store has none, as name-based checkpoints have.
+// Graph returns the object graph, decoded once; the caller must not change it.
+// It is nil if the store has none, such as a name-based checkpoint.
 func (s *File) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	s.graphMu.Lock()
 	defer s.graphMu.Unlock()
@@ -443,8 +442,8 @@ func (s *File) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	return s.graph, s.graphErr
 }
 
-// DecodeGraph does what [File.Graph] does, for a caller that changes it: every
-// call decodes another.
+// DecodeGraph is like [File.Graph], for a caller that changes it: every call
+// decodes another.
 func (s *File) DecodeGraph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	if !s.Has(GraphKey) {
 		return nil, nil
@@ -483,7 +482,7 @@ const ValueSuffix = "/.ATTRIBUTES/VARIABLE_VALUE"
 // Short returns a name as people are shown it: without [ValueSuffix].
 func Short(name string) string { return strings.TrimSuffix(name, ValueSuffix) }
 
-// NotFoundError says that a store has no tensor of a name.
+// NotFoundError reports that a store has no tensor of a name.
 type NotFoundError struct {
 	Path    string
 	Name    string

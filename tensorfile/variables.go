@@ -16,7 +16,7 @@ import (
 
 // VariableNames returns the names that the model's writer gave to the variables of a
 // SavedModel, by the names of their tensors: "sequential/d1/kernel" for "variables/0".
-// Exports of Keras 3 number their variables; these names tell which is which. If two
+// Exports of Keras 3 number their variables; these names identify them. If two
 // variables have one name, the map has it for the first. It is empty for other files,
 // and for SavedModels without a graph of objects.
 func (s *File) VariableNames(ctx context.Context) map[string]string {
