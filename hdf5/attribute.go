@@ -75,7 +75,7 @@ func (a *Attribute) Texts() ([]string, error) {
 	return t.Strings(), nil
 }
 
-// in tells an error's attribute.
+// in adds the attribute's name to an error.
 func (a *Attribute) in(err error) error {
 	return fmt.Errorf("hdf5: attribute %.300q: %w", a.name, at(a.owner, err))
 }
@@ -105,7 +105,7 @@ func (o *object) Attribute(name string) (*Attribute, error) {
 	return nil, &NotFoundError{Path: o.path + "@" + name, What: "attribute", Nearest: nearest.Names(name, names, 5)}
 }
 
-// attributeSize is about what an attribute takes in memory besides its bytes.
+// attributeSize is the approximate memory of an attribute besides its bytes.
 const attributeSize = 256
 
 // attributes reads the attributes of the object with a header.

@@ -28,14 +28,15 @@ type tree2 struct {
 	record     func(c *cursor) error
 }
 
-// nodeCount says how many records a node of one level can hold, alone and with all below it.
+// nodeCount is the number of records that a node of one level can hold, alone and with all
+// below it.
 type nodeCount struct {
 	most, all uint64
 	allSize   int // bytes of the number all, 0 for leaves
 }
 
-// nodeOverhead is what a node takes besides records and pointers: 4 signature, 1 version,
-// 1 kind, 4 checksum.
+// nodeOverhead is the size of a node besides records and pointers: 4 signature, 1
+// version, 1 kind, 4 checksum.
 const nodeOverhead = 10
 
 // tree2 calls record for each record of the B-tree at an address, which is of the given kind.

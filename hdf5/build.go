@@ -126,7 +126,7 @@ func (b *builder) group(g *GroupWriter) (*entry, error) {
 	e := &entry{group: true}
 	names := make([]byte, 8) // the empty name is at 0
 	var nodes []treeEntry
-	last := uint64(0) // where the name of the last link before is
+	last := uint64(0) // offset of the previous link's name
 	for len(children) > 0 {
 		n := min(len(children), 2*leafK)
 		node := append([]byte("SNOD"), 1, 0, byte(n), 0)
@@ -358,7 +358,7 @@ func (b *builder) freeHeap() {
 	}
 }
 
-// dataset lays out a dataset: its header, and where its elements will be.
+// dataset lays out a dataset: its header, and the place of its elements.
 func (b *builder) dataset(d *DatasetWriter) (*entry, error) {
 	size, err := elementSize(d.dtype, &d.opts.ValueOptions, d.value)
 	if err != nil {
@@ -406,7 +406,7 @@ func (b *builder) dataset(d *DatasetWriter) (*entry, error) {
 		lay = le.AppendUint32(lay, uint32(size))
 	}
 	h.add(msgFill, flagConstant, fill)
-	inHeader := len(h.body) + 8 // where the layout's body will be
+	inHeader := len(h.body) + 8 // offset of the layout's body
 	h.add(msgLayout, 0, lay)
 	if d.opts.filtered() {
 		h.add(msgFilters, flagConstant, encodeFilters(&d.opts, size))

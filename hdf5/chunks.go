@@ -15,7 +15,7 @@ type chunk struct {
 	mask   uint32 // the filters that it skipped, a bit each
 }
 
-// chunkMemory is what a chunk takes in memory besides its bytes.
+// chunkMemory is the memory of a chunk besides its bytes.
 const chunkMemory = 32
 
 // A grid numbers the chunks of a dataset.
@@ -208,8 +208,8 @@ type arrayElement struct {
 	add      func(k chunk, coords []uint64) error
 }
 
-// element returns a decoder of the elements of an array. What the array's header says of them
-// must fit the dataset.
+// element returns a decoder of the elements of an array. Their description in the array's
+// header must fit the dataset.
 func (d *Dataset) element(g *grid, client, size uint8, unlimited int, add func(chunk, []uint64) error) (*arrayElement, error) {
 	e := &arrayElement{d: d, filtered: len(d.filters) > 0, size: int(size), g: g, add: add, coords: make([]uint64, len(g.counts))}
 	least := d.f.offsetSize

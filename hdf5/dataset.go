@@ -95,7 +95,7 @@ func (f *File) fillValue(d *Dataset, h *header) error {
 	return nil
 }
 
-// Type returns how the elements are stored, and what they become.
+// Type returns the stored type of the elements, and their type in Go.
 func (d *Dataset) Type() Type { return d.typ }
 
 // Shape returns the dataset's shape, empty for a scalar. It must not be changed.

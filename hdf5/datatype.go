@@ -36,7 +36,7 @@ func (c Class) String() string {
 	return fmt.Sprintf("class(%d)", uint8(c))
 }
 
-// A Type says how the elements of a dataset or an attribute are stored.
+// A Type describes how the elements of a dataset or an attribute are stored.
 type Type struct {
 	Class Class
 	// Size is how many bytes an element takes. An element of varying length takes the size
@@ -47,7 +47,7 @@ type Type struct {
 	// stores them (a compound of r and i), booleans as h5py stores them (an enum of FALSE
 	// and TRUE), and strings. It is Invalid for all others, which only ReadRaw reads.
 	DType tensor.DType
-	// Text says how strings are stored, if DType is String.
+	// Text is the form of stored strings, if DType is String.
 	Text TextKind
 	// Tag is the tag of an opaque type.
 	Tag string
@@ -58,7 +58,7 @@ type Type struct {
 	words             string // for errors
 }
 
-// TextKind says how strings are stored.
+// TextKind is a form of stored strings.
 type TextKind uint8
 
 // How strings are stored. The zero value is h5py's default for str; h5py stores bytes as
@@ -224,7 +224,7 @@ var integers = map[integer]tensor.DType{
 	{1, false}: tensor.Uint8, {2, false}: tensor.Uint16, {4, false}: tensor.Uint32, {8, false}: tensor.Uint64,
 }
 
-// layoutOfFloat says where the parts of a float are.
+// layoutOfFloat describes the positions of the parts of a float.
 type layoutOfFloat struct {
 	size                     int
 	sign                     uint8

@@ -5,7 +5,7 @@
 // goroutines may read at the same time. A [Writer] collects groups, datasets and attributes and
 // writes them from the first byte to the last. The package needs no C library and links none.
 //
-// # What is read
+// # Supported for reading
 //
 //	superblocks   0, 1, 2 and 3, at byte 0, 512, 1024, 2048, …
 //	groups        symbol tables; links in headers; links in fractal heaps
@@ -17,22 +17,21 @@
 //	              as h5py stores them; strings of fixed and of varying length. Other elements have
 //	              their bytes only ([Dataset.ReadRaw]).
 //
-// Whatever else a file has is an [UnsupportedError] that names it: soft and external links,
-// references, virtual datasets, datasets in other files, other filters. Objects beside it can be
-// read.
+// Other contents are an [UnsupportedError] that names them: soft and external links, references,
+// virtual datasets, datasets in other files, other filters. The file's other objects can be read.
 //
-// # What is written
+// # Written files
 //
-// The [Writer] writes what h5py writes by default: superblock 0, symbol tables, headers of version
-// 1, contiguous datasets, and on demand chunks with filters. All structures come first, in the order
-// of paths, the elements after them in the same order. Nothing else enters the file, so the same
-// content gives the same bytes.
+// The [Writer] writes files as h5py does by default: superblock 0, symbol tables, headers of
+// version 1, contiguous datasets, and on demand chunks with filters. All structures come first, in
+// the order of paths, the elements after them in the same order. Nothing else enters the file, so
+// the same content produces the same bytes.
 //
 // # The structures
 //
-// Numbers are little-endian. O is an address and L a length, of the size that the superblock gives,
-// here 8 bytes. Addresses count from the superblock; one with all bits set is undefined. Each
-// object is a header that consists of messages.
+// Numbers are little-endian. O is an address and L a length, of the size that the superblock
+// states, here 8 bytes. Addresses count from the superblock; one with all bits set is undefined.
+// Each object is a header that consists of messages.
 //
 //	superblock, version 0 (96 bytes)
 //	┌──────────────────────┬──────────┬─────┬─────┬───────────┬────────┬─────────┬─────────┬─────────┐
@@ -80,7 +79,8 @@
 //
 // # An example
 //
-// A file with one dataset "x", the int32s 1 and 2, has 1184 bytes. All that are not shown are zero.
+// A file with one dataset "x", the int32s 1 and 2, has 1184 bytes. All that are not shown are
+// zero.
 //
 //	000  89 48 44 46 0d 0a 1a 0a     the signature
 //	00d  08 08                       addresses and lengths have 8 bytes
@@ -127,12 +127,13 @@
 //	490  40 04                         the heap
 //	498  01 00 00 00 02 00 00 00     the elements
 //
-// # What is refused
+// # Refused files
 //
-// A file is hostile. Nothing is allocated for a size before the file is known to have as many bytes,
-// and one call takes no more memory than [Options] allow: in proportion to the bytes on the disk,
-// whatever shapes, fill values and compressed chunks ask for. Trees, headers and heaps that lead to
-// themselves, nodes at the wrong level, names and chunks that are there twice, chunks that together
-// are larger than the file, and sizes that contradict each other are a [CorruptError]. Nesting is
-// bounded: 256 groups, 8 datatypes, 64 levels of a tree. No input makes the package panic.
+// A file is hostile. Nothing is allocated for a size before the file is known to have as many
+// bytes, and one call takes no more memory than [Options] allow: in proportion to the bytes on the
+// disk, whatever shapes, fill values and compressed chunks ask for. Trees, headers and heaps that
+// lead to themselves, nodes at the wrong level, names and chunks that are there twice, chunks that
+// together are larger than the file, and sizes that contradict each other are a [CorruptError].
+// Nesting is bounded: 256 groups, 8 datatypes, 64 levels of a tree. No input makes the package
+// panic.
 package hdf5

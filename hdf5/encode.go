@@ -9,12 +9,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// variableSize is what a string in the heap takes in its dataset: 4 length, 8 address of the
-// collection, 4 number of the object.
+// variableSize is the size of a heap string's reference in its dataset: 4 length, 8 address
+// of the collection, 4 number of the object.
 const variableSize = 4 + 8 + 4
 
-// elementSize returns how many bytes an element takes in the file, and an error if it can't be
-// stored as the options say. value gives the length of strings of fixed size.
+// elementSize returns the size in bytes of an element in the file, and an error if the options
+// can't store it. The length of strings of fixed size is computed from value.
 func elementSize(dtype tensor.DType, o *ValueOptions, value *tensor.Tensor) (int, error) {
 	switch {
 	case dtype == tensor.String && o.Text <= VariableASCII:

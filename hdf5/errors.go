@@ -14,8 +14,8 @@ var ErrCorrupt = errors.New("hdf5: corrupt file")
 // A CorruptError reports bytes that break the rules of the format.
 type CorruptError struct {
 	Path   string // the object at fault, "" if it isn't known
-	Offset int64  // where in the file the fault is, or begins
-	What   string // what is wrong
+	Offset int64  // offset of the fault in the file, or of its beginning
+	What   string // the fault
 	Err    error  // the cause, or nil
 }
 
@@ -58,7 +58,7 @@ func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUn
 // A LimitError refuses a read that would take more memory than [Options] allow.
 type LimitError struct {
 	Path  string // the object, "" if it isn't known
-	What  string // what needs the memory
+	What  string // the structure that needs the memory
 	Bytes int64  // how many bytes it needs
 	Limit int64  // how many bytes are allowed
 }

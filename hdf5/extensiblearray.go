@@ -64,7 +64,8 @@ func (d *Dataset) extensibleArray(m *meter, g *grid, add func(chunk, []uint64) e
 	return a.indexBlock(index, int(maxBits))
 }
 
-// block opens a block of the array, and skips what all kinds begin with.
+// block opens a block of the array, and skips the common beginning of all
+// kinds.
 func (a *extensibleArray) block(addr, size uint64, signature string) (*cursor, error) {
 	f, what := a.d.f, "an extensible array's block"
 	if a.seen[addr] {

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/internal/limit"
 )
 
-// Options say how to read a file; nil means the defaults.
+// Options are the options for reading a file; nil means the defaults.
 type Options struct {
 	// MaxMemory raises the memory that one call may take: for a dataset, or for the
 	// structures that lead to it. Default: 64 MiB and 16 times the bytes that the file takes
@@ -20,7 +20,7 @@ type Options struct {
 // A File is an HDF5 file, open for reading. It may be used by many goroutines.
 type File struct {
 	r      io.ReaderAt
-	base   int64  // where address 0 is
+	base   int64  // offset of address 0
 	size   uint64 // bytes from there to the end of the file
 	memory int64  // the most that one call may take
 
@@ -57,12 +57,12 @@ func Open(r io.ReaderAt, size int64, opts *Options) (*File, error) {
 // Root returns the root group.
 func (f *File) Root() *Group { return f.root }
 
-// A meter counts the memory that one call takes for what it reads.
+// A meter counts the memory that one call uses for reading.
 type meter struct{ limit, left int64 }
 
 func (f *File) meter() *meter { return &meter{f.memory, f.memory} }
 
-// take counts n bytes for what.
+// take counts n bytes used for what.
 func (m *meter) take(n uint64, what string) error {
 	if n > uint64(m.left) {
 		return &LimitError{What: what, Bytes: m.limit - m.left + int64(min(n, 1<<62)), Limit: m.limit}
@@ -115,7 +115,7 @@ func (f *File) readAt(b []byte, addr uint64, what string) error {
 }
 
 // checksummed returns a structure of n bytes that begins with a signature and ends with a
-// checksum of all before it, and a cursor behind the signature that ends before the checksum.
+// checksum of all before it, and a cursor after the signature that ends before the checksum.
 func (f *File) checksummed(m *meter, addr, n uint64, signature, what string) (*cursor, error) {
 	b, err := f.read(m, addr, n, what)
 	if err != nil {

@@ -144,7 +144,8 @@ func inflate(b []byte, most uint64) ([]byte, error) {
 		return nil, err
 	}
 	defer inflaters.Put(z)
-	// The memory grows with what is really there: most is only announced.
+	// The memory grows with the actual data, because most is only the announced
+	// size.
 	out := make([]byte, 0, min(most+1, 64*uint64(len(b))+1024))
 	for {
 		if uint64(len(out)) > most {

@@ -106,7 +106,7 @@ func (h *fractalHeap) object(id []byte, addr uint64) ([]byte, uint64, error) {
 	return nil, 0, &CorruptError{Offset: h.f.base + int64(addr), What: "an id of a fractal heap of an unknown kind"}
 }
 
-// hugeObject returns an object that has space of its own in the file.
+// hugeObject returns an object stored separately in the file.
 func (h *fractalHeap) hugeObject(c *cursor) ([]byte, uint64, error) {
 	var bl block
 	if h.hugeDirect {
@@ -178,8 +178,8 @@ func (h *fractalHeap) managed(offset, n uint64) ([]byte, uint64, error) {
 	return nil, 0, &CorruptError{Offset: h.f.base + int64(h.addr), What: fmt.Sprintf("a fractal heap has no byte %d", offset)}
 }
 
-// find returns the row and column of the block that has a byte of a table, and where the block
-// begins.
+// find returns the row and column of the block that contains a byte of a table, and the offset
+// of the block.
 func (h *fractalHeap) find(at uint64, rows int) (row, column int, from uint64, ok bool) {
 	for row = range rows {
 		if row > 40 {

@@ -32,7 +32,7 @@ func (o *object) Path() string { return o.path }
 // A Group is a folder of objects.
 type Group struct{ object }
 
-// A NamedType is a datatype that is an object of its own.
+// A NamedType is a datatype that is a separate object.
 type NamedType struct {
 	object
 	t Type
@@ -176,7 +176,7 @@ func (g *Group) Dataset(path string) (*Dataset, error) {
 	return nil, &NotFoundError{Path: o.Path(), What: "dataset"}
 }
 
-// Walk calls visit for each object below the group, a group before what is in it and names in
+// Walk calls visit for each object below the group, a group before its contents and names in
 // their order. An object with several names is visited once, at the first. The walk ends at the
 // first error, which it returns; links that are not followed are errors.
 func (g *Group) Walk(visit func(Object) error) error {

@@ -52,7 +52,7 @@ func line(path, dtype, shape string, b []byte) string {
 
 func shapeText(s tensor.Shape) string { return strings.ReplaceAll(fmt.Sprint([]int(s)), ",", " ") }
 
-// listing returns what make_h5py.py lists of a file.
+// listing returns the same list of a file's objects as make_h5py.py.
 func listing(t *testing.T, f *hdf5.File) []string {
 	t.Helper()
 	lines := []string{}

@@ -25,7 +25,7 @@ const (
 // Flags of a message.
 const (
 	flagConstant = 1 << 0 // the message never changes
-	flagShared   = 1 << 1 // the body says where the message is
+	flagShared   = 1 << 1 // the body contains the message's location
 )
 
 // A message is one part of an object's header.
@@ -36,7 +36,7 @@ type message struct {
 	addr  uint64 // of the body
 }
 
-// A header is an object: its messages say what it is.
+// A header is an object: its messages describe it.
 type header struct {
 	addr     uint64
 	messages []message
@@ -153,7 +153,7 @@ func (f *File) header2(m *meter, addr uint64, b []byte) (*header, error) {
 	})
 }
 
-// messageSize is about what a message takes in memory besides its body.
+// messageSize is the approximate memory of a message besides its body.
 const messageSize = 64
 
 // blocks takes the messages of a header's first block, of which have is the beginning, and

@@ -98,7 +98,8 @@ func TestOtherFeaturesAreNamed(t *testing.T) {
 	}
 }
 
-// TestBombs take no more memory than the limit, and say how to raise it.
+// TestBombs checks that small files which demand much memory use no more than
+// the limit, and that the error names the way to raise it.
 func TestBombs(t *testing.T) {
 	b := fixtureBytes(t, "bombs")
 	f := open(t, b)
@@ -184,7 +185,8 @@ func TestDamagedFilesNeverPanic(t *testing.T) {
 	}
 }
 
-// TestChecksumsAreVerified where the format has them: all structures of the latest version.
+// TestChecksumsAreVerified checks all structures with checksums, those of the latest
+// version.
 func TestChecksumsAreVerified(t *testing.T) {
 	b := fixtureBytes(t, "small_latest")
 	for _, signature := range []string{"\x89HDF\r\n\x1a\n", "OHDR", "OCHK", "FRHP", "BTHD", "BTLF", "FAHD", "FADB", "EAHD", "EAIB"} {

@@ -6,7 +6,8 @@ import (
 	"math/bits"
 )
 
-// layoutKind says how the elements of a dataset are stored. The numbers are the format's.
+// layoutKind is the way the elements of a dataset are stored. The numbers are the
+// format's.
 type layoutKind uint8
 
 const (
@@ -26,7 +27,7 @@ const (
 	indexTree2      = 5
 )
 
-// A layout says where the elements of a dataset are.
+// A layout is the location of a dataset's elements.
 type layout struct {
 	kind layoutKind
 	data []byte // of a compact dataset

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// LinkKind says what a link leads to.
+// LinkKind is the kind of a link's target.
 type LinkKind uint8
 
 // The kinds of links.
@@ -31,7 +31,7 @@ type Link struct {
 // links are a group's, sorted by name.
 type links struct{ list []Link }
 
-// linkSize is about what a link takes in memory besides its name.
+// linkSize is the approximate memory of a link besides its name.
 const linkSize = 64
 
 // linksOf returns the links of the group with a header.
@@ -178,8 +178,8 @@ func (f *File) link(msg message) (Link, error) {
 	return k, nil
 }
 
-// symbolSize is what an entry of a symbol table takes besides its two addresses: 4 kind, 4
-// reserved, 16 of the kind's own.
+// symbolSize is the size of an entry of a symbol table besides its two addresses: 4 kind,
+// 4 reserved, 16 that depend on the kind.
 const symbolSize = 4 + 4 + 16
 
 // symbols calls add for each link of a symbol table.

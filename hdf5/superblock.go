@@ -45,7 +45,7 @@ func (f *File) readSuperblock(size int64) (root uint64, err error) {
 		if version == 1 {
 			c.skip(4) // K of chunks' nodes, reserved
 		}
-		c.addr() // the base: where the superblock is, whatever the file says
+		c.addr() // the base: the superblock's offset counts, whatever the file states
 		c.addr() // free space
 		end = c.addr()
 		c.addr() // driver
@@ -75,7 +75,7 @@ func (f *File) readSuperblock(size int64) (root uint64, err error) {
 	return root, nil
 }
 
-// findSuperblock returns the bytes from the superblock's signature on, and where they are.
+// findSuperblock returns the bytes from the superblock's signature on, and their offset.
 func findSuperblock(r io.ReaderAt, size int64) (b []byte, at int64, err error) {
 	for at = 0; at < size; at = max(512, at*2) {
 		b = make([]byte, min(superblockSize, size-at))

@@ -2,14 +2,14 @@ package hdf5
 
 import "github.com/cairnml/cairn/tensor"
 
-// tile calls run for each run of n bytes that a chunk shares with its dataset: where it is among
-// the bytes of all elements, and where among those of the chunk. The chunk is the one with the
-// given coordinates; what is beyond the dataset's shape is left out.
+// tile calls run for each run of n bytes that a chunk shares with its dataset, with its offset
+// among the bytes of all elements, and among those of the chunk. The chunk is the one with the
+// given coordinates; bytes beyond the dataset's shape are left out.
 func tile(coords []uint64, shape, chunks tensor.Shape, size int, run func(all, chunk, n int) error) error {
 	rank := len(shape)
 	shared := make([]int, rank) // the part of the chunk that is in the shape
 	steps := make([]int, rank)  // elements between neighbours of the dataset
-	from, step := 0, 1          // from is where the chunk begins in the dataset
+	from, step := 0, 1          // from is the chunk's first index in the dataset
 	for i := rank - 1; i >= 0; i-- {
 		start := int(coords[i]) * chunks[i]
 		shared[i] = min(chunks[i], shape[i]-start)

@@ -33,7 +33,7 @@ func (f *File) decode(m *meter, b []byte, addr uint64, typ *Type, s *space) (*te
 	return t, toHost(t.Bytes(), typ)
 }
 
-// stringSize is what a string takes in memory besides its bytes.
+// stringSize is the memory of a string besides its bytes.
 const stringSize = 16
 
 // texts returns the strings of elements.
@@ -72,7 +72,8 @@ func (f *File) texts(m *meter, b []byte, addr uint64, typ *Type, s *space) ([]st
 
 var bigEndianHost = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 
-// toHost gives elements the byte order of the machine, and checks booleans.
+// toHost converts elements to the byte order of the machine, and checks
+// booleans.
 func toHost(b []byte, typ *Type) error {
 	if typ.DType == tensor.Bool {
 		for _, v := range b {

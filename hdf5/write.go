@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Write writes the file from its beginning to its end; the same content gives the same bytes.
-// In memory are the structures of the file, one tensor at a time of those that are asked for, and
-// all chunks that go through filters.
+// Write writes the file from its beginning to its end; the same content produces the same bytes.
+// It holds in memory the structures of the file, one tensor at a time of those read on demand,
+// and all chunks with filters.
 func (w *Writer) Write(ctx context.Context, out io.Writer) error {
 	b, err := w.build(ctx)
 	if err != nil {

@@ -75,7 +75,7 @@ func gridOf(d *DatasetWriter) *grid {
 	return g
 }
 
-// gather returns the bytes of a chunk out of those of all elements; what is beyond the shape is
+// gather returns the bytes of a chunk from those of all elements; bytes beyond the shape are
 // zero.
 func gather(d *DatasetWriter, all []byte, coords []uint64, size int, chunkSize uint64) []byte {
 	chunk := make([]byte, chunkSize)
@@ -86,7 +86,7 @@ func gather(d *DatasetWriter, all []byte, coords []uint64, size int, chunkSize u
 	return chunk
 }
 
-// applyFilters returns what a chunk becomes in the file.
+// applyFilters returns the bytes of a chunk in the file.
 func applyFilters(o *DatasetOptions, b []byte, size int) ([]byte, error) {
 	if o.Shuffle {
 		b = shuffle(b, size)

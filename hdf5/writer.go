@@ -51,14 +51,14 @@ type DatasetWriter struct {
 	objectWriter
 	dtype tensor.DType
 	shape tensor.Shape
-	value *tensor.Tensor // nil if read gives it
+	value *tensor.Tensor // nil if read returns it
 	read  func(ctx context.Context) (*tensor.Tensor, error)
 	opts  DatasetOptions
 }
 
-// ValueOptions say how elements are stored; nil means the defaults.
+// ValueOptions are the options for storing elements; nil means the defaults.
 type ValueOptions struct {
-	// Text says how strings are stored. Default [VariableUTF8].
+	// Text is the form of stored strings. Default [VariableUTF8].
 	Text TextKind
 	// Opaque stores the elements as bytes without a meaning, as h5py stores the types of
 	// ml_dtypes. Types that HDF5 can't describe, such as float8_e4m3fn and int4, are stored so
@@ -66,7 +66,7 @@ type ValueOptions struct {
 	Opaque bool
 }
 
-// DatasetOptions say how a dataset is stored; nil means the defaults.
+// DatasetOptions are the options for storing a dataset; nil means the defaults.
 type DatasetOptions struct {
 	ValueOptions
 	// Chunks is the shape of the tiles that the dataset is stored in. Default: one run of all
@@ -132,7 +132,7 @@ func (g *GroupWriter) DatasetFunc(path string, dtype tensor.DType, shape tensor.
 	return g.dataset(path, &DatasetWriter{dtype: dtype, shape: shape.Clone(), read: read}, opts)
 }
 
-// dataset gives d its place at a path below g.
+// dataset adds d at a path below g.
 func (g *GroupWriter) dataset(path string, d *DatasetWriter, opts *DatasetOptions) (*DatasetWriter, error) {
 	path = strings.Trim(path, "/")
 	dir, name := "", path
@@ -221,9 +221,9 @@ func defaultChunks(shape tensor.Shape, size int) tensor.Shape {
 	return chunks
 }
 
-// SetAttribute gives the object an attribute, or another value to one that it has. A nil value
-// is one without elements and shape, as h5py's Empty. The value must not be changed before the
-// file is written.
+// SetAttribute adds an attribute to the object, or replaces the value of an existing one. A
+// nil value is one without elements and shape, as h5py's Empty. The value must not be changed
+// before the file is written.
 func (o *objectWriter) SetAttribute(name string, value *tensor.Tensor, opts *ValueOptions) error {
 	if name == "" || strings.ContainsRune(name, 0) {
 		return fmt.Errorf("hdf5: set attribute %q of %.300q: not a valid name", name, o.path)
