@@ -14,12 +14,12 @@ func CanCast(a, b DType) bool {
 	return a == b && a.Valid() || a.Fixed() && b.Fixed()
 }
 
-// Cast makes a tensor of type d with t's values, as tf.cast does:
+// Cast returns a tensor of type d with t's values, as tf.cast does:
 //
 //   - to a narrower floating type it rounds to the nearest, ties to even (from
 //     float64 to the types under 32 bits by way of float32);
 //   - between integers the low bits stay;
-//   - from floating to integer it truncates toward zero; what is out of range
+//   - from floating to integer it truncates toward zero; a value out of range
 //     becomes the nearest the type can hold and NaN becomes 0 (TensorFlow
 //     leaves both to the processor);
 //   - to bool everything but zero is true; from complex the real part stays.
@@ -315,8 +315,8 @@ func fill[T any, S int64 | float64](dst []byte, src []S, f func(S) T) {
 
 func keep[T plainInt](v int64) T { return T(v) }
 
-// writeInts puts src to dst as type d; unsigned says that src holds the bits of
-// uint64 values.
+// writeInts writes src to dst as type d; unsigned means that src holds the bits
+// of uint64 values.
 func writeInts(dst []byte, d DType, src []int64, unsigned bool) {
 	single := func(v int64) float32 {
 		if unsigned {

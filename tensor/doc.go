@@ -1,9 +1,8 @@
 // Package tensor holds concrete data in TensorFlow's element types.
 //
 // A [Tensor] is always valid: its [DType] is known, its [Shape] has no unknown
-// dimension, and its storage holds exactly one element per position. Nothing
-// symbolic and nothing failed can be a Tensor; those are handles of package
-// ops.
+// dimension, and its storage holds exactly one element per position. Symbolic
+// values and failed ones are handles of package ops instead.
 //
 // Values are made and read through the generic functions [New], [Scalar],
 // [Values] and [Item]:
@@ -13,7 +12,7 @@
 //
 // A Tensor is treated as immutable once it is shared: [Values] and
 // [Tensor.Bytes] hand out the storage itself, without a copy, so that large
-// tensors can be read and filled in place by the one who owns them.
+// tensors can be read and filled in place by their owner.
 //
 // # Element types
 //
@@ -26,6 +25,6 @@
 // checkpoint. Elements of [Variant] and [Resource] are opaque bytes, of type
 // [Opaque].
 //
-// Storage is in the machine's own byte order; package bundle swaps where a file
+// Storage is in the machine's own byte order; package bundle swaps if a file
 // has the other one.
 package tensor

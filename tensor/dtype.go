@@ -7,7 +7,7 @@ import (
 )
 
 // DType is the type of a tensor's elements. The numbers are TensorFlow's
-// (tensorflow/core/framework/types.proto); they stand in files and never
+// (tensorflow/core/framework/types.proto). Files contain them, so they never
 // change.
 type DType int32
 
@@ -53,8 +53,9 @@ const (
 	dtypeEnd = 34
 )
 
-// refOffset is what TensorFlow adds to a type's number for a reference to it
-// (DT_FLOAT_REF is 101). Reference types appear in TF1 graphs only.
+// refOffset is the number that TensorFlow adds to a type's number for a
+// reference to it (DT_FLOAT_REF is 101). Reference types appear in TF1 graphs
+// only.
 const refOffset = 100
 
 type dtypeInfo struct {

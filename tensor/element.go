@@ -2,8 +2,8 @@ package tensor
 
 import "unsafe"
 
-// Bits of the element types that Go has no type for. Each is an integer that
-// holds the element's bit pattern; Float (or Int) gives its value, and the
+// Bits of the element types without a Go counterpart. Each is an integer that
+// holds the element's bit pattern; Float (or Int) returns its value, and the
 // functions To… (ToF16, ToI4) round to it.
 type (
 	F16           uint16 // IEEE 754 half precision

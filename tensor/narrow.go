@@ -9,7 +9,7 @@ type minifloat struct {
 	special  special
 }
 
-// special says which bit patterns are no finite number.
+// special is the encoding of NaN and infinity in a small float type.
 type special uint8
 
 const (
@@ -46,7 +46,7 @@ func (m minifloat) table() *[256]float32 {
 	return &t
 }
 
-// decode gives the value of the low 1+exp+man bits of b.
+// decode returns the value of the low 1+exp+man bits of b.
 func (m minifloat) decode(b uint8) float32 {
 	width := 1 + m.exp + m.man
 	bits := uint32(b) & (1<<width - 1)
@@ -96,7 +96,7 @@ func (m minifloat) encode(v float32) uint8 {
 	if abs > 0x7f800000 {
 		return nan
 	}
-	over := nan // what replaces a number that is too large
+	over := nan // replacement of a number that is too large
 	last := top // the pattern of the largest finite number
 	switch m.special {
 	case ieee:

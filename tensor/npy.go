@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// NPYError tells why a .npy or .npz file can't be read, or why a tensor can't
+// NPYError reports why a .npy or .npz file can't be read, or why a tensor can't
 // be written to one.
 type NPYError struct {
 	Name string // the array's name in an .npz, empty otherwise
@@ -19,7 +19,7 @@ type NPYError struct {
 	Err  error // the cause, or nil
 }
 
-// Error returns the file, the array and what is wrong with it.
+// Error returns the file, the array and the fault.
 func (e *NPYError) Error() string {
 	s := "npy: "
 	if e.Name != "" {
@@ -37,7 +37,8 @@ func (e *NPYError) Unwrap() error { return e.Err }
 
 func npyErr(format string, args ...any) error { return &NPYError{What: fmt.Sprintf(format, args...)} }
 
-// NPYOptions say how tensors become numpy arrays; nil means the defaults.
+// NPYOptions are the options for converting tensors to numpy arrays; nil means
+// the defaults.
 type NPYOptions struct {
 	// Lossy lets strings that end in NUL bytes be written: numpy's fixed-width
 	// strings drop those. Default: such a string is an error.
@@ -85,7 +86,7 @@ var npyCodes = map[DType]string{
 var bigEndianHost = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 
 // WriteNPY writes t as numpy's save does, byte for byte: version 1.0, little-
-// endian, C order. Types that numpy lacks widen as [NPYType] says; strings
+// endian, C order. Types that numpy lacks are widened, see [NPYType]; strings
 // become an S array, as wide as the longest.
 func WriteNPY(w io.Writer, t *Tensor, opts *NPYOptions) error {
 	header, d, width, err := npyHeader(t, opts)
@@ -190,7 +191,7 @@ func writeFixedStrings(w io.Writer, strs []string, width int) error {
 	return err
 }
 
-// NPYHeader is what a .npy file says of its array.
+// NPYHeader is the description of the array in a .npy file.
 type NPYHeader struct {
 	Version [2]byte // 1.0, 2.0 or 3.0
 	DType   DType   // String for S and U arrays
@@ -265,8 +266,8 @@ func ReadNPY(r io.Reader) (*Tensor, error) {
 	return h.readData(r, false)
 }
 
-// readData reads the array's elements; sized says that the data is known to be
-// there, so that its storage can be allocated at once.
+// readData reads the array's elements; sized means that the data is known to
+// exist, so that its storage can be allocated at once.
 func (h *NPYHeader) readData(r io.Reader, sized bool) (*Tensor, error) {
 	if h.Size > maxAlloc {
 		return nil, npyErr("%d bytes of data are more than this platform can hold", h.Size)

@@ -171,7 +171,7 @@ func TestNPYRefusesLyingHeaders(t *testing.T) {
 		"rank":            {npyText("{'descr': '<f4', 'fortran_order': False, 'shape': (" + strings.Repeat("1,", 300) + "), }"), "shape"},
 	} {
 		x, err := ReadNPY(strings.NewReader(c.file))
-		// Where int is narrow, large numbers are refused earlier and in other words.
+		// If int is narrow, large numbers are refused earlier with another message.
 		if err == nil || strconv.IntSize == 64 && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, %v", name, x, err)
 		}
@@ -479,8 +479,8 @@ func TestNPZBombIsRefused(t *testing.T) {
 	}
 }
 
-// TestNPZEntriesThatOverlapAreRefused: entries that share compressed bytes
-// would multiply what a file holds.
+// TestNPZEntriesThatOverlapAreRefused checks that entries which share
+// compressed bytes are refused, because they would multiply the size of a file.
 func TestNPZEntriesThatOverlapAreRefused(t *testing.T) {
 	b := bombNPZ(t, 1, 1<<20)
 	dir := bytes.Index(b, []byte("PK\x01\x02"))

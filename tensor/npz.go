@@ -19,11 +19,11 @@ type NPZ struct {
 	files map[string]*zip.File
 	names []string
 	size  int64  // of the file
-	total uint64 // what the arrays take once they are decompressed
+	total uint64 // decompressed size of all arrays
 	most  uint64
 }
 
-// NPZOptions say how to read a .npz file; nil means the defaults.
+// NPZOptions are the options for reading a .npz file; nil means the defaults.
 type NPZOptions struct {
 	// MaxSize is the most bytes that the arrays of a file may take together once
 	// they are decompressed; reading any array of a file with more is an error.
@@ -74,7 +74,7 @@ func OpenNPZ(r io.ReaderAt, size int64, opts *NPZOptions) (*NPZ, error) {
 // Names returns the arrays' names, sorted, without ".npy".
 func (z *NPZ) Names() []string { return slices.Clone(z.names) }
 
-// Header reads what the file says of one array, not its data.
+// Header reads the description of one array, not its data.
 func (z *NPZ) Header(name string) (*NPYHeader, error) {
 	h, rc, err := z.open(name)
 	if err != nil {
@@ -129,8 +129,8 @@ func (z *NPZ) Read(ctx context.Context, name string) (*Tensor, error) {
 	return t, named(err, name)
 }
 
-// ReadInto does what Read does, into a tensor of the array's type and shape, no
-// strings. After an error dst may hold anything.
+// ReadInto is like Read, but reads into a tensor of the array's type and shape.
+// It doesn't support strings. After an error the contents of dst are undefined.
 func (z *NPZ) ReadInto(ctx context.Context, name string, dst *Tensor) error {
 	h, rc, err := z.openData(ctx, name)
 	if err != nil {
@@ -174,9 +174,9 @@ func (z *NPZ) open(name string) (*NPYHeader, io.ReadCloser, error) {
 	}
 	h, err := ReadNPYHeader(rc)
 	if err == nil {
-		// The zip's directory may lie about sizes too. DEFLATE makes at most 1032
-		// bytes of one, and no entry is longer than the file; what passes here
-		// may be allocated at once where it is stored as it is.
+		// The zip's directory may contain wrong sizes. DEFLATE makes at most 1032 bytes
+		// of one, and no entry is longer than the file. An array that passes this check
+		// may be allocated at once if it is stored uncompressed.
 		const most = 1032
 		switch {
 		case f.CompressedSize64 > uint64(z.size):
@@ -224,14 +224,14 @@ func NewNPZWriter(w io.Writer, opts *NPYOptions) *NPZWriter {
 	return &NPZWriter{zw: zip.NewWriter(w), opts: opts, seen: make(map[string]bool)}
 }
 
-// Add writes one array. The name must be new to the file and stands in it with
-// ".npy" added; numpy finds it under the name alone. Types that numpy lacks
-// widen as [NPYType] says.
+// Add writes one array. The name must be new to the file, which stores it with
+// ".npy" added; numpy finds it under the name alone. Types that numpy lacks are
+// widened, see [NPYType].
 func (z *NPZWriter) Add(name string, t *Tensor) error {
 	if z.seen[name] {
 		return &NPYError{Name: name, What: "two arrays of this name"}
 	}
-	// What can't be written is refused before the entry is begun.
+	// A tensor that can't be written is refused before the entry is begun.
 	if _, _, _, err := npyHeader(t, z.opts); err != nil {
 		return named(err, name)
 	}

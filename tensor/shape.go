@@ -13,7 +13,7 @@ const MaxRank = 254
 
 // Shape lists the sizes of a tensor's dimensions, outermost first. A scalar's
 // shape is empty. The shape of a [Tensor] has no negative size; in a
-// specification -1 stands for an unknown one.
+// specification -1 means an unknown one.
 type Shape []int
 
 // NumElements returns the product of the sizes: 1 for a scalar, 0 where any

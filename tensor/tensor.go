@@ -15,7 +15,7 @@ import (
 // the one who made it and has not shared it yet.
 type Tensor struct {
 	dtype  DType
-	shared uint32 // 1: as Share says
+	shared uint32 // 1 after Share
 	shape  Shape
 	data   []byte // fixed-size elements, native byte order
 	// String, variant and resource elements, nil for all others: in one word, so that the
@@ -24,9 +24,9 @@ type Tensor struct {
 	strs *[]string
 }
 
-// Share says that others hold t, who rely on it to stay as it is, and returns it: whoever
-// is given it to change, as a variable for its value, works on a copy. There is no way
-// back.
+// Share declares that t has other holders, who rely on it not to change, and returns it.
+// Code that must change it, such as a variable that has it as its value, works on a copy.
+// This can't be undone.
 func (t *Tensor) Share() *Tensor {
 	if !t.Shared() {
 		atomic.StoreUint32(&t.shared, 1)
@@ -34,7 +34,7 @@ func (t *Tensor) Share() *Tensor {
 	return t
 }
 
-// Shared reports whether t is one that others hold, as [Tensor.Share] says.
+// Shared reports whether t has other holders, see [Tensor.Share].
 func (t *Tensor) Shared() bool { return atomic.LoadUint32(&t.shared) != 0 }
 
 // strings returns the elements that have no fixed size.
@@ -148,8 +148,8 @@ func FromBytes(d DType, b []byte, dims ...int) (*Tensor, error) {
 	return t, nil
 }
 
-// header returns a tensor without data yet: one allocation with its shape,
-// where the rank is common.
+// header returns a tensor without data yet: one allocation with its shape, if
+// the rank is common.
 func header(d DType, dims []int) *Tensor {
 	if len(dims) > 4 {
 		return &Tensor{dtype: d, shape: Shape(dims).Clone()}
@@ -197,8 +197,8 @@ func (t *Tensor) Len() int {
 	return len(t.strings())
 }
 
-// NumBytes returns what the elements take: their storage where they have a fixed
-// size, otherwise the sum of their lengths.
+// NumBytes returns the size of the elements in bytes: of their storage if they
+// have a fixed size, otherwise the sum of their lengths.
 func (t *Tensor) NumBytes() int64 {
 	if t.dtype.Fixed() {
 		return int64(len(t.data))
@@ -218,8 +218,8 @@ func (t *Tensor) Bytes() []byte { return t.data }
 // copy; it is nil for all others.
 func (t *Tensor) Strings() []string { return t.strings() }
 
-// Values returns the storage as a Go slice, not a copy. It panics where T is
-// not the Go type of t's elements: ask [Tensor.DType] first, or use [ValuesOf].
+// Values returns the storage as a Go slice, not a copy. It panics if T is not
+// the Go type of t's elements: check [Tensor.DType] first, or use [ValuesOf].
 func Values[T Element](t *Tensor) []T {
 	v, err := ValuesOf[T](t)
 	if err != nil {
@@ -228,7 +228,7 @@ func Values[T Element](t *Tensor) []T {
 	return v
 }
 
-// ValuesOf does what [Values] does, with an error instead of a panic.
+// ValuesOf is like [Values], with an error instead of a panic.
 func ValuesOf[T Element](t *Tensor) ([]T, error) {
 	d := TypeOf[T]()
 	if d != t.dtype && !(d == Variant && t.dtype == Resource) {
@@ -289,7 +289,7 @@ func (t *Tensor) Reshape(dims ...int) (*Tensor, error) {
 	return out, nil
 }
 
-// Clone returns a copy with storage of its own.
+// Clone returns a copy with separate storage.
 func (t *Tensor) Clone() *Tensor {
 	c := &Tensor{dtype: t.dtype, shape: t.shape}
 	if t.dtype.Fixed() {
@@ -303,7 +303,7 @@ func (t *Tensor) Clone() *Tensor {
 }
 
 // Equal reports whether both have the same type, shape and bits. NaNs are equal
-// where their bits are; 0 and -0 are not.
+// if their bits are; 0 and -0 are not.
 func (t *Tensor) Equal(o *Tensor) bool {
 	if t.dtype != o.dtype || !t.shape.Equal(o.shape) || string(t.data) != string(o.data) {
 		return false

@@ -43,7 +43,7 @@ func (o *TextOptions) orDefault() TextOptions {
 func (t *Tensor) String() string { return t.Text(nil) }
 
 // Text prints the elements as numpy's print does: columns aligned, as few
-// digits as tell the values apart, the middle of large tensors left out.
+// digits as distinguish the values, the middle of large tensors left out.
 // Strings are printed as Python prints bytes, elements of variant and resource
 // by their length. Nil options mean the defaults.
 func (t *Tensor) Text(opts *TextOptions) string {
@@ -76,8 +76,8 @@ type printer struct {
 	b       *strings.Builder
 }
 
-// ends says how many items of a dimension are shown at its start and end; gap
-// is false where all of them are (then all count as the end).
+// ends returns the number of items of a dimension shown at its start and end;
+// gap is false if all of them are (then all count as the end).
 func (p *printer) ends(n int) (lead, trail int, gap bool) {
 	if p.summary && 2*p.o.EdgeItems < n {
 		return p.o.EdgeItems, p.o.EdgeItems, true

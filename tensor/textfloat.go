@@ -8,7 +8,7 @@ import (
 
 // floatFormat prints the floating-point numbers of one tensor with a common
 // width, as numpy's FloatingFormat does with its default mode: the digits that
-// tell a number apart, at most precision of them, the point in one column.
+// distinguish a number, at most precision of them, and the point in one column.
 type floatFormat struct {
 	d           DType
 	precision   int
@@ -87,7 +87,7 @@ func (f *floatFormat) digits(x float64) string {
 		mant, e, _ = strings.Cut(strconv.FormatFloat(x, verb, f.precision, 64), "e")
 		mant = strings.TrimRight(mant, "0")
 	} else if f.fixed && len(frac) < f.precision {
-		// numpy goes on with the number's true digits where it must fill up.
+		// numpy continues with the number's true digits if it must pad.
 		mant, e, _ = strings.Cut(strconv.FormatFloat(x, verb, f.precision, 64), "e")
 	}
 	if !strings.Contains(mant, ".") {
@@ -147,8 +147,8 @@ func (f *floatFormat) special(s string, plus bool) string {
 	return s
 }
 
-// shortest prints x with as few digits as tell it from its neighbours in type
-// d; the exponent of 'e' has at least two digits.
+// shortest prints x with as few digits as distinguish it from its neighbours in
+// type d; the exponent of 'e' has at least two digits.
 func shortest(d DType, x float64, verb byte) string {
 	switch d {
 	case Float64:
@@ -157,7 +157,7 @@ func shortest(d DType, x float64, verb byte) string {
 		return strconv.FormatFloat(x, verb, -1, 32)
 	}
 	if d != Float16 {
-		// As the float32 that it is: few digits would tell 0.31054688 from its
+		// As the float32 that it is: few digits would distinguish 0.31054688 from its
 		// neighbours in bfloat16, but 0.31 is read as another number.
 		return strconv.FormatFloat(x, verb, -1, 32)
 	}
