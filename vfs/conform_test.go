@@ -37,7 +37,7 @@ func put(t *testing.T, d vfs.Dir, name, text string) {
 	}
 }
 
-// holds returns what lies in a Dir: names and contents.
+// holds returns the names and contents of the files in a Dir.
 func holds(t *testing.T, d vfs.Dir) string {
 	t.Helper()
 	var out []string

@@ -1,7 +1,7 @@
-// Package vfs is the seam through which everything that is written to files
-// goes: a [Dir] is one folder and what lies below it, of the operating system
-// ([OSDir]), in memory ([MemDir]), or a program's own, which stores elsewhere or
-// fails on purpose. What is only read needs no more than an [fs.FS].
+// Package vfs is the interface through which all files are written: a [Dir] is a
+// folder of the operating system ([OSDir]), in memory ([MemDir]), or a program's
+// own, which stores elsewhere or injects faults. Reading needs no more than an
+// [fs.FS].
 package vfs
 
 import (
@@ -13,13 +13,14 @@ import (
 type File interface {
 	io.Writer
 	io.WriterAt
-	Sync() error // makes what was written durable
+	Sync() error // makes written bytes durable
 	Close() error
 }
 
-// Hinter is what a [File] may have besides: it takes word of what is about to be
-// written, so that the Sync at the end has less to do. Neither method can fail:
-// a file system may not know these hints, and a full disk says so at the write.
+// Hinter is an optional interface of a [File]: it receives hints about the next
+// writes, so that the Sync at the end has less to do. Neither method can fail: a
+// file system may not support these hints, and a full disk is reported by the
+// write.
 type Hinter interface {
 	// Preallocate finds space on the disk for a range that is about to be written.
 	Preallocate(off, n int64)
@@ -27,12 +28,13 @@ type Hinter interface {
 	StartWriteback(off, n int64)
 }
 
-// Evicter is what a [Dir] may have besides: it takes word of a file whose content
-// will soon be replaced or deleted. Like the methods of [Hinter], Evict can't fail.
+// Evicter is an optional interface of a [Dir]: it receives the name of a file whose
+// content will soon be replaced or deleted. Like the methods of [Hinter], Evict
+// can't fail.
 type Evicter interface {
-	// Evict gives up the memory in which the system keeps the file's content. What
-	// is written next finds space there; memory that a virtual machine has to get
-	// from its host first can take longer to write to than the disk.
+	// Evict drops the system's cache of the file's content. The next writes find
+	// memory there. Memory that a virtual machine has to get from its host first
+	// can take longer to write to than the disk.
 	Evict(name string)
 }
 
@@ -48,15 +50,15 @@ type Appender interface {
 type Dir interface {
 	fs.FS // Open, for reading back
 
-	// Create makes the file, or empties it where it exists, and makes missing
+	// Create creates the file, or empties it if it exists, and creates missing
 	// parent folders.
 	Create(name string) (File, error)
-	// Rename gives a file a new name, replaces a file that has it already, and
-	// makes missing parent folders.
+	// Rename renames a file, replaces a file of the new name, and creates missing
+	// parent folders.
 	Rename(oldname, newname string) error
 	// Remove deletes a file or an empty folder.
 	Remove(name string) error
-	// Sync makes durable what Create, Rename and Remove did to names since the
-	// last Sync, in every folder that they touched.
+	// Sync makes durable the changes of Create, Rename and Remove to names since
+	// the last Sync, in every folder that they touched.
 	Sync() error
 }

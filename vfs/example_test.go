@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Everything in this module that writes files takes a Dir: a test gives it one in
+// All functions of this module that write files take a Dir: a test passes one in
 // memory, a program one of the operating system.
 func ExampleWriteFile() {
 	dir := vfs.MemDir() // or vfs.OSDir("run")

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// FolderExchanger is met by a [Dir] that can give two folders each other's names.
-// Both exist.
+// FolderExchanger is implemented by a [Dir] that can exchange the names of two
+// existing folders.
 type FolderExchanger interface {
-	// ExchangeFolders exchanges the names in one step if the system can: whoever opens
-	// one of them finds one folder or the other, whole. Otherwise it renames in three
-	// steps, and a crash between them leaves the folder b under the name of a with
-	// ".old" after it.
+	// ExchangeFolders exchanges the names in one step if the system can: a reader that
+	// opens one of them finds one folder or the other, complete. Otherwise it renames
+	// in three steps, and a crash between them leaves the folder b under the name of a
+	// with ".old" after it.
 	ExchangeFolders(a, b string) error
 }
 

@@ -2,5 +2,5 @@
 
 package vfs
 
-// exchange gives two folders each other's names.
+// exchange exchanges the names of two folders.
 func exchange(a, b string) error { return exchangeInSteps(a, b) }

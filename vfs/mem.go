@@ -134,7 +134,7 @@ func (m *Mem) Open(name string) (fs.File, error) {
 	return &memFolder{memInfo: memInfo{name: path.Base(name), mode: fs.ModeDir | 0o755}, entries: entries}, nil
 }
 
-// list gives the entries of folder name, sorted.
+// list returns the entries of folder name, sorted.
 func (m *Mem) list(name string) []fs.DirEntry {
 	seen := make(map[string]bool)
 	var out []fs.DirEntry

@@ -25,7 +25,7 @@ func OSDir(path string) Dir {
 type osDir struct {
 	root string
 
-	syncing sync.Mutex // held by Sync, so that nobody returns from it before what it had to do is done
+	syncing sync.Mutex // held by Sync, so that no call returns before the work of a concurrent one is done
 
 	mu    sync.Mutex
 	dirty map[string]bool // folders whose names changed since the last Sync
@@ -139,8 +139,8 @@ func (d *osDir) create(name string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// makeRoot makes the folder itself and its parents; the parent of each new one
-// is to be synced, since the new name stands there.
+// makeRoot creates the folder itself and its parents. The parent of each new
+// one must be synced, because it contains the new name.
 func (d *osDir) makeRoot(folder string) error {
 	if info, err := os.Stat(folder); err == nil && info.IsDir() {
 		return nil
@@ -229,14 +229,13 @@ func (d *osDir) Sync() error {
 	d.dirty = nil
 	d.mu.Unlock()
 	for f := range folders {
-		// A folder that was removed has no names left; that it is gone stands in its
-		// parent.
+		// A removed folder has no names left; its parent records the removal.
 		if err := syncFolder(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			d.mu.Lock()
 			if d.dirty == nil {
 				d.dirty = make(map[string]bool)
 			}
-			maps.Copy(d.dirty, folders) // what isn't durable yet stays to be done
+			maps.Copy(d.dirty, folders) // folders that aren't durable yet are synced next time
 			d.mu.Unlock()
 			return err
 		}

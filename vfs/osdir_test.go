@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// symlink makes a symbolic link, where the system has them.
+// symlink makes a symbolic link, if the system has them.
 func symlink(t *testing.T, to, at string) {
 	t.Helper()
 	if err := os.Symlink(to, at); err != nil {

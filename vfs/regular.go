@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// kindError says that something else lies where a file was looked for.
+// kindError reports that the path of a file has something else.
 type kindError struct{ mode fs.FileMode }
 
 func (e *kindError) Error() string { return DescribeMode(e.mode) + ", not a file; remove it" }

@@ -9,8 +9,8 @@ const (
 	retryFor   = 2 * time.Second
 )
 
-// retryInUse calls f until it succeeds, fails for another reason than a file
-// that somebody has open, or two seconds have gone by.
+// retryInUse calls f until it succeeds, fails for another reason than an open
+// file, or two seconds have passed.
 func retryInUse(f func() error) error { return retry(f, inUse, time.Sleep) }
 
 func retry(f func() error, again func(error) bool, sleep func(time.Duration)) error {

@@ -2,9 +2,9 @@ package vfs
 
 import "io"
 
-// WriteFile makes a file, or replaces one, with what write writes, and makes its
-// content durable; dir's Sync does so for its name. Where it fails, what was written
-// so far may be left under the name.
+// WriteFile creates or replaces a file with the output of write, and makes its
+// content durable; dir's Sync does so for its name. If it fails, the file may have a
+// part of the output.
 func WriteFile(dir Dir, name string, write func(io.Writer) error) (err error) {
 	f, err := dir.Create(name)
 	if err != nil {

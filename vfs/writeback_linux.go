@@ -13,10 +13,10 @@ import (
 // osFile is a file of the operating system being written.
 type osFile struct{ *os.File }
 
-// Preallocate finds space on the disk for a range that is about to be written, at
-// once and in one piece where there is one: what is written then needs no search
-// for space, neither at the write nor at the Sync. That it fails changes nothing: a
-// file system may not know it, and a full disk tells so at the write.
+// Preallocate allocates disk space for the next writes to a range, at once and in
+// one piece if possible. Then neither the write nor the Sync needs to search for
+// space. A failure changes nothing: a file system may not support it, and a full
+// disk is reported by the write.
 func (f osFile) Preallocate(off, n int64) {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	raw, err := f.SyscallConn()
@@ -37,7 +37,7 @@ func (f osFile) StartWriteback(off, n int64) {
 	raw.Control(func(fd uintptr) { syscall.SyncFileRange(int(fd), off, n, syncFileRangeWrite) })
 }
 
-// Evict implements [Evicter]. What is not on the disk yet stays in memory.
+// Evict implements [Evicter]. Data that is not on disk yet stays in memory.
 func (d *osDir) Evict(name string) {
 	p, err := local("evict", name)
 	if err != nil {
