@@ -1,4 +1,4 @@
-// Package examples_test runs the README's programs as they stand there.
+// Package examples_test runs the README's programs unchanged.
 package examples_test
 
 import (
@@ -86,8 +86,8 @@ func build(t *testing.T, goTool string, text []byte) string {
 
 var snippet = regexp.MustCompile("(?s)\n```go\n(.*?)```\n")
 
-// TestReadmesLinesRun puts the lines that the README shows outside of its programs,
-// with the ones that "..." stands for, into a program, and runs that beside a model.
+// TestReadmesLinesRun completes the lines that the README shows outside of its
+// programs, replacing "...", to a program, and runs that in a folder with a model.
 func TestReadmesLinesRun(t *testing.T) {
 	goTool, readme := toolAndReadme(t)
 	var shown []string

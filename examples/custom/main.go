@@ -41,7 +41,8 @@ func (c *Custom) call(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.Add(s, ops.Mul(s, x, c.Var1), c.Var2)
 }
 
-// SavedModelSpec says what is saved of an object: its edges, and its name as metadata.
+// SavedModelSpec returns the saved parts of an object: its edges, and its name as
+// metadata.
 func (c *Custom) SavedModelSpec(sc *savedmodel.SaveContext) (*savedmodel.SaveSpec, error) {
 	spec, err := sc.Default(c) // var_1, var_2, call
 	if err != nil {
@@ -58,7 +59,7 @@ func loadCustom(ctx context.Context, spec *savedmodel.LoadSpec) (*Custom, error)
 	}
 	c := NewCustom(m.Name)
 	switch spec.Version {
-	case 1: // kept its variables in a list "vars"; say so, and its values land in c
+	case 1: // kept its variables in a list "vars": map it, so that its values are restored into c
 		return c, spec.SetCheckpoint(&struct{ Vars []*trackable.Variable }{[]*trackable.Variable{c.Var1, c.Var2}})
 	case 2:
 		var err error

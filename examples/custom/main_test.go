@@ -52,7 +52,7 @@ func TestTheNewVersionIsSavedAndLoaded(t *testing.T) {
 	if err := run(context.Background(), dir); err != nil {
 		t.Fatal(err)
 	}
-	// A program that doesn't know the class still finds what it saved.
+	// A program that doesn't know the class still finds the object's parts.
 	r, err := savedmodel.Restore(context.Background(), os.DirFS(dir), nil)
 	if err != nil {
 		t.Fatal(err)

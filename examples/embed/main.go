@@ -22,12 +22,12 @@ import (
 //go:embed all:model
 var files embed.FS
 
-// Image is what the signature takes; `cairn show --go` prints such types.
+// Image is the input of the signature; `cairn show --go` prints such types.
 type Image struct {
 	Image *tensor.Tensor // uint8 [?,?,?]
 }
 
-// Result is what it gives.
+// Result is its output.
 type Result struct {
 	Probs *tensor.Tensor `cairn:"probabilities"` // float32 [10]
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTheProgramAnswersAsTensorFlow: three.txt is what TensorFlow gives for
-// three.png.
+// TestTheProgramAnswersAsTensorFlow compares the output for three.png with
+// three.txt, which is TensorFlow's.
 func TestTheProgramAnswersAsTensorFlow(t *testing.T) {
 	picture, err := os.Open("three.png")
 	if err != nil {

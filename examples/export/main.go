@@ -15,10 +15,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Features is what the model takes.
+// Features is the input of the model.
 type Features struct{ X *ops.Value } // "x"
 
-// Scores is what it returns.
+// Scores is its output.
 type Scores struct{ Probs *ops.Value } // "probs"
 
 // Linear is a linear classifier.

@@ -1,4 +1,4 @@
-// Finetune trains the last layer of a model that TensorFlow wrote, resumes where an
+// Finetune trains the last layer of a model that TensorFlow wrote, resumes after an
 // earlier run stopped, and saves the model again with its training step.
 package main
 
@@ -33,7 +33,7 @@ type Batch struct {
 // Loss is the result of a training step.
 type Loss struct{ Loss *ops.Value }
 
-// Tuned is the loaded model with what trains it.
+// Tuned is the loaded model with its optimizer and training state.
 type Tuned struct {
 	Model     *savedmodel.TrackableObject
 	Optimizer *optimizers.Adam

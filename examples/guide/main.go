@@ -1,12 +1,12 @@
 // Guide is TensorFlow's checkpoint guide ("Training checkpoints") in Go: it
-// trains a linear model on a toy data set, saves every ten steps, and goes on
-// where it was when it is run again.
+// trains a linear model on a toy data set, saves every ten steps, and resumes
+// when it is run again.
 //
 //	go run ./examples/guide            # Initializing from scratch. …
 //	go run ./examples/guide            # Restored from tf_ckpts/ckpt-5 …
 //
 // The files in the directory are TensorFlow's: tf.train.load_checkpoint reads
-// them, and a run begun there goes on here.
+// them, and this program resumes a run begun there.
 package main
 
 import (
@@ -39,7 +39,7 @@ type Net struct {
 // Call computes the model's output.
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
 
-// Example is what the model learns from.
+// Example is an example of the training data.
 type Example struct{ X, Y *ops.Value } // "x", "y"
 
 // toyDataset has ten inputs, in batches of two, ten times.

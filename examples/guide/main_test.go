@@ -21,7 +21,7 @@ import (
 var lossLine = regexp.MustCompile(`^loss (\d+\.\d\d)$`)
 
 // TestGuidePrintsItsLines runs the program twice in one directory: the second
-// run goes on where the first one ended, as the guide shows.
+// run resumes after the first one, as the guide shows.
 func TestGuidePrintsItsLines(t *testing.T) {
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "tf_ckpts")
@@ -80,7 +80,7 @@ func TestGuidePrintsItsLines(t *testing.T) {
 	}
 }
 
-// guideListing is what tf.train.list_variables prints in the guide.
+// guideListing is the output of tf.train.list_variables in the guide.
 var guideListing = []string{
 	"_CHECKPOINTABLE_OBJECT_GRAPH []",
 	"net/l1/bias/.ATTRIBUTES/VARIABLE_VALUE [5]",

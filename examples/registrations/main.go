@@ -1,4 +1,4 @@
-// Registrations saves objects in a way of their own: parts that are stacked into one
+// Registrations saves objects with a custom saver: parts that are stacked into one
 // tensor, by a saver that is written in ops. The SavedModel restores them by itself,
 // wherever it is loaded.
 package main
@@ -17,7 +17,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Part is a variable of its own type.
+// Part is a variable with a separate type.
 type Part struct{ trackable.Variable }
 
 // Stack holds parts whose values are saved as one tensor.
@@ -75,7 +75,7 @@ func slices(s *ops.Scope, objs checkpoint.Objects) (out []ops.Slice) {
 	return out
 }
 
-// Model is what is saved.
+// Model is the saved object.
 type Model struct{ Stack *Stack }
 
 func run(ctx context.Context, dir string) error {

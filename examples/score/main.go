@@ -1,5 +1,5 @@
 // Command score reads rows of a table from standard input, as CSV, and prints the numbers
-// that a tabular model gives each of them:
+// that a tabular model computes for each of them:
 //
 //	go run ./examples/score < examples/score/flats.csv
 //
