@@ -1,7 +1,7 @@
-// Package outside is somebody else's code: a module of its own, which adds an
-// op with its gradient, a layer, a class with values of its own kind, and a
-// saver, all through what the packages export. If it needed a change inside, the
-// promise that everything is open to others would be broken.
+// Package outside is another author's code: a separate module, which adds an op
+// with its gradient, a layer, a class with values of its type, and a saver,
+// using only exported names. If it needed a change inside, the promise that
+// everything is open to others would be broken.
 package outside
 
 import (
@@ -26,7 +26,7 @@ import (
 )
 
 // Cube emits the op: factor·x³ of a float32 tensor, element by element. The
-// factor is 1 where no attribute says otherwise.
+// factor is 1 unless an attribute sets it.
 func Cube(s *ops.Scope, x ops.Input, attrs ...graph.Attr) *ops.Value {
 	return s.Emit1("OutsideCube", attrs, x)
 }
@@ -77,7 +77,8 @@ func cubeGradient(s *ops.Scope, op *grad.Op) {
 	op.Give(0, ops.Mul(s, op.Grad(0), ops.Mul(s, 3, ops.Square(s, op.In(0)))))
 }
 
-// Options run functions with the op: what is there, and one more.
+// Options returns the options for functions with the op: the standard ops, and
+// one more.
 func Options() (*function.Options, error) {
 	kernels, err := kernel.All().With(cubeKernel)
 	if err != nil {
@@ -113,14 +114,13 @@ func (a *Affine) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return Cube(s, ops.Add(s, ops.MatMul(s, v, a.W), a.B))
 }
 
-// Counts is the class: counts of words, which stand in checkpoints as two
-// tensors.
+// Counts is the class: counts of words, which checkpoints store as two tensors.
 type Counts struct {
 	trackable.Base
 	N map[string]int64 `cairn:"-"`
 }
 
-// SerializeToTensors gives the words and their counts, sorted by word.
+// SerializeToTensors returns the words and their counts, sorted by word.
 func (c *Counts) SerializeToTensors() ([]trackable.Attribute, error) {
 	words := slices.Sorted(maps.Keys(c.N))
 	counts := make([]int64, len(words))
@@ -153,7 +153,7 @@ func (c *Counts) RestoreFromTensors(values map[string]*tensor.Tensor) error {
 	return nil
 }
 
-// Gauge is a variable that the saver keeps beside its fellows in one tensor.
+// Gauge is a variable that the saver stores with its fellows in one tensor.
 type Gauge struct{ trackable.Variable }
 
 // NewGauge makes one that shows x.

@@ -51,7 +51,7 @@ func TestOpRunsAndHasAGradient(t *testing.T) {
 }
 
 // TestOpGoesThroughAFile traces the op, writes the trace, reads it again and
-// runs what was read.
+// runs it.
 func TestOpGoesThroughAFile(t *testing.T) {
 	o := options(t)
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
@@ -132,7 +132,7 @@ func (tr *training) run(ctx context.Context, o *function.Options, steps int) (lo
 }
 
 // TestEverythingGoesThroughACheckpoint saves the model in the middle of its
-// training, and a new one that knows nothing goes on as the first one did.
+// training, and a new one restores it and continues as the first one did.
 func TestEverythingGoesThroughACheckpoint(t *testing.T) {
 	savers := new(checkpoint.Savers)
 	if err := savers.Register("Outside", Gauges); err != nil {

@@ -34,8 +34,8 @@ const tokenizer = `meta_graphs {
 		inputs { key: 'splits' value { name: 'splits:0' dtype: DT_INT64 tensor_shape { dim { size: -1 } } } }
 		outputs { key: 'words' value { name: 'call:0' dtype: DT_INT32 } } outputs { key: 'word_splits' value { name: 'call:1' dtype: DT_INT64 } } } } }`
 
-// splitWords gives the letters of the words of each text, where they begin and end, and
-// how many words a text has.
+// splitWords returns the letters of the words of each text, where they begin and end,
+// and the number of words in each text.
 func splitWords(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -77,8 +77,8 @@ func splitWords(c *engine.Call) error {
 	return nil
 }
 
-// TestAKernelForAnOpOfTensorFlowTextIsAValue: without it the error says which op is
-// missing and where; the definition is there already.
+// TestAKernelForAnOpOfTensorFlowTextIsAValue checks that without the kernel the
+// error names the missing op and its node. The definition is built in.
 func TestAKernelForAnOpOfTensorFlowTextIsAValue(t *testing.T) {
 	files := fstest.MapFS{"saved_model.pbtxt": {Data: []byte(tokenizer)}}
 	var missing *run.UnsupportedError
