@@ -1,5 +1,5 @@
-// Package arena keeps very many short strings together in memory, where one by
-// one they would take an allocation each.
+// Package arena stores very many short strings together in memory. Separately,
+// each would need an allocation.
 package arena
 
 import (
@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// block is how much is allocated at a time, longest how long a string may be to
-// lie in a block: a string holds all of its block in memory.
+// block is the number of bytes allocated at a time, longest the maximum length
+// of a string in a block: a string keeps its whole block in memory.
 const (
 	block   = 16 << 10
 	longest = 256

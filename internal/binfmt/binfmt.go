@@ -1,4 +1,4 @@
-// Package binfmt prints bytes of a file with what they mean: offset, hex, words.
+// Package binfmt prints bytes of a file with their meaning: offset, hex, words.
 // Golden tests compare such dumps, so that a difference between two files reads
 // as a difference in meaning.
 package binfmt
@@ -24,16 +24,17 @@ type Printer struct {
 	err    error
 }
 
-// New prints to w what stands in b, whose first byte lies at offset base.
+// New returns a Printer to w of the bytes b, whose first byte is at offset
+// base.
 func New(w io.Writer, b []byte, base int64) *Printer { return &Printer{w: w, b: b, base: base} }
 
-// In makes the following lines stand deeper, Out less deep.
+// In increases the indentation of the following lines, Out decreases it.
 func (p *Printer) In() { p.indent++ }
 
 // Out undoes In.
 func (p *Printer) Out() { p.indent-- }
 
-// Rest returns what was not printed yet.
+// Rest returns the bytes that haven't been printed.
 func (p *Printer) Rest() []byte { return p.b[p.at:] }
 
 // Err returns the writer's first error.
@@ -44,7 +45,7 @@ func (p *Printer) Line(format string, args ...any) {
 	p.print("", "", fmt.Sprintf(format, args...))
 }
 
-// Field prints the next n bytes (or what is left) and what they mean.
+// Field prints the next n bytes (or the rest) with their meaning.
 func (p *Printer) Field(n int, format string, args ...any) {
 	n = max(0, min(n, len(p.b)-p.at))
 	b := p.b[p.at : p.at+n]

@@ -1,6 +1,6 @@
-// Package callers looks at the stack of the goroutine that asks: which line of
-// the program calls, how deep calls lie in each other, and whether all of it
-// stands in a Go function that is being traced.
+// Package callers inspects the stack of the calling goroutine: the line of the
+// program that calls, the depth of nested calls, and whether the call is inside
+// a Go function that is being traced.
 package callers
 
 import (
@@ -14,8 +14,7 @@ import (
 
 const modulePath = "github.com/cairnml/cairn/"
 
-// inLibrary reports whether a frame lies between a program's line and the
-// kernel.
+// inLibrary reports whether a frame is between a program's line and the kernel.
 func inLibrary(f runtime.Frame) bool {
 	return strings.HasPrefix(f.Function, modulePath) && !strings.HasSuffix(f.File, "_test.go")
 }
@@ -65,12 +64,12 @@ func Goroutine() (n uint64) {
 	return n
 }
 
-// tracing counts the functions that are being traced in all goroutines: where
-// there is none, nobody need look.
+// tracing counts the functions that are being traced in all goroutines. If it
+// is zero, no look at the stack is needed.
 var tracing atomic.Int32
 
 // Trace calls f, a Go function that is being traced; until it returns, [InTrace]
-// holds for what f calls.
+// is true for code called by f.
 //
 //go:noinline
 func Trace(f func()) {
@@ -79,8 +78,8 @@ func Trace(f func()) {
 	f()
 }
 
-// Outside calls f, for which [InTrace] doesn't hold even if it does for the
-// caller: what f does is meant to happen once.
+// Outside calls f, for which [InTrace] is false even if it is true for the
+// caller: f is meant to run once.
 //
 //go:noinline
 func Outside(f func()) { f() }
@@ -106,8 +105,8 @@ const (
 	outsideFrame = "internal/callers.Outside"
 )
 
-// RecordingKey is where the context of a scope whose ops are recorded has a value with the
-// method Recording, which says whether that is so for who asks.
+// RecordingKey is the key in the context of a scope whose ops are recorded. Its value has
+// the method Recording, which reports whether that applies to the caller.
 type RecordingKey struct{}
 
 // Recording reports whether ctx comes from a scope whose ops are recorded.
@@ -140,7 +139,7 @@ func Count(name string) (n int) {
 // walk calls f for the functions on the stack, the innermost first, until it
 // returns true.
 func walk(f func(function string) (stop bool)) {
-	// What is asked for is mostly near.
+	// The wanted frame is mostly near.
 	pcs := make([]uintptr, 64)
 	for skip := 3; ; {
 		found := runtime.Callers(skip, pcs)

@@ -1,15 +1,15 @@
-// Package chunked splits protocol buffers into the records of a riegeli file (.cpb), because
-// no message may have 2 GiB, and puts together those that TensorFlow or Cairn has split.
+// Package chunked splits protocol buffers into the records of a riegeli file (.cpb),
+// because no message may have 2 GiB, and puts together those that TensorFlow or Cairn
+// has split.
 //
 //	record     chunk: an encoded message, or the value of a field of bytes
 //	…
-//	record     ChunkMetadata: where each chunk lies, and how the message is made of them
+//	record     ChunkMetadata: location of each chunk, and how they form the message
 //
-// A message is made of a chunk that holds most of it, and of fields that lie in
-// other chunks, each at the end of a path: numbers of fields, places in repeated
-// ones, keys of maps. A field is itself a message made of chunks. Merging an
-// encoded message into another is joining their bytes, so nothing has to be known of
-// the message's type.
+// A message is made of a chunk that holds most of it, and of fields that lie in other
+// chunks, each at the end of a path: numbers of fields, indices in repeated ones, keys
+// of maps. A field is itself a message made of chunks. Merging an encoded message into
+// another is joining their bytes, so nothing has to be known of the message's type.
 package chunked
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// ErrLimit says that the message would take more memory than it may.
+// ErrLimit reports that the message would exceed the memory limit.
 var ErrLimit = fmt.Errorf("the message takes more memory than it may: %w", errors.ErrUnsupported)
 
 // Join returns the encoded message that a chunked file holds. It takes no more
@@ -45,7 +45,7 @@ type joiner struct {
 // maxDepth is how deep messages nest, in paths and in chunks together.
 const maxDepth = 100
 
-// merge merges what p describes into m.
+// merge merges the message that p describes into m.
 func (j *joiner) merge(m *message, p *pb.ChunkedMessage, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("the chunks nest more than %d deep: %w", maxDepth, errors.ErrUnsupported)
@@ -79,7 +79,7 @@ func (j *joiner) merge(m *message, p *pb.ChunkedMessage, depth int) error {
 	return nil
 }
 
-// chunk returns a chunk's bytes and what they are.
+// chunk returns a chunk's bytes and its type.
 func (j *joiner) chunk(i uint64) ([]byte, pb.ChunkInfoType, error) {
 	if i >= uint64(len(j.info)) || j.info[i] == nil {
 		return nil, 0, fmt.Errorf("there is no chunk %d: the metadata has %d", i, len(j.info))

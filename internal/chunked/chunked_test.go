@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/internal/testkit/riegelitest"
 )
 
-// file writes chunks, each in a chunk of the file of its own, and the metadata.
+// file writes chunks, each in a separate chunk of the file, and the metadata.
 type file struct {
 	w    *riegelitest.Writer
 	meta pb.ChunkMetadata
@@ -59,8 +59,8 @@ func decoded(t *testing.T, m *pb.SavedModel) *pb.GraphDef {
 	return g
 }
 
-// split takes a SavedModel apart as TensorFlow does: the value of a constant, a
-// node, the library, and half of its functions are chunks of their own.
+// split splits a SavedModel as TensorFlow does: the value of a constant, a
+// node, the library, and half of its functions are separate chunks.
 func split(t *testing.T, m *pb.SavedModel) []byte {
 	t.Helper()
 	f := newFile()
@@ -86,7 +86,7 @@ func split(t *testing.T, m *pb.SavedModel) []byte {
 	g.Library.Function = g.Library.Function[:half]
 	library := g.Library.Marshal()
 	g.Library = nil
-	// Chunks lie in any order.
+	// Chunks may be in any order.
 	two := f.add(pb.ChunkInfoTypeMessage, library)
 	three := f.add(pb.ChunkInfoTypeMessage, rest.Marshal())
 	root := f.add(pb.ChunkInfoTypeMessage, m.Marshal())

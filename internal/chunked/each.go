@@ -40,7 +40,7 @@ func Each(b []byte, most int64, f func(path []*pb.FieldIndex, chunk []byte)) err
 	return nil
 }
 
-// open reads a file's records and returns what describes the whole message.
+// open reads a file's records and returns the description of the whole message.
 func open(b []byte, most int64) (*joiner, *pb.ChunkedMessage, error) {
 	records, err := riegeli.Read(b, most)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// message is an encoded message that can be taken apart where chunks go into it.
+// message is an encoded message that can be split if chunks are merged into it.
 type message struct {
-	parts  [][]byte // what it is encoded as, joined; of one that was taken apart what came later
+	parts  [][]byte // its encoding, joined; after a split the later parts
 	fields []field  // in order, once it was taken apart
 	open   bool
 	byNum  map[protowire.Number][]int // places among fields of those with a length
@@ -59,7 +59,8 @@ func (m *message) split() error {
 	return nil
 }
 
-// find returns the message at the end of a path, made where it isn't there.
+// find returns the message at the end of a path, creating it if it doesn't
+// exist.
 func (m *message) find(path []*pb.FieldIndex) (*message, error) {
 	for i := 0; i < len(path); i++ {
 		if path[i] == nil || path[i].Which != pb.FieldIndexField {
@@ -112,8 +113,8 @@ func (m *message) add(num protowire.Number) *message {
 	return m.fields[len(m.fields)-1].sub
 }
 
-// single returns the message of a field that isn't repeated. Where it stands
-// there several times, all are one message.
+// single returns the message of a field that isn't repeated. If it occurs
+// several times, all are one message.
 func (m *message) single(num protowire.Number) (*message, error) {
 	list := m.byNum[num]
 	if len(list) == 0 {
@@ -129,8 +130,8 @@ func (m *message) single(num protowire.Number) (*message, error) {
 	return first, nil
 }
 
-// element returns an element of a repeated field; the one behind the last is
-// made.
+// element returns an element of a repeated field; the one after the last is
+// created.
 func (m *message) element(num protowire.Number, i uint64) (*message, error) {
 	list := m.byNum[num]
 	switch {

@@ -17,7 +17,7 @@ const MaxChunk = 1<<31 - 500
 // groupSize is how many bytes of nodes and functions are gathered in one chunk.
 const groupSize = 64 << 20
 
-// Numbers of fields on the way to what is split.
+// Numbers of fields on the path to the split parts.
 const (
 	fieldMetaGraphs  = 2 // of SavedModel
 	fieldGraphDef    = 2 // of MetaGraphDef
@@ -34,16 +34,16 @@ const (
 // Write writes a SavedModel as a chunked file. Chunk 0 is the model without its graphs
 // and objects. Then come, for each MetaGraph, its graph in parts that are merged one
 // after the other, the parts of functions that are larger than most, the contents of
-// constants in nodes that are larger than most, and the objects. The last record says how
-// all this is put together.
+// constants in nodes that are larger than most, and the objects. The last record
+// describes how to join all this.
 //
 // A chunk has at most most bytes, if its contents can be split: a node without a large
 // constant and the graph of objects can't. 0 is TensorFlow's limit, 1 GiB. A chunk above
-// [MaxChunk] is an error. Besides the model, the memory of one chunk is taken.
+// [MaxChunk] is an error. Besides the model, it uses the memory of one chunk.
 //
-// If each isn't nil, it hears of every chunk but the last record, in order, and of the
-// path to the field that the chunk is merged into; chunk 0 has none. It must not keep the
-// chunk.
+// If each isn't nil, it is called with every chunk except the last record, in order, and
+// with the path to the field that the chunk is merged into; chunk 0 has none. It must not
+// keep the chunk.
 func Write(w io.Writer, m *pb.SavedModel, most int64, each func(path []*pb.FieldIndex, chunk []byte)) error {
 	if most == 0 {
 		most = 1 << 30
@@ -121,7 +121,7 @@ type group struct {
 	b    []byte
 }
 
-// room writes what is there if n bytes more would be too many.
+// room writes the collected part if n bytes more would be too many.
 func (g *group) room(n int) error {
 	if len(g.b) == 0 || int64(len(g.b)+n) <= min(g.s.most, groupSize) {
 		return nil
@@ -220,7 +220,7 @@ func (s *splitter) graph(g *pb.GraphDef, to []*pb.FieldIndex) error {
 }
 
 // nodes adds the nodes of a graph or function at a path to a group. Contents of constants
-// that are too large for a chunk with others follow as chunks of their own.
+// that are too large for a chunk with others follow as separate chunks.
 func (s *splitter) nodes(g *group, nodes []*pb.NodeDef, num protowire.Number, to []*pb.FieldIndex) error {
 	type content struct {
 		path []*pb.FieldIndex

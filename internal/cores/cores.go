@@ -7,9 +7,9 @@ import (
 )
 
 // Each calls f once with each number below n, and returns when all calls have. The caller
-// makes calls as n-1 goroutines do, in the order of the numbers: what none of them has
-// begun with when the caller is free is the caller's, so that a core which is busy with
-// something else, as collecting garbage, isn't waited for.
+// makes calls as n-1 goroutines do, in the order of the numbers. It takes over the calls
+// that no goroutine has begun when it is free, so that it doesn't wait for a core that is
+// busy with other work, such as collecting garbage.
 func Each(n int, f func(i int)) {
 	var next atomic.Int64
 	work := func() {

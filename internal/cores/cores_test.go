@@ -19,8 +19,8 @@ func TestEachNumberComesOnce(t *testing.T) {
 	}
 }
 
-// A share that takes long, or whose goroutine doesn't get to run, keeps nobody else from
-// the others.
+// TestOneShareDoesntKeepOthersFromTheirs checks that a share that takes long, or whose
+// goroutine isn't scheduled, doesn't block the others.
 func TestOneShareDoesntKeepOthersFromTheirs(t *testing.T) {
 	const n = 3
 	rest := make(chan struct{}, n)

@@ -10,7 +10,7 @@ import (
 
 const (
 	copyBlock = 1024 // how many bytes the assembly copies at a time
-	copyAlign = 16   // what it asks of their place
+	copyAlign = 16   // the alignment it requires
 )
 
 var hasCopy = cpu.X86.HasSSE42 && cpu.X86.HasPCLMULQDQ

@@ -1,8 +1,8 @@
-// Package crc32c has the checksums of TensorFlow's files: CRC-32C (the
-// Castagnoli polynomial), masked where a checksum is stored next to the bytes
-// it covers.
+// Package crc32c computes the checksums of TensorFlow's files: CRC-32C (the
+// Castagnoli polynomial), masked if a checksum is stored next to the bytes it
+// covers.
 //
-// A CRC over bytes that hold a CRC is weak, so what is stored is
+// A CRC over bytes that contain a CRC is weak, so the stored value is
 //
 //	rotate right by 15 bits, then add 0xa282ead8
 //

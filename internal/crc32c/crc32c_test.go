@@ -60,7 +60,8 @@ func BenchmarkValue(b *testing.B) {
 	}
 }
 
-// TestCopyPastSumsWhatItCopies: for every length, wherever the bytes lie, and not a byte more.
+// TestCopyPastSumsWhatItCopies checks every length and alignment, and that not a byte more is
+// written.
 func TestCopyPastSumsWhatItCopies(t *testing.T) {
 	src, dst := make([]byte, 5000), make([]byte, 5100)
 	for i := range src {

@@ -1,6 +1,6 @@
-// Package demo is what `cairn demo` runs: a small classifier of handwritten
-// digits that is trained, saved through a checkpoint manager, and goes on where
-// it was when it is made anew in the same directory.
+// Package demo is the program of `cairn demo`: a small classifier of
+// handwritten digits that is trained, saved through a checkpoint manager, and
+// resumes when it is started again in the same directory.
 //
 // In Python the same objects are
 //
@@ -53,9 +53,9 @@ func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value {
 // Batch is images [n, 64], each pixel from 0 to 1, and their digits [n].
 type Batch struct{ Images, Labels *ops.Value }
 
-// Training is what a checkpoint of the demo holds. The place in the data and
-// the generator of the dropout masks are part of it, so that a run that was
-// stopped goes on exactly as it would have.
+// Training is the contents of a checkpoint of the demo. The position in the
+// data and the generator of the dropout masks are part of it, so that a run
+// that was stopped continues exactly as it would have.
 type Training struct {
 	Step      *trackable.Scalar[int64]
 	Optimizer *optimizers.Adam
@@ -64,7 +64,7 @@ type Training struct {
 	Random    *ops.Random
 }
 
-// Options say how to train.
+// Options are the options of a training.
 type Options struct {
 	// Epochs is the number of epochs of a whole run. Default: 6.
 	Epochs int
@@ -77,8 +77,8 @@ type Options struct {
 	BatchSize int
 	// LearningRate is Adam's. Default: 0.003.
 	LearningRate float64
-	// Seed fixes the first weights, the order of the images and what dropout
-	// drops. Default: 1.
+	// Seed determines the initial weights, the order of the images and the elements
+	// that dropout drops. Default: 1.
 	Seed uint64
 }
 
@@ -166,7 +166,7 @@ func (r *Run) Close() error { return r.Manager.Close() }
 // loss is the mean cross-entropy of logits.
 var loss = losses.SparseCategoricalCrossentropy{FromLogits: true}
 
-// Resume restores the directory's latest checkpoint and gives its path, "" if
+// Resume restores the directory's latest checkpoint and returns its path, "" if
 // there is none.
 func (r *Run) Resume(ctx context.Context) (path string, err error) {
 	report, err := r.Manager.RestoreOrInitialize(ctx)
@@ -258,9 +258,9 @@ func (r *Run) guess(ctx context.Context, images *ops.Value) ([]int64, error) {
 	return out, nil
 }
 
-// Guess returns what the net takes n held-out images for, from the first one,
-// with the images [64] as they are in the data (0 to 16) and the truth:
-// something to show.
+// Guess returns the net's guesses for n held-out images, from the first one,
+// with the images [64] as in the data (0 to 16) and the truth. It is for
+// display.
 func (r *Run) Guess(ctx context.Context, n int) ([]Guess, error) {
 	guesses, err := r.guess(ctx, r.heldOut.Images)
 	if err != nil {
@@ -278,14 +278,14 @@ func (r *Run) Guess(ctx context.Context, n int) ([]Guess, error) {
 	return out, nil
 }
 
-// Guess is one image, what the net takes it for and what it is.
+// Guess is one image, the net's guess and the true digit.
 type Guess struct {
 	Image        []uint8
 	Guess, Truth int
 }
 
-// Split gives the images to train with and the held-out ones: every fifth,
-// from the fifth on.
+// Split returns the training images and the held-out ones: every fifth, from
+// the fifth on.
 func Split() (train, heldOut Batch, err error) {
 	d, err := digits.Load()
 	if err != nil {

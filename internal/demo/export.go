@@ -18,14 +18,14 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Images is what the exported model's signature for serving takes: [n, 64].
+// Images is the input of the exported model's signature for serving: [n, 64].
 type Images struct{ Images *ops.Value }
 
-// Logits is what it returns: [n, 10].
+// Logits is its output: [n, 10].
 type Logits struct{ Logits *ops.Value }
 
-// Exported is the trained model as a SavedModel holds it: what serves, what trains on,
-// and their state.
+// Exported is the trained model as saved in a SavedModel: the functions for serving
+// and training, and their state.
 type Exported struct {
 	trackable.Base
 	Step      *trackable.Scalar[int64]
@@ -36,13 +36,13 @@ type Exported struct {
 	Train     *function.Func[Batch, *ops.Value]
 }
 
-// exportMetadata is what the class of the exported model saves besides.
+// exportMetadata is the metadata that the class of the exported model saves.
 type exportMetadata struct {
 	Classes int    `json:"classes"`
 	Data    string `json:"data"`
 }
 
-// SavedModelSpec saves the edges that the model has, and says what it reads.
+// SavedModelSpec saves the model's edges, and describes its input in the metadata.
 func (e *Exported) SavedModelSpec(sc *savedmodel.SaveContext) (*savedmodel.SaveSpec, error) {
 	spec, err := sc.Default(e)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
 	return value
 }
 
-// Reloaded is what an exported model did in a program of its own.
+// Reloaded is the result of running an exported model in a separate program.
 type Reloaded struct {
 	Accuracy    float64 // of the held-out images, before it trained on
 	Steps       int     // that it trained on

@@ -20,11 +20,11 @@ type Pretrained struct {
 	Images     int           // how many there were
 	Right      int           // and how many were read right
 	Difference float64       // the largest from TensorFlow's answers
-	Load, Call time.Duration // what loading took, and one call with all images
+	Load, Call time.Duration // time for loading, and for one call with all images
 }
 
-// RunPretrained loads the SavedModel that stands beside the digits, runs it on the
-// held-out ones and compares with what TensorFlow gives for them.
+// RunPretrained loads the embedded SavedModel, runs it on the held-out digits and
+// compares its results with TensorFlow's.
 func RunPretrained(ctx context.Context) (*Pretrained, error) {
 	begin := time.Now()
 	dir, err := digits.Model()

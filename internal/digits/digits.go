@@ -1,7 +1,7 @@
 // Package digits embeds a small real data set: 1,797 handwritten digits of 8 by
 // 8 pixels, the test part of UCI's "Optical Recognition of Handwritten Digits"
-// by E. Alpaydin and C. Kaynak, under CC BY 4.0. README.md in this folder tells
-// where the bytes come from.
+// by E. Alpaydin and C. Kaynak, under CC BY 4.0. README.md in this folder names
+// the source of the bytes.
 package digits
 
 import (
@@ -36,7 +36,7 @@ type Data struct {
 	Labels []uint8 // Count labels from 0 to 9
 }
 
-// Load unpacks the set; every call returns slices of its own.
+// Load unpacks the set; every call returns separate slices.
 func Load() (*Data, error) {
 	all := make([]byte, Count*(Pixels+1))
 	r := flate.NewReader(bytes.NewReader(packed))

@@ -30,7 +30,7 @@ type Chunks struct {
 	graph, objects chunkedPart
 }
 
-// chunkedPart is a message that lies in chunks of its own.
+// chunkedPart is a message stored in separate chunks.
 type chunkedPart struct {
 	encoded []byte // the chunks that are merged into the message itself
 	hash    uint64 // of these and of those below it
@@ -84,7 +84,7 @@ func (c *Chunks) Fingerprint(index []byte) (*pb.FingerprintDef, error) {
 	if err := pb.Canonical(&root); err != nil {
 		return nil, err
 	}
-	var graph, objects []byte // what of them lies in the first chunk
+	var graph, objects []byte // their parts in the first chunk
 	if len(root.MetaGraphs) > 0 {
 		g := root.MetaGraphs[0]
 		f.SignatureDefHash = chunkedSignaturesHash(g.SignatureDef)
@@ -109,10 +109,11 @@ func (c *Chunks) Fingerprint(index []byte) (*pb.FingerprintDef, error) {
 	return f, nil
 }
 
-// maxEncoded is the largest message that C++ encodes; a larger one gives it no bytes.
+// maxEncoded is the largest message that C++ encodes; for a larger one it writes no
+// bytes.
 const maxEncoded = 1<<31 - 1
 
-// sum returns the part's hash. begin is what of the message lies before its chunks.
+// sum returns the part's hash. begin is the part of the message before its chunks.
 func (p *chunkedPart) sum(m pb.Message, begin []byte) (uint64, error) {
 	encoded := p.encoded
 	if len(begin) > 0 {

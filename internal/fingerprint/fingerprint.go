@@ -1,11 +1,11 @@
 // Package fingerprint computes the FingerprintDef of a SavedModel, the message of the
 // file fingerprint.pb, as TensorFlow 2.21 does.
 //
-// Each hash is a FarmHash Fingerprint64, H below, of a message in its canonical encoding
-// ([pb.Canonical]):
+// Each hash is a FarmHash Fingerprint64, H below, of a message in its canonical
+// encoding ([pb.Canonical]):
 //
 //	saved_model_checksum     H(the SavedModel)
-//	graph_def_program_hash   H(the first MetaGraph's GraphDef without what differs
+//	graph_def_program_hash   H(the first MetaGraph's GraphDef without the differences
 //	                         between two saves of one program)
 //	signature_def_hash       H of each signature's name and SignatureDef, joined by name
 //	saved_object_graph_hash  H of each traced function's name and entry, joined in the

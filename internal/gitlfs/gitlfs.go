@@ -1,5 +1,5 @@
-// Package gitlfs tells files from the pointers that Git LFS leaves in their places
-// where a repository is cloned without it.
+// Package gitlfs recognizes the pointers that Git LFS leaves in place of files if
+// a repository is cloned without it.
 package gitlfs
 
 import (
@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// ErrPointer says what a pointer is, and how to get the file.
+// ErrPointer explains a pointer, and how to get the file.
 var ErrPointer = errors.New("it is a pointer of Git LFS, not the file itself: \"git lfs pull\" in the repository brings that")
 
 // prefix begins every pointer.
@@ -20,6 +20,6 @@ func IsPointer(head []byte) bool { return bytes.HasPrefix(head, []byte(prefix)) 
 // ReadsPointer reports whether r is a pointer. It reads the first bytes only.
 func ReadsPointer(r io.ReaderAt) bool {
 	head := make([]byte, len(prefix))
-	n, _ := r.ReadAt(head, 0) // what can't be read is none
+	n, _ := r.ReadAt(head, 0) // an unreadable file isn't a pointer
 	return IsPointer(head[:n])
 }

@@ -1,4 +1,4 @@
-// Package idle keeps memory that nobody uses at the moment for whoever asks next.
+// Package idle keeps unused memory for the next caller that needs it.
 package idle
 
 import (
@@ -8,20 +8,21 @@ import (
 )
 
 // List keeps objects until the garbage collector finds them unused between two of its
-// rounds. It is for few and large ones: they are for everybody who asks, the last one
-// first. A caller who goes on at another processor, where [sync.Pool] would have none for
-// it, finds the memory of the call before; no more are made than are in use at once; and a
-// round of the collector takes none that is in steady use. The zero value is empty.
+// cycles. It is for few and large objects, shared by all callers, the last one first. A
+// caller that continues on another processor, where [sync.Pool] would have none for it,
+// finds the memory of the previous call; no more are created than are in use at once; and
+// a cycle of the collector removes none that is in steady use. The zero value is empty.
 type List[T any] struct {
 	many atomic.Int32 // how many there are
 
 	mu      sync.Mutex
 	items   []T  // the last one given back is the last
 	unused  int  // of items, from the first on, since the collector's last round
-	watched bool // there is a round to come that gives up what is unused
+	watched bool // a coming cycle drops unused objects
 }
 
-// Get takes the object that was given back last; ok is false where there is none.
+// Get removes and returns the object that was put last; ok is false if there is
+// none.
 func (l *List[T]) Get() (x T, ok bool) {
 	if l.many.Load() == 0 {
 		return x, false
@@ -40,7 +41,7 @@ func (l *List[T]) Get() (x T, ok bool) {
 	return x, true
 }
 
-// Put gives an object back.
+// Put adds an object that is no longer used.
 func (l *List[T]) Put(x T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +53,7 @@ func (l *List[T]) Put(x T) {
 // Len returns how many objects are kept.
 func (l *List[T]) Len() int { return int(l.many.Load()) }
 
-// watch has the collector's next round give up what is unused then.
+// watch makes the collector's next cycle drop objects that are unused then.
 func (l *List[T]) watch() {
 	if !l.watched {
 		l.watched = true
@@ -60,7 +61,7 @@ func (l *List[T]) watch() {
 	}
 }
 
-// age gives up what nobody took since the collector's last round.
+// age drops objects that weren't used since the collector's last cycle.
 func (l *List[T]) age() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestLastIsFirst holds an object to go on to whoever asks next, on any processor.
+// TestLastIsFirst checks that the next caller gets the last object, on any
+// processor.
 func TestLastIsFirst(t *testing.T) {
 	var l List[*int]
 	a, b := new(int), new(int)

@@ -1,11 +1,11 @@
-// Package limit says what reading a file may cost: memory in proportion to the
-// bytes that lie on the disk, whatever the file says that it holds.
+// Package limit limits the cost of reading a file: memory in proportion to the
+// bytes stored on disk, whatever contents the file claims.
 package limit
 
 import "io/fs"
 
-// A reader may take this much memory for any file, and this many times the bytes
-// that lie on the disk.
+// A reader may use this much memory for any file, plus this many times the bytes
+// stored on disk.
 const (
 	Base   = 64 << 20
 	Factor = 16
@@ -21,9 +21,9 @@ func Memory(stored int64) int64 {
 	return Base + Factor*stored
 }
 
-// Stored returns how many bytes of a file of that size lie on the disk: fewer
-// than its size where it has holes, whose zeros cost nothing to write. It is the
-// size where the file, or its system, doesn't tell.
+// Stored returns the number of bytes stored on disk of a file of that size:
+// fewer than its size if it has holes, whose zeros cost nothing to write. It is
+// the size if the file, or its system, doesn't report it.
 func Stored(f any, size int64) int64 {
 	s, ok := f.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/internal/gitlfs"
 )
 
-// ErrPage says what a page is, and how to get the file.
+// ErrPage explains a page, and how to get the file.
 var ErrPage = errors.New("it is an HTML page, not the file that it offers: open it in a browser, and download the file that it leads to")
 
 // headSize is how many bytes of a file are looked at.
@@ -29,8 +29,8 @@ func Check(head []byte) error {
 	return nil
 }
 
-// CheckReader does what [Check] does, and reads the first bytes only. What can't be read is
-// no such file.
+// CheckReader is like [Check], and reads only the first bytes. If they can't be read it
+// returns nil.
 func CheckReader(r io.ReaderAt) error {
 	head := make([]byte, headSize)
 	n, _ := r.ReadAt(head, 0)

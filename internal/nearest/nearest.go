@@ -9,24 +9,24 @@ import (
 )
 
 // Names come from files, so the work that they can cause is bounded: this many
-// are measured by their letters, and only so much of each. Beyond, a name is
-// still found where it holds the wanted one.
+// are compared by their letters, and only so much of each. Of the others, a
+// name is still found if it contains the wanted one.
 const (
 	maxMeasured = 20_000
 	maxLength   = 128
 )
 
-// Scores of the ways in which names are alike, the best lowest; a name that
-// holds the wanted one scores what it has besides.
+// Scores of the kinds of similarity, the best lowest; the score of a name that
+// contains the wanted one is the length of the rest.
 const (
 	byLetters = 100_000
 	byPart    = 200_000
 )
 
 // Names finds up to n of names that are most like name, best first: those that
-// hold it, those a few letters away from it or from its end (the beginning of a
-// path is often left out), then those that share its last part. Where nothing
-// is alike the list is empty.
+// contain it, those a few letters away from it or from its end (the beginning
+// of a path is often left out), then those that share its last part. If no name
+// is similar the list is empty.
 func Names(name string, names []string, n int) []string {
 	type scored struct {
 		name  string
@@ -63,7 +63,7 @@ func Names(name string, names []string, n int) []string {
 	}
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	if len(found) > 0 && found[0].score < byPart {
-		// Beside a good guess the far ones only distract.
+		// After a good guess the distant ones only distract.
 		far := max(byLetters, found[0].score) + max(2, 2*(found[0].score-byLetters))
 		found = slices.DeleteFunc(found, func(s scored) bool { return s.score > far })
 	}
@@ -86,9 +86,9 @@ func lastParts(path string, n int) string {
 	return path
 }
 
-// Distance returns the number of letters to put in, take out, change or swap
-// with their neighbour to make b of a; anything above limit is limit+1. Of long
-// names only the ends are compared, where names differ most.
+// Distance returns the number of letters to insert, delete, change or swap with
+// their neighbour to turn a into b; anything above limit is limit+1. For long
+// names only the ends are compared, because names differ most there.
 func Distance(a, b string, limit int) int {
 	a, b = end(a), end(b)
 	if d := len(a) - len(b); d > limit || -d > limit {

@@ -13,14 +13,14 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// LimitError says that an object graph would take more memory than it may.
+// LimitError reports that an object graph would exceed the memory limit.
 type LimitError struct {
 	Bytes int   // the encoded graph's length
-	Need  int64 // what it would take
-	Most  int64 // what it may
+	Need  int64 // memory it would use
+	Most  int64 // memory limit
 }
 
-// Error says how much memory the graph would take, and how much it may.
+// Error returns the memory that the graph would use, and the limit.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("the object graph's %d bytes would take about %d in memory, the most is %d", e.Bytes, e.Need, e.Most)
 }
@@ -45,13 +45,13 @@ func Decode(raw []byte, most int64) (*pb.TrackableObjectGraph, error) {
 	return g, nil
 }
 
-// partSize is how long an encoded graph's parts are at least that are decoded
-// beside each other.
+// partSize is the minimum length of parts of an encoded graph that are decoded
+// in parallel.
 const partSize = 64 << 10
 
 // split cuts an encoded graph between fields into at most so many parts of about
-// the same length. Each is an encoded graph: what is encoded one behind the other
-// is merged when it is decoded.
+// the same length. Each is an encoded graph: decoding the concatenation of
+// encodings merges them.
 func split(raw []byte, most int) (parts [][]byte) {
 	most = min(most, len(raw)/partSize)
 	for n := most; n > 1; n-- {
@@ -59,7 +59,7 @@ func split(raw []byte, most int) (parts [][]byte) {
 		for end < len(raw)/n {
 			_, _, size := protowire.ConsumeField(raw[end:])
 			if size < 0 {
-				return nil // who decodes it says so
+				return nil // its decoder reports it
 			}
 			end += size
 		}
@@ -69,8 +69,8 @@ func split(raw []byte, most int) (parts [][]byte) {
 	return append(parts, raw)
 }
 
-// decodeParts decodes the parts of a graph beside each other; nil where there is
-// one only, or where one can't be decoded.
+// decodeParts decodes the parts of a graph in parallel. It returns nil if there
+// is only one, or if one can't be decoded.
 func decodeParts(parts [][]byte) *pb.TrackableObjectGraph {
 	if len(parts) < 2 {
 		return nil
@@ -101,7 +101,7 @@ func decodeParts(parts [][]byte) *pb.TrackableObjectGraph {
 	return g
 }
 
-// What a message takes in memory together with its place in a list.
+// Memory of a message together with its entry in a list.
 const (
 	pointer      = int64(unsafe.Sizeof(uintptr(0)))
 	nodeMemory   = pointer + int64(unsafe.Sizeof(pb.TrackableObject{}))
@@ -114,13 +114,13 @@ const (
 	maxNodeField = 5
 )
 
-// memory is what each field of a node takes.
+// memory is the memory of each field of a node.
 var memory = [maxNodeField + 1]int64{1: childMemory, 2: valueMemory, 3: slotMemory, 4: saverMemory, 5: hasMemory}
 
-// NodeMemory is what the message of a node without fields takes in memory.
+// NodeMemory is the memory of the message of a node without fields.
 const NodeMemory = nodeMemory
 
-// FieldMemory returns what a field of a node takes in memory.
+// FieldMemory returns the memory of a field of a node.
 func FieldMemory(number int) int64 {
 	if number > maxNodeField {
 		return 0
@@ -128,9 +128,9 @@ func FieldMemory(number int) int64 {
 	return memory[number]
 }
 
-// Memory returns what the messages of an encoded object graph take once they
-// are decoded: an empty node, which is two bytes, takes sixty times that. It
-// allocates nothing; what can't be decoded isn't counted.
+// Memory returns the memory of the decoded messages of an encoded object graph.
+// An empty node, which is two bytes, takes sixty times that. It allocates
+// nothing; parts that can't be decoded aren't counted.
 func Memory(raw []byte) int64 {
 	var total int64
 	eachMessage(raw, func(num protowire.Number, node []byte) {
@@ -147,8 +147,8 @@ func Memory(raw []byte) int64 {
 	return total
 }
 
-// eachMessage calls f for each field of b that has a length, up to what can't be
-// decoded.
+// eachMessage calls f for each field of b that has a length, up to one that
+// can't be decoded.
 func eachMessage(b []byte, f func(num protowire.Number, v []byte)) {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)

@@ -43,7 +43,7 @@ func TestMemoryCountsEveryMessage(t *testing.T) {
 		if got := Memory(raw); got <= empty {
 			t.Errorf("%s: %d bytes, an empty node takes %d", name, got, empty)
 		}
-		for i := range raw { // what is cut short ends no walk in a panic
+		for i := range raw { // a truncated message never causes a panic
 			Memory(raw[:i])
 		}
 	}

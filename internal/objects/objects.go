@@ -15,8 +15,8 @@ import (
 const Value = "VARIABLE_VALUE"
 
 // IsOptimizer reports whether a node is an optimizer: it owns slot variables, as
-// tf_keras's do, or holds what only optimizers have, a learning rate and a count
-// of steps.
+// tf_keras's do, or has the children that only optimizers have, a learning rate
+// and a count of steps.
 func IsOptimizer(n *pb.TrackableObject) bool {
 	if len(n.SlotVariables) > 0 {
 		return true
@@ -33,17 +33,17 @@ func IsOptimizer(n *pb.TrackableObject) bool {
 	return rate && steps
 }
 
-// Tree is a graph's spanning tree. An object hangs on the first edge that leads
-// to it, breadth first and not by way of an optimizer; only what nothing else
-// holds hangs below the optimizer, so that a layer's variables are found in the
-// layer.
+// Tree is a graph's spanning tree. An object's parent is on the first edge that
+// leads to it, breadth first and not through an optimizer. Only objects that
+// nothing else references are below the optimizer, so that a layer's variables
+// are found in the layer.
 type Tree struct {
-	Parent []int32 // of each node; -1 for the root and for what it doesn't reach
+	Parent []int32 // of each node; -1 for the root and for nodes it doesn't reach
 	Edge   []int32 // which of the parent's children it is
 	Order  []int32 // the nodes that the root reaches, parents first
-	// Optimizer says of each node whether it is an optimizer.
+	// Optimizer reports for each node whether it is an optimizer.
 	Optimizer []bool
-	// State says of each node whether it hangs below an optimizer.
+	// State reports for each node whether it is below an optimizer.
 	State []bool
 
 	nodes []*pb.TrackableObject
@@ -93,8 +93,8 @@ func NewTree(nodes []*pb.TrackableObject) *Tree {
 // memory.
 const MaxPath = 512
 
-// Path returns the way to a node in the tree, edges joined by "/"; "" for the
-// root and for what the root doesn't reach.
+// Path returns the path to a node in the tree, edges joined by "/"; "" for the
+// root and for nodes it doesn't reach.
 func (t *Tree) Path(i int) string {
 	var labels []string
 	for n, at := 0, int32(i); t.Parent[at] >= 0; at = t.Parent[at] {
@@ -110,12 +110,12 @@ func (t *Tree) Path(i int) string {
 }
 
 // Key finds the checkpoint key of the value to which path leads from the root:
-// edges joined by "/", after a variable the name of a slot. Any way to the
-// object will do. ok is false where there is none.
+// edges joined by "/", after a variable the name of a slot. Any path to the
+// object is accepted. ok is false if there is none.
 func Key(nodes []*pb.TrackableObject, path string) (key string, ok bool) {
 	type place struct {
 		node int32
-		at   int // how much of the path lies behind
+		at   int // length of the consumed part of the path
 	}
 	if len(nodes) == 0 || path == "" {
 		return "", false

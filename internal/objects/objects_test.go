@@ -15,7 +15,7 @@ func variable(key string) *pb.TrackableObject {
 }
 
 // keras3 returns a graph as Keras 3 saves it: the optimizer's list is the
-// shorter way to the kernel, and gives it its key.
+// shorter path to the kernel, and determines its key.
 func keras3() []*pb.TrackableObject {
 	return []*pb.TrackableObject{
 		{Children: []*pb.ObjectReference{edge("optimizer", 1), edge("model", 2)}},

@@ -3,27 +3,27 @@ package pb
 import "google.golang.org/protobuf/encoding/protowire"
 
 // Fields steps through the fields of an encoded message, for readers that would decode
-// much more with the message's type than they keep. What has a length is in Bytes, a
-// varint in Varint; fields of other types are passed over. What can't be decoded ends
-// the steps, and leaves Bad set.
+// much more with the message's type than they keep. The value of a field with a length
+// is in Bytes, a varint in Varint; fields of other types are skipped. A field that
+// can't be decoded ends the iteration and sets Bad.
 type Fields struct {
-	// Rest is what comes after the field, at first the whole message.
+	// Rest is the message after the field, at first the whole message.
 	Rest []byte
 	// Number is the field's.
 	Number protowire.Number
 	// Varint is the value of a field that is a number.
 	Varint uint64
-	// Bytes is the value of a field that has a length; nil where it is a number.
+	// Bytes is the value of a field that has a length; nil for a number.
 	Bytes []byte
-	// Passed says that fields of other types were passed over.
+	// Passed reports whether fields of other types were skipped.
 	Passed bool
-	// Bad says that the message can't be decoded.
+	// Bad reports whether the message can't be decoded.
 	Bad bool
 }
 
 // Next steps to the next field, and reports whether there is one.
 func (f *Fields) Next() bool {
-	// What has a length, mostly a short one.
+	// A field with a length, mostly a short one.
 	if b := f.Rest; len(b) >= 2 && b[0]&0x87 == byte(protowire.BytesType) && b[0] >= 1<<3 && b[1] < 0x80 {
 		if n := 2 + int(b[1]); n <= len(b) {
 			f.Number, f.Bytes, f.Rest = protowire.Number(b[0]>>3), b[2:n], b[n:]
@@ -73,8 +73,7 @@ func (f *Fields) any() bool {
 // Text returns the field's bytes as a string that shares their memory.
 func (f *Fields) Text() string { return view(f.Bytes) }
 
-// tagOf does what protowire.ConsumeTag does, whose way is long for a tag of one
-// byte.
+// tagOf is protowire.ConsumeTag with a fast path for a tag of one byte.
 func tagOf(b []byte) (protowire.Number, protowire.Type, int) {
 	if t := b[0]; t < 0x80 && t >= 1<<3 && t&7 <= 5 {
 		return protowire.Number(t >> 3), protowire.Type(t & 7), 1
@@ -82,8 +81,8 @@ func tagOf(b []byte) (protowire.Number, protowire.Type, int) {
 	return protowire.ConsumeTag(b)
 }
 
-// varintOf does what protowire.ConsumeVarint does, which isn't inlined, for a
-// number of one byte.
+// varintOf is protowire.ConsumeVarint, which isn't inlined, with a fast path
+// for a number of one byte.
 func varintOf(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1

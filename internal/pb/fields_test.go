@@ -8,8 +8,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// TestFieldsStepsThroughWhatAMessageHolds: long and short, numbers and bytes, those of
-// other types left out, up to what can't be decoded.
+// TestFieldsStepsThroughWhatAMessageHolds checks long and short fields, numbers and
+// bytes; those of other types are skipped, and the iteration ends at one that can't be
+// decoded.
 func TestFieldsStepsThroughWhatAMessageHolds(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), 300)
 	var b []byte
@@ -46,8 +47,9 @@ func TestFieldsStepsThroughWhatAMessageHolds(t *testing.T) {
 	}
 }
 
-// TestFieldsOfEveryLength: fields with a length follow each other, at the lengths and
-// numbers where their encoding grows; a cut anywhere is a fault, unless between two.
+// TestFieldsOfEveryLength checks adjacent fields with a length, at the lengths and
+// numbers at which their encoding grows. A cut anywhere is a fault, unless between
+// two.
 func TestFieldsOfEveryLength(t *testing.T) {
 	var b []byte
 	type field struct {
@@ -84,8 +86,8 @@ func TestFieldsOfEveryLength(t *testing.T) {
 	}
 }
 
-// TestUnmarshalButLeavesAFieldEncoded: what stands before, between and behind is decoded,
-// and a fault is where it is in the whole message.
+// TestUnmarshalButLeavesAFieldEncoded checks that the fields before, between and after
+// are decoded, and that the offset of a fault is that in the whole message.
 func TestUnmarshalButLeavesAFieldEncoded(t *testing.T) {
 	one, two := &NodeDef{Name: "one"}, &NodeDef{Name: "two", Op: "NoOp"}
 	pieces := [][]byte{

@@ -11,10 +11,10 @@ import (
 // message.
 type Lazy[M any] struct {
 	message *M
-	encoded []byte // where message is nil
+	encoded []byte // if message is nil
 }
 
-// LazyOf returns m where a lazy one is wanted.
+// LazyOf returns m as a lazy message.
 func LazyOf[M any](m *M) Lazy[M] { return Lazy[M]{message: m} }
 
 // Get returns the message, decoded anew by each call unless [LazyOf] made it.
@@ -34,8 +34,8 @@ func (l *Lazy[M]) Encoded() []byte {
 	return l.encoded
 }
 
-// more adds what a later occurrence of the field says: messages that follow each other
-// encode the one that they are merged to.
+// more adds a later occurrence of the field: the concatenation of encoded messages
+// encodes their merger.
 func (l *Lazy[M]) more(b []byte) {
 	if l.encoded == nil {
 		l.encoded = b[:len(b):len(b)]
@@ -58,7 +58,8 @@ func (l *Lazy[M]) append(b []byte, s *sizes) []byte {
 	return append(b, l.encoded...)
 }
 
-// lazy is what the text format and [Memory] know of a field that is decoded lazily.
+// lazy is the interface that the text format and [Memory] use for a field that is
+// decoded lazily.
 type lazy interface {
 	inside() reflect.Type      // of the message
 	decoded() (Message, error) // as Get
@@ -95,7 +96,8 @@ func (l *Lazy[M]) begin() reflect.Value {
 func (l *Lazy[M]) encode(m Message) { *l = Lazy[M]{encoded: m.Marshal()} }
 
 // StringAt returns the string to which a path of field numbers leads in an encoded
-// message, of several the last one; "" where there is none. Nothing else is decoded.
+// message, the last one if there are several, "" if there is none. Nothing else is
+// decoded.
 func StringAt(b []byte, path ...protowire.Number) string {
 	for _, number := range path {
 		var found []byte

@@ -6,11 +6,11 @@ import (
 )
 
 // mapEntry is an entry of a map. Maps are lists of entries in the order of the
-// file, so that what was read is written as it was.
+// file, so that a message that was read is written unchanged.
 type mapEntry[K cmp.Ordered, V any] interface{ entry() (K, V) }
 
-// Lookup finds a key's value. Where a file has a key twice, the last entry
-// counts, as protobuf has it.
+// Lookup finds a key's value. If a file has a key twice, the last entry counts,
+// as in protobuf.
 func Lookup[E mapEntry[K, V], K cmp.Ordered, V any](entries []E, key K) (V, bool) {
 	for _, e := range slices.Backward(entries) {
 		if k, v := e.entry(); k == key {

@@ -7,25 +7,25 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Memory returns about how many bytes an encoded message takes once it is
-// decoded into one of m's type, strings and bytes left out, which share the
-// encoded ones' memory. An empty message inside another takes two bytes encoded
-// and a hundred decoded, so a reader of foreign files asks this first. What
-// can't be decoded isn't counted; nothing is allocated.
+// Memory returns the approximate size of an encoded message once it is decoded
+// into one of m's type, without strings and bytes, which share the encoded
+// ones' memory. An empty message inside another takes two bytes encoded and a
+// hundred decoded, so a reader of foreign files checks this first. Parts that
+// can't be decoded aren't counted; nothing is allocated.
 func Memory(m Message, b []byte) int64 {
 	t := reflect.TypeOf(m).Elem()
 	return int64(t.Size()) + costsOf(t).memory(b, 0)
 }
 
-// costs are what the fields of a message take. Messages lead to each other, so each
-// finds out about its own when it is first met.
+// costs are the sizes of the fields of a message. Messages may contain each other,
+// so the costs of each are computed when it is first met.
 type costs struct {
 	message reflect.Type
 	once    sync.Once
 	fields  []fieldCost // by number
 }
 
-// fieldCost is what one occurrence of a field takes.
+// fieldCost is the memory of one occurrence of a field.
 type fieldCost struct {
 	size   int64  // of the message or the element with its place in a list
 	inside *costs // of the message; nil for a scalar
@@ -75,7 +75,7 @@ func (c *costs) fill() {
 	}
 }
 
-// memory returns what the fields of an encoded message take.
+// memory returns the memory of the fields of an encoded message.
 func (c *costs) memory(b []byte, depth int) int64 {
 	if depth > maxDepth {
 		return 0

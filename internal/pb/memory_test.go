@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/internal/testkit/detector"
 )
 
-// TestMemoryCountsWhatDecodingTakes compares with what the runtime says.
+// TestMemoryCountsWhatDecodingTakes compares with the runtime's counts.
 func TestMemoryCountsWhatDecodingTakes(t *testing.T) {
 	if detector.Racing {
 		t.Skip("what a list grows by is allocated twice for the race detector")
@@ -43,7 +43,7 @@ func TestMemoryCountsWhatDecodingTakes(t *testing.T) {
 		if got := Memory(m, b); got < took*2/3 || got > took*3/2 {
 			t.Errorf("%s: %d bytes are said to be taken, %d were", name, got, took)
 		}
-		for i := range min(len(b), 200) { // what is cut short ends no walk in a panic
+		for i := range min(len(b), 200) { // a truncated message never causes a panic
 			Memory(m, b[:i])
 		}
 	}

@@ -150,7 +150,7 @@ func TestMapsKeepTheirOrder(t *testing.T) {
 }
 
 func TestMapEntriesAreWrittenWhole(t *testing.T) {
-	// Protobuf writes key and value of an entry even where they are zero.
+	// Protobuf writes key and value of an entry even if they are zero.
 	f := FunctionDef{
 		ResourceArgUniqueId: []*Uint32Uint32Entry{{}},
 		ArgAttr:             []*Uint32ArgAttrsEntry{{Key: 1}},
@@ -231,7 +231,7 @@ func TestLengthsAreComputedOnce(t *testing.T) {
 	}
 }
 
-// FuzzMessages decodes arbitrary bytes as every message. What is accepted is
+// FuzzMessages decodes arbitrary bytes as every message. Accepted ones are
 // encoded again and must decode to the same.
 func FuzzMessages(f *testing.F) {
 	f.Add((&TrackableObjectGraph{Nodes: []*TrackableObject{{Children: []*ObjectReference{{NodeId: 1, LocalName: "a"}}, HasCheckpointValues: &BoolValue{Value: true}}}}).Marshal())

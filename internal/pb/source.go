@@ -8,11 +8,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Source is an encoded message in memory or in a file, of which parts are read when
-// somebody asks for them. The zero Source is an empty message.
+// Source is an encoded message in memory or in a file, of which parts are read on
+// demand. The zero Source is an empty message.
 type Source struct {
 	data      []byte
-	file      io.ReaderAt // where data is nil
+	file      io.ReaderAt // if data is nil
 	off, size int64       // in the file
 }
 
@@ -33,8 +33,8 @@ func (s Source) Slice(off, n int64) Source {
 	return Source{file: s.file, off: s.off + off, size: n}
 }
 
-// Read returns the encoded message. It shares the memory of one that is there, and is the
-// caller's alone where it comes from a file.
+// Read returns the encoded message. It shares the memory of a message in memory, and is
+// the caller's alone if it comes from a file.
 func (s Source) Read() ([]byte, error) {
 	if s.file == nil {
 		return s.data, nil
@@ -43,7 +43,7 @@ func (s Source) Read() ([]byte, error) {
 	return b, s.readAt(b, 0)
 }
 
-// ReadInto does what Read does, in buf where that has room for the message.
+// ReadInto is like Read, but uses buf if that has room for the message.
 func (s Source) ReadInto(buf []byte) ([]byte, error) {
 	if s.file == nil {
 		return s.data, nil
@@ -80,8 +80,8 @@ func Join(parts []Source) (Source, error) {
 	return InMemory(all), nil
 }
 
-// Parts steps through the fields of a message, of which those that have a length aren't
-// read. Where it ends, Err tells of a message that can't be decoded or read.
+// Parts steps through the fields of a message, without reading those that have a
+// length. At the end, Err is the error of a message that can't be decoded or read.
 type Parts struct {
 	// Number is the field's.
 	Number protowire.Number
@@ -90,14 +90,14 @@ type Parts struct {
 	// Part is the value of a field that has a length, if Whole.
 	Part  Source
 	Whole bool
-	// Err says why the steps ended; nil at the message's end.
+	// Err is the error that ended the iteration; nil at the message's end.
 	Err error
 
 	from        Source
 	begin, next int64  // of the field and of the one after it
 	large       []byte // a part that is larger than the window
-	window      []byte // what was read of the message
-	at          int64  // where that begins
+	window      []byte // the part of the message read
+	at          int64  // its offset
 }
 
 // Parts returns the steps through the message's fields.
@@ -119,10 +119,10 @@ func (p *Parts) Over(s Source) *Parts {
 	return p
 }
 
-// windowSize is how many bytes are read at once where lengths and numbers are looked for.
+// windowSize is the number of bytes read at once to find lengths and numbers.
 const windowSize = 8 << 10
 
-// peek returns what comes from a place on, n bytes at least unless the message ends.
+// peek returns the bytes from an offset on, at least n unless the message ends.
 func (p *Parts) peek(off int64, n int) ([]byte, error) {
 	n = int(min(int64(n), p.from.size-off))
 	if off >= p.at && off+int64(n) <= p.at+int64(len(p.window)) {
@@ -140,7 +140,7 @@ func (p *Parts) peek(off int64, n int) ([]byte, error) {
 	return p.window, nil
 }
 
-// Head returns the beginning of the part, n bytes where it has as many. It is good until
+// Head returns the beginning of the part, n bytes if it has as many. It is valid until
 // the next step.
 func (p *Parts) Head(n int) ([]byte, error) {
 	n = int(min(int64(n), p.Part.size))
@@ -151,7 +151,7 @@ func (p *Parts) Head(n int) ([]byte, error) {
 	return b[:n:n], nil
 }
 
-// Offset returns where in the message the part begins.
+// Offset returns the offset of the part in the message.
 func (p *Parts) Offset() int64 { return p.next - p.Part.size }
 
 // Bytes returns the part. It is good until the next step.
@@ -163,7 +163,7 @@ func (p *Parts) Bytes() ([]byte, error) {
 	return p.large, p.Part.readAt(p.large, 0)
 }
 
-// ErrFields says that a message can't be taken apart.
+// ErrFields reports that a message can't be split into fields.
 var ErrFields = errors.New("its fields can't be told apart")
 
 // Next steps to the next field, and reports whether there is one. Fields that are neither
@@ -215,7 +215,7 @@ func (p *Parts) Next() bool {
 // and all others are returned as a message without them.
 func (s Source) Split(each func(*Parts) error, numbers ...protowire.Number) (rest Source, err error) {
 	var others []Source
-	from := int64(0) // what comes since the last field that was taken
+	from := int64(0) // start of the bytes after the last field that was taken
 	p := s.Parts()
 	for p.Next() {
 		if !p.Whole || !slices.Contains(numbers, p.Number) {
@@ -232,7 +232,7 @@ func (s Source) Split(each func(*Parts) error, numbers ...protowire.Number) (res
 	if p.Err != nil && p.Err != ErrFields {
 		return Source{}, p.Err
 	}
-	if from < s.size { // with what holds no whole field, of which its reader says more
+	if from < s.size { // including bytes that hold no whole field, which their reader reports
 		others = append(others, s.Slice(from, s.size-from))
 	}
 	return Join(others)

@@ -16,7 +16,7 @@ type textField struct {
 	list     bool
 	isMap    bool
 	member   bool // of the oneof whose member Which names
-	optional bool // with a field HasX behind it
+	optional bool // with a field HasX after it
 }
 
 var textFields sync.Map // of reflect.Type to []textField
@@ -52,7 +52,7 @@ func fieldsOf(t reflect.Type) []textField {
 	return out
 }
 
-// enum is what every generated enum is.
+// enum is the interface of every generated enum.
 type enum interface {
 	String() string
 	byName(string) (int32, bool)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A TextError says where a message in text format is wrong.
+// A TextError reports the place of a fault in a message in text format.
 type TextError struct {
 	Line, Column int // both from 1; a column is a byte
 	Reason       string
@@ -22,8 +22,8 @@ func (e *TextError) Error() string {
 // a number) or a quoted string.
 type lexer struct {
 	text string
-	at   int    // where the token begins
-	tok  string // as it stands in the text; "" at the end
+	at   int    // offset of the token
+	tok  string // as in the text; "" at the end
 }
 
 func (l *lexer) fail(format string, args ...any) error {
@@ -96,7 +96,7 @@ func exponent(s string) bool {
 
 func (l *lexer) quoted() bool { return l.tok != "" && (l.tok[0] == '"' || l.tok[0] == '\'') }
 
-// unquote appends the bytes that the token, a quoted string, stands for to out.
+// unquote appends the bytes of the token, a quoted string, to out.
 func (l *lexer) unquote(out []byte) ([]byte, error) {
 	s := l.tok[1 : len(l.tok)-1]
 	for i := 0; i < len(s); {

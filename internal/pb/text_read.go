@@ -29,7 +29,7 @@ type textReader struct {
 	depth int
 }
 
-// take moves on if the token is one of these, and gives it.
+// take advances if the token is one of these, and returns it.
 func (r *textReader) take(any ...string) (string, error) {
 	tok := r.tok
 	if !slices.Contains(any, tok) {
@@ -160,7 +160,7 @@ func (r *textReader) elements(f textField, list reflect.Value) error {
 	return r.next()
 }
 
-// firstOf returns err, or other where there is none.
+// firstOf returns err, or other if err is nil.
 func firstOf(err, other error) error {
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func closing(open string) string {
 	return "}"
 }
 
-// strings reads strings, which are one where they follow each other.
+// strings reads strings; adjacent ones are one string.
 func (r *textReader) strings(name string) ([]byte, error) {
 	if !r.quoted() {
 		return nil, r.fail("%s must be a string, not %q", name, r.tok)
@@ -302,7 +302,7 @@ func parseFloat(s string, bits int) (float64, bool) {
 	return v, err == nil
 }
 
-// any reads a message that stands in an Any under the name of its type.
+// any reads a message in an Any, after the name of its type.
 func (r *textReader) any(v reflect.Value) error {
 	a, ok := v.Addr().Interface().(*Any)
 	if !ok {
@@ -346,8 +346,8 @@ func (r *textReader) any(v reflect.Value) error {
 	return nil
 }
 
-// unknown reads a field that stands under its number. The form of its value is
-// its wire type: 0x with 8 or 16 digits is a fixed one.
+// unknown reads a field written with its number. The form of its value
+// determines its wire type: 0x with 8 or 16 digits is a fixed one.
 func (r *textReader) unknown(to *[]byte) error {
 	n, err := strconv.ParseInt(r.tok, 10, 32)
 	num := protowire.Number(n)

@@ -52,8 +52,8 @@ func TestTextFormsAreRead(t *testing.T) {
 	}
 }
 
-// TestEscapesEndAfterTheirDigits: what stands behind an escape is read for itself; the
-// results are those of protobuf's text_format.
+// TestEscapesEndAfterTheirDigits checks that the text after an escape is read
+// separately; the results are those of protobuf's text_format.
 func TestEscapesEndAfterTheirDigits(t *testing.T) {
 	for in, want := range map[string]string{
 		`\x414`: "A4", `\x4g`: "\x04g", `\1234`: "S4", `\7x`: "\x07x", `\18`: "\x018", `\u00e99`: "\u00e99", `\U0001F6004`: "\U0001F6004",
@@ -208,8 +208,8 @@ func TestUnknownFieldsStandInTextByNumber(t *testing.T) {
 	}
 }
 
-// FuzzText reads arbitrary text as several messages. What is accepted is
-// written and must read the same.
+// FuzzText reads arbitrary text as several messages. Accepted ones are written
+// and must read the same.
 func FuzzText(f *testing.F) {
 	for _, name := range []string{"tensorflow.NodeDef.odd", "tensorflow.StructuredValue.odd", "tensorflow.TensorProto.odd", "tensorflow.MetaGraphDef.any"} {
 		f.Add(string(fixture(f, name+".pbtxt")))
@@ -256,8 +256,9 @@ func TestLazyMessagesAreWrittenAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestALazyMessageIsOneWithWhatFollows: a field that comes twice is merged, as protobuf has
-// it, whether its message is decoded when it is read or later; what isn't there stays away.
+// TestALazyMessageIsOneWithWhatFollows checks that a field that occurs twice is merged, as
+// in protobuf, whether its message is decoded when it is read or later. A missing field
+// stays missing.
 func TestALazyMessageIsOneWithWhatFollows(t *testing.T) {
 	first := &SavedObjectGraph{Nodes: []*SavedObject{{RegisteredName: "a"}}}
 	second := &SavedObjectGraph{Nodes: []*SavedObject{{RegisteredName: "b"}}}

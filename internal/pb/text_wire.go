@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// TextType tells [AppendText] about a message's fields.
+// TextType describes a message's fields for [AppendText].
 type TextType interface {
 	// TextField returns the field of a name.
 	TextField(name string) (f TextField, ok bool)
@@ -26,7 +26,7 @@ type TextField struct {
 	Packed   bool
 	Message  TextType                        // of messages and groups
 	Enum     func(name string) (int32, bool) // of enums
-	Append   func(b []byte, v uint64) []byte // encodes a number, given as 64 bits: floats as doubles; without its tag where Packed
+	Append   func(b []byte, v uint64) []byte // encodes a number, passed as 64 bits: floats as doubles; without its tag if Packed
 }
 
 // textTypes are the Go types of numbers.
@@ -38,8 +38,8 @@ var textTypes = map[string]reflect.Type{
 	"uint64": reflect.TypeFor[uint64](), "fixed64": reflect.TypeFor[uint64](),
 }
 
-// AppendText appends to b, encoded, a message in text format whose type is known at run
-// time only. Fields stand in the order of their numbers.
+// AppendText appends to b, encoded, a message in text format whose type is known only
+// at run time. Fields are in the order of their numbers.
 func AppendText(b, text []byte, t TextType) ([]byte, error) {
 	r := textReader{lexer: lexer{text: string(text)}}
 	if err := r.next(); err != nil {

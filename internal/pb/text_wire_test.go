@@ -103,7 +103,7 @@ func TestTextOfTypesKnownAtRunTime(t *testing.T) {
 			t.Errorf("%.60s: %x, error %v, want aa%s", text, got, err, want)
 		}
 	}
-	// The deepest that there may be, beside others as deep.
+	// The maximum depth, next to others as deep.
 	deep := strings.Repeat("m {", maxDepth-1) + strings.Repeat("}", maxDepth-1)
 	if _, err := AppendText(nil, []byte("ms {} ms {} "+deep), textMessage()); err != nil {
 		t.Error(err)

@@ -14,8 +14,8 @@ import (
 )
 
 // MarshalText returns the message in protobuf's text format, as TensorFlow's
-// Python writes .pbtxt files. Fields that this package doesn't know stand
-// behind the others by number, and are read again by [UnmarshalText].
+// Python writes .pbtxt files. Fields unknown to this package follow the others
+// by number, and [UnmarshalText] can read them.
 func MarshalText(m Message) []byte {
 	var w textWriter
 	w.message(reflect.ValueOf(m).Elem())
@@ -35,7 +35,7 @@ func (w *textWriter) line(format string, args ...any) {
 	w.buf = append(w.buf, '\n')
 }
 
-// block writes "head {", what body writes, and "}".
+// block writes "head {", the output of body, and "}".
 func (w *textWriter) block(head string, body func()) {
 	w.line("%s {", head)
 	w.depth++
@@ -75,7 +75,7 @@ func (w *textWriter) field(f textField, x reflect.Value) {
 	if f.kind == "message" {
 		w.block(f.name, func() {
 			if l := lazyOf(x); l != nil {
-				m, _ := l.decoded() // what comes before a fault, as Unmarshal leaves it
+				m, _ := l.decoded() // the part before a fault, as Unmarshal leaves it
 				x = reflect.ValueOf(m)
 			}
 			if !x.IsNil() {

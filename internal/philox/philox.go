@@ -1,6 +1,7 @@
 // Package philox is the Philox 4x32-10 counter-based generator of random
-// numbers, with TensorFlow's ways to make floats and integers of its bits
-// (tensorflow/core/lib/random): the same key and counter give the same numbers.
+// numbers, with TensorFlow's conversions of its bits to floats and integers
+// (tensorflow/core/lib/random): the same key and counter produce the same
+// numbers.
 package philox
 
 import "math"
@@ -19,8 +20,8 @@ func New(key uint64, lo, hi uint64) Generator {
 	}
 }
 
-// FromSeed makes a generator of two seeds as TensorFlow's stateless ops do: the
-// seeds are scrambled, so that similar ones give unrelated numbers.
+// FromSeed returns a generator for two seeds as TensorFlow's stateless ops do:
+// the seeds are scrambled, so that similar ones produce unrelated numbers.
 func FromSeed(a, b uint64) Generator {
 	g := Generator{Key: [2]uint32{0x3ec8f720, 0x02461e29}}
 	g.Counter = [4]uint32{uint32(a), uint32(a >> 32), uint32(b), uint32(b >> 32)}
@@ -28,16 +29,16 @@ func FromSeed(a, b uint64) Generator {
 	return Generator{Key: [2]uint32{mix[0], mix[1]}, Counter: [4]uint32{0, 0, mix[2], mix[3]}}
 }
 
-// Words returns the key and the counter as they stand in tensors.
+// Words returns the key and the counter in the form of tensors.
 func (g *Generator) Words() (key, lo, hi uint64) {
 	return uint64(g.Key[0]) | uint64(g.Key[1])<<32,
 		uint64(g.Counter[0]) | uint64(g.Counter[1])<<32,
 		uint64(g.Counter[2]) | uint64(g.Counter[3])<<32
 }
 
-// Skip moves the counter on by n blocks. As in TensorFlow, what the upper half of
-// n carries over is lost where the lower half's carry makes it zero: n counts
-// back where it is negative.
+// Skip advances the counter by n blocks. As in TensorFlow, the carry from the
+// upper half of n is lost if the lower half's carry makes it zero. A negative n
+// counts back.
 func (g *Generator) Skip(n uint64) {
 	lo, hi := uint32(n), uint32(n>>32)
 	if g.Counter[0] += lo; g.Counter[0] < lo {
@@ -95,12 +96,12 @@ func Normal64(x [4]uint32) (a, b float64) {
 	return sin * r, cos * r
 }
 
-// Reserved is how many words a number of a distribution that draws again may
-// use, so that each number has a place of its own in the stream.
+// Reserved is the number of words that a number may use in a distribution that
+// draws again, so that each number has a fixed place in the stream.
 const Reserved = 256
 
-// Truncated32 fills dst with the numbers of group: normal ones, drawn again
-// where they are more than two standard deviations off. A group has four.
+// Truncated32 fills dst with the numbers of group: normal ones, drawn again if
+// they are more than two standard deviations off. A group has four.
 func (g Generator) Truncated32(group uint64, dst *[4]float32) {
 	g.Skip(group * Reserved)
 	n := 0
@@ -120,7 +121,7 @@ func (g Generator) Truncated32(group uint64, dst *[4]float32) {
 	}
 }
 
-// Truncated64 does what Truncated32 does, for float64; a group has two numbers.
+// Truncated64 is like Truncated32, for float64; a group has two numbers.
 func (g Generator) Truncated64(group uint64, dst *[2]float64) {
 	g.Skip(group * Reserved / 2)
 	n := 0

@@ -1,7 +1,7 @@
-// Package pointers numbers pointers. Programs hold variables by the hundred
-// thousand, which were mostly made one after the other and lie so in memory; a
-// walk meets them in that order. Here neighbours in memory are neighbours in the
-// table, which a Go map spreads over all of its memory.
+// Package pointers numbers pointers. Programs have hundreds of thousands of
+// variables. They were mostly created one after the other, so they are adjacent
+// in memory, and a walk visits them in that order. In this table neighbours in
+// memory are neighbours too; a Go map scatters them over all of its memory.
 package pointers
 
 import (
@@ -9,11 +9,11 @@ import (
 	"unsafe"
 )
 
-// Numbers gives pointers to T's numbers from 0 on, in the order in which they are
+// Numbers assigns pointers to T's numbers from 0 on, in the order in which they are
 // added. The zero value is empty. It may be read by many goroutines.
 //
-// The memory is taken in pages of some T's. As T's don't overlap, a place in a page
-// is one T's, and only pages are looked for.
+// The memory is divided into pages of some T's. Because T's don't overlap, a slot
+// of a page belongs to one T, and only pages are looked up.
 type Numbers[T any] struct {
 	list   []*T
 	places []int32 // of each page: the number and one of the pointer at each place, 0 for none
@@ -24,7 +24,7 @@ type Numbers[T any] struct {
 // page is a page of memory with pointers in it.
 type page struct {
 	number uintptr
-	first  int32 // where its places begin, and one; 0 where the slot of the table is free
+	first  int32 // the index of its first slot, plus one; 0 if the entry of the table is free
 }
 
 // perPage is about how many T's a page holds.
@@ -45,7 +45,7 @@ func (s *Numbers[T]) Len() int { return len(s.list) }
 // All lists the pointers by their numbers. It must not be changed.
 func (s *Numbers[T]) All() []*T { return s.list }
 
-// Get returns a pointer's number; ok is false where it has none.
+// Get returns a pointer's number; ok is false if it has none.
 func (s *Numbers[T]) Get(p *T) (n int, ok bool) {
 	if len(s.list) == 0 {
 		return 0, false
@@ -87,7 +87,7 @@ func (s *Numbers[T]) Add(p *T) (n int, there bool) {
 	return len(s.list) - 1, false
 }
 
-// Grow reserves space for so many more pointers, which lie next to each other in memory.
+// Grow reserves space for so many more pointers, which are adjacent in memory.
 func (s *Numbers[T]) Grow(more int) {
 	shift, size, places := s.layout()
 	if need := len(s.list) + more; need > cap(s.list) {
@@ -100,7 +100,7 @@ func (s *Numbers[T]) Grow(more int) {
 	s.growPages(s.used + pages)
 }
 
-// slot returns where a page is in the table, or where it belongs.
+// slot returns the entry of a page in the table, or the free entry for it.
 func (s *Numbers[T]) slot(number uintptr) *page {
 	const golden = 0x9E3779B1
 	mask := uint32(len(s.pages) - 1)

@@ -9,8 +9,8 @@ import (
 
 type object struct{ _ [26]uint64 }
 
-// TestNumbersAreThoseOfAMap, whatever the pointers' distances in memory, also
-// where they come again and in any order.
+// TestNumbersAreThoseOfAMap checks pointers at any distances in memory, also if
+// they are repeated and in any order.
 func TestNumbersAreThoseOfAMap(t *testing.T) {
 	near := make([]object, 5000)
 	far := make([][1 << 16]object, 3)
@@ -61,8 +61,8 @@ func TestNumbersAreThoseOfAMap(t *testing.T) {
 	}
 }
 
-// TestPagesAreFoundAtOnce, however far apart objects lie and whatever lies between
-// them: a search looks at few slots.
+// TestPagesAreFoundAtOnce checks that a search looks at few slots, however far
+// apart objects are and whatever is between them.
 func TestPagesAreFoundAtOnce(t *testing.T) {
 	search := func(name string, s *Numbers[[2]byte]) {
 		steps := 0

@@ -65,11 +65,11 @@ func (k Kind) Packable() bool { return k.Wire() != protowire.BytesType && k != G
 
 // Message describes a message.
 type Message struct {
-	Name   string // with the names of its package and of what it stands in
+	Name   string // with the names of its package and of the enclosing declarations
 	Fields []*Field
 }
 
-// Field returns the field of a name, nil where there is none.
+// Field returns the field of a name, or nil if there is none.
 func (m *Message) Field(name string) *Field {
 	for _, f := range m.Fields {
 		if f.Name == name {
@@ -86,8 +86,8 @@ type Field struct {
 	Kind     Kind
 	Repeated bool
 	Packed   bool // the values are written one after the other
-	// Default is what a number is where there is none, as a number of 64 bits: floats by
-	// their bits as doubles. DefaultBytes is it for strings and bytes.
+	// Default is the value of a missing number, as a number of 64 bits: floats by their
+	// bits as doubles. DefaultBytes is it for strings and bytes.
 	Default      uint64
 	DefaultBytes string
 	Message      *Message // of messages and groups
@@ -119,7 +119,7 @@ type Set struct {
 	enums    map[string]*Enum
 }
 
-// Message returns the message of a full name, nil where there is none.
+// Message returns the message of a full name, or nil if there is none.
 func (s *Set) Message(name string) *Message { return s.messages[name] }
 
 var errBad = errors.New("the descriptors can't be decoded")
@@ -393,8 +393,8 @@ func (f *Field) setDefault(text string) error {
 	return nil
 }
 
-// AppendNumber appends a number, given as 64 bits, floats as doubles, in the field's
-// form, without its tag. What the type can't hold is cut off.
+// AppendNumber appends a number, passed as 64 bits, floats as doubles, in the
+// field's form, without its tag. Bits beyond the type are cut off.
 func (f *Field) AppendNumber(b []byte, v uint64) []byte {
 	switch f.Kind {
 	case Double, Fixed64, Sfixed64:
@@ -449,7 +449,7 @@ func (f *Field) Number(b []byte) (v uint64, n int) {
 	return v, n
 }
 
-// TextField tells of a field for [pb.AppendText].
+// TextField describes a field for [pb.AppendText].
 func (m *Message) TextField(name string) (pb.TextField, bool) {
 	f := m.Field(name)
 	if f == nil {

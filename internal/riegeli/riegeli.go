@@ -1,5 +1,5 @@
-// Package riegeli reads and writes riegeli/records files: sequences of records of bytes, in
-// which TensorFlow splits protocol buffers that are too large for one.
+// Package riegeli reads and writes riegeli/records files: sequences of records of
+// bytes, in which TensorFlow splits protocol buffers that are too large for one.
 //
 //	file          chunk chunk … , interrupted every 64 KiB by a block header
 //	block header  hash of the rest u64 │ bytes since the chunk began u64 │ bytes to its end u64
@@ -8,21 +8,21 @@
 //	              type u8 │ records u56 │ decoded size u64
 //
 // Numbers are little-endian, hashes are HighwayHash64 under a fixed key. A block
-// header stands at every multiple of 64 KiB, wherever in a chunk that is, and isn't
-// counted in sizes. A chunk takes at least as many bytes as it has records, so that
-// chunk's place + record's number is a place of its own for each record, and it
-// ends neither in nor right behind a block header.
+// header is at every multiple of 64 KiB, at any point of a chunk, and isn't counted
+// in sizes. A chunk takes at least as many bytes as it has records, so that the
+// chunk's offset + the record's number identifies each record. It ends neither in
+// nor right after a block header.
 //
 // Types of chunks:
 //
 //	's'  the signature that begins the file, without data
 //	'm'  metadata, 'p' padding: skipped
 //	'r'  records: compression u8 │ size of sizes varint │ sizes │ values
-//	't'  records whose protocol buffers are taken apart by field
+//	't'  records whose protocol buffers are split by field
 //
-// Sizes are a varint a record, values the records one after the other. Where there
-// is a compression ('b' brotli, 'z' zstd, 's' snappy) both are compressed, each behind
-// its decompressed size as a varint. Transposed chunks ('t') are refused: TensorFlow
+// Sizes are a varint a record, values the records one after the other. With a
+// compression ('b' brotli, 'z' zstd, 's' snappy) both are compressed, each after its
+// decompressed size as a varint. Transposed chunks ('t') are refused: TensorFlow
 // doesn't write them.
 package riegeli
 
@@ -51,7 +51,7 @@ type Record struct {
 	Data     []byte
 }
 
-// A FormatError says where a file is damaged.
+// A FormatError reports the place of a file's damage.
 type FormatError struct {
 	Offset int64
 	Err    error
@@ -60,10 +60,10 @@ type FormatError struct {
 // Error names the place.
 func (e *FormatError) Error() string { return fmt.Sprintf("riegeli: at byte %d: %v", e.Offset, e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// ErrLimit says that the records would take more memory than they may.
+// ErrLimit reports that the records would exceed the memory limit.
 var ErrLimit = fmt.Errorf("the records take more memory than they may: %w", errors.ErrUnsupported)
 
 // Is reports whether b begins as a riegeli/records file does.
@@ -98,8 +98,8 @@ type reader struct {
 
 var errShort = errors.New("the file ends in the middle of a chunk")
 
-// chunk reads the chunk that begins at a place, and returns where the next one
-// does.
+// chunk reads the chunk that begins at an offset, and returns the offset of the
+// next one.
 func (r *reader) chunk(begin int64, out *[]Record) (next int64, err error) {
 	header, at, err := r.take(begin, chunkHeaderSize)
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *reader) chunk(begin int64, out *[]Record) (next int64, err error) {
 	return next, err
 }
 
-// boundary returns the first place from at on where a chunk may end.
+// boundary returns the first offset, at or after at, at which a chunk may end.
 func boundary(at int64) int64 {
 	if rest := blockSize - 1 - (at+blockSize-1)%blockSize; rest > usableBlock-1 {
 		at += rest - (usableBlock - 1)
@@ -150,8 +150,8 @@ func boundary(at int64) int64 {
 	return at
 }
 
-// take returns n bytes from a place on, without the block headers among them, and
-// the place behind.
+// take returns n bytes from an offset on, without the block headers among them,
+// and the offset after them.
 func (r *reader) take(at, n int64) ([]byte, int64, error) {
 	var joined []byte
 	for first := true; ; first = false {

@@ -51,7 +51,8 @@ func TestRecordsComeBack(t *testing.T) {
 	}
 }
 
-// TestChunksOfManySmallRecordsArePadded: so that each has a place of its own.
+// TestChunksOfManySmallRecordsArePadded checks the padding that makes each
+// record's position unique.
 func TestChunksOfManySmallRecordsArePadded(t *testing.T) {
 	w := riegelitest.New()
 	first := w.Records('b', make([][]byte, 70_000)...)

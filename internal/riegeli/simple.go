@@ -50,8 +50,7 @@ func (r *reader) simple(begin uint64, data []byte, count int, decoded uint64, ou
 	return nil
 }
 
-// decompress returns the bytes behind a compression. What isn't compressed stays
-// where it is.
+// decompress returns the decompressed bytes. Uncompressed bytes aren't copied.
 func (r *reader) decompress(compression byte, b []byte) ([]byte, error) {
 	if compression == 0 {
 		return b, nil
@@ -85,7 +84,7 @@ func (r *reader) decompress(compression byte, b []byte) ([]byte, error) {
 }
 
 // exactly reads size bytes, after which there must be no more. Memory grows with
-// what is there.
+// the actual data.
 func exactly(src io.Reader, size uint64) ([]byte, error) {
 	var b bytes.Buffer
 	n, err := io.Copy(&b, io.LimitReader(src, int64(size)+1))

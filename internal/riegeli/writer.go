@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Writer writes a file of records, each in a chunk of its own and without compression.
-// It keeps no record and never goes back.
+// Writer writes a file of records, each in a separate chunk and without compression.
+// It keeps no record and never seeks back.
 type Writer struct {
 	w   io.Writer
 	at  int64 // bytes written
@@ -62,8 +62,8 @@ func (w *Writer) chunk(kind byte, count int, decoded uint64, parts ...[]byte) {
 	}
 }
 
-// bytes writes b, and before what begins a block the block's header. The chunk is at
-// [begin, end).
+// bytes writes b, and at the beginning of a block the block's header. The chunk is
+// at [begin, end).
 func (w *Writer) bytes(b []byte, begin, end int64) {
 	for len(b) > 0 && w.err == nil && w.at < end {
 		if w.at%blockSize == 0 {

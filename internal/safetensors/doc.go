@@ -10,10 +10,10 @@
 // The header maps each tensor's name to {"dtype","shape","data_offsets":[a,b]},
 // counted from the end of the header; "__metadata__" maps strings to strings.
 // The tensors' bytes cover the rest of the file without holes and without
-// overlap, no key stands twice: a file that is otherwise is refused, so that
-// nothing can hide in one.
+// overlap, no key occurs twice: any other file is refused, so that no data can
+// be hidden in one.
 //
-// What is written is what the reference implementation (0.8) writes, byte for
+// The written files equal those of the reference implementation (0.8), byte for
 // byte: metadata first, sorted by key; tensors by descending element type, then
 // by name; the header padded to a multiple of eight bytes.
 package safetensors

@@ -85,8 +85,8 @@ func TestHeaderLimits(t *testing.T) {
 	}
 }
 
-// TestHeadersAreWrittenUpToTheLimit: what the format can't hold is refused
-// before anything is written, what it just holds is written.
+// TestHeadersAreWrittenUpToTheLimit checks that a header beyond the limit is
+// refused before anything is written, and that one at the limit is written.
 func TestHeadersAreWrittenUpToTheLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes 200 MB")
@@ -264,7 +264,7 @@ func TestOrderOfTensors(t *testing.T) {
 	if got := strings.Join(names, ""); got != "abcde" {
 		t.Errorf("listed in the order %s", got)
 	}
-	// Files of other writers need not lie in any order, and an empty tensor may
-	// stand where another one begins.
+	// Files of other writers may have tensors in any order, and an empty tensor may
+	// begin at the offset of another one.
 	open(t, file(`{"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"y":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"z":{"dtype":"U8","shape":[0],"data_offsets":[1,1]}}`, "ab"))
 }

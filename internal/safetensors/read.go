@@ -18,18 +18,18 @@ import (
 // MaxHeader is the longest header that the format allows, in bytes.
 const MaxHeader = 100_000_000
 
-// ErrFormat is what errors.Is finds in every [Error].
+// ErrFormat is matched by errors.Is in every [Error].
 var ErrFormat = errors.New("safetensors: not a valid file")
 
-// Error says where a file breaks the format's rules.
+// Error reports a violation of the format's rules.
 type Error struct {
-	Offset int64  // in the file, where the fault lies or begins
+	Offset int64  // offset of the fault in the file, or of its beginning
 	Name   string // the tensor at fault, or ""
 	What   string
 	Err    error // the cause, or nil
 }
 
-// Error says where in the file what is wrong.
+// Error returns the offset and the fault.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("safetensors: at byte %d: ", e.Offset)
 	if e.Name != "" {
@@ -48,13 +48,13 @@ func (e *Error) Is(target error) bool { return target == ErrFormat }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Info says what a file holds under one name.
+// Info describes one tensor of a file.
 type Info struct {
 	Name  string
 	DType tensor.DType
 	Shape tensor.Shape
-	// Offset is where the tensor's bytes begin in the file, Size how many they
-	// are. A writer works both out by itself.
+	// Offset is the offset of the tensor's bytes in the file, Size their number. A
+	// writer computes both itself.
 	Offset, Size int64
 }
 
@@ -63,13 +63,13 @@ type Reader struct {
 	r        io.ReaderAt
 	infos    []Info // sorted by name
 	metadata map[string]string
-	data     int64 // where the data begins
+	data     int64 // offset of the data
 }
 
-// Options say how to read a file; nil means the defaults.
+// Options are the options for reading a file; nil means the defaults.
 type Options struct {
-	// MaxHeader is the longest header that is read, where the format allows
-	// longer ones: a file with holes may declare one that doesn't lie on the disk.
+	// MaxHeader is the maximum length of a header that is read, if less than the
+	// format's limit: a file with holes may declare one that isn't stored on disk.
 	// Default [MaxHeader].
 	MaxHeader int64
 }
@@ -93,7 +93,7 @@ func Open(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	}
 	f := &Reader{r: r, data: 8 + int64(n)}
 	err := f.parse(int64(n), size-f.data, false)
-	if _, twice := repeated(f.infos); twice { // once more, to say where
+	if _, twice := repeated(f.infos); twice { // again, for the offset
 		f.infos, f.metadata = nil, nil
 		err = f.parse(int64(n), size-f.data, true)
 	}
@@ -103,7 +103,7 @@ func Open(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	return f, nil
 }
 
-// headerText reads the header's text, and keeps the error that reading it gave.
+// headerText reads the header's text, and keeps the read error.
 type headerText struct {
 	io.Reader
 	err error
@@ -129,8 +129,8 @@ type header struct {
 // short.
 const entrySize = 56
 
-// parse reads a header of n bytes, piece by piece. Names that stand twice are an
-// error where it is to look for them, which takes a list of all.
+// parse reads a header of n bytes, piece by piece. If names is set, repeated
+// names are an error; that needs a list of all.
 func (f *Reader) parse(n, dataBytes int64, names bool) error {
 	section := io.NewSectionReader(f.r, 8, n)
 	var first [1]byte
@@ -198,7 +198,7 @@ func (f *Reader) parse(n, dataBytes int64, names bool) error {
 	return f.checkCover(dataBytes)
 }
 
-// blank returns an error where r has anything but blanks.
+// blank returns an error if r has anything but blanks.
 func blank(r io.Reader) error {
 	b := make([]byte, 1<<12)
 	for {
@@ -324,8 +324,8 @@ func compare(a, b int64) int {
 // Infos lists the tensors, sorted by name; it must not be changed.
 func (f *Reader) Infos() []Info { return f.infos }
 
-// Metadata returns the header's "__metadata__"; it must not be changed and is
-// nil where there is none.
+// Metadata returns the header's "__metadata__"; the caller must not change it.
+// It is nil if there is none.
 func (f *Reader) Metadata() map[string]string { return f.metadata }
 
 // Info finds one tensor.

@@ -113,7 +113,7 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 		"nested":             {file(`{"a":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000)+`}`, ""), "depth"},
 	} {
 		_, err := Open(bytes.NewReader(c.raw), int64(len(c.raw)), nil)
-		// Where int is narrow, large sizes are refused earlier and in other words.
+		// If int is narrow, large sizes are refused earlier with another message.
 		if !errors.Is(err, ErrFormat) || strconv.IntSize == 64 && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}

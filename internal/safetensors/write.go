@@ -19,8 +19,7 @@ import (
 
 var bigEndianHost = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 
-// toHost swaps words of little-endian data where the machine has the other
-// order.
+// toHost swaps words of little-endian data if the machine has the other order.
 func toHost(b []byte, width int) {
 	if !bigEndianHost || width < 2 {
 		return
@@ -30,10 +29,10 @@ func toHost(b []byte, width int) {
 	}
 }
 
-// Write writes a file that holds the tensors that infos names (their order and
-// offsets don't matter; they are put in the file's order), asking read for each, in
-// that order, when its turn comes. What read returns must have the announced type and shape. The
-// header is written as it is made: it may take 100 MB.
+// Write writes a file with the tensors that infos names (their order and offsets don't matter;
+// they are written in the file's order). It calls read for each, in that order, when it is next.
+// The result of read must have the announced type and shape. The header is written
+// incrementally, because it may take 100 MB.
 func Write(ctx context.Context, w io.Writer, infos []Info, metadata map[string]string, read func(ctx context.Context, name string) (*tensor.Tensor, error)) error {
 	size, err := layOut(infos, metadata)
 	if err != nil {
@@ -84,8 +83,8 @@ func order(a, b Info) int {
 	return 0
 }
 
-// layOut sorts infos, gives each its place and returns the size of the header's
-// text, without the blanks at its end.
+// layOut sorts infos, sets the offset of each and returns the size of the
+// header's text, without the blanks at its end.
 func layOut(infos []Info, metadata map[string]string) (int, error) {
 	slices.SortFunc(infos, order)
 	for k, v := range metadata {
@@ -212,7 +211,7 @@ func appendString(b []byte, s string) []byte {
 	return append(appendEscaped(append(b, '"'), s), '"')
 }
 
-// appendEscaped appends what stands between the quotes.
+// appendEscaped appends s escaped, without quotes.
 func appendEscaped(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	for i := range len(s) {

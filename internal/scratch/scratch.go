@@ -1,6 +1,6 @@
-// Package scratch keeps memory that large works need for a while and give back, for the
-// next ones. Memory that the collector gets and is asked for again costs a part of a
-// collection and, where the system took it back meanwhile, a page fault for each 4 KiB.
+// Package scratch keeps temporary memory of large operations for the next ones. Memory
+// that the collector frees and that is allocated again costs a part of a collection
+// and, if the system took it back meanwhile, a page fault for each 4 KiB.
 package scratch
 
 import (
@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// most is how many bytes a list has at most that is kept: what one extraordinary work needed
-// isn't held for ordinary ones.
+// most is the maximum size in bytes of a list that is kept: the memory of one extraordinary
+// operation isn't kept for ordinary ones.
 const most = 4 << 20
 
-// Pool keeps lists between uses. What isn't used for some time is left to the collector, as
-// lists of several MiB are at once. The zero Pool is empty. It is safe for use by many
+// Pool keeps lists between uses. Lists unused for some time are left to the collector, and
+// lists of several MiB at once. The zero Pool is empty. It is safe for use by many
 // goroutines.
 type Pool[T any] struct{ pool sync.Pool }
 
@@ -25,8 +25,8 @@ func (p *Pool[T]) Get() *[]T {
 	return new([]T)
 }
 
-// Put takes a list that isn't used any more. What its elements point to stays in memory
-// unless they were cleared.
+// Put adds a list that isn't used any more. Objects referenced by its elements stay in
+// memory unless these were cleared.
 func (p *Pool[T]) Put(list *[]T) {
 	var element T
 	if uintptr(cap(*list)) <= most/max(1, unsafe.Sizeof(element)) {
@@ -34,8 +34,8 @@ func (p *Pool[T]) Put(list *[]T) {
 	}
 }
 
-// Of returns the first n elements of a list, which may be anything, and makes it longer
-// where it hasn't as many.
+// Of returns the first n elements of a list, with any contents, and extends the list if
+// it hasn't as many.
 func Of[T any](list *[]T, n int) []T {
 	if cap(*list) < n {
 		*list = make([]T, n)

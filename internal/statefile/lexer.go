@@ -11,7 +11,7 @@ type tokKind int
 const (
 	tokEOF tokKind = iota
 	tokIdent
-	tokNumber // digits, points, exponents, as they stand
+	tokNumber // digits, points, exponents, unparsed
 	tokString // unquoted
 	tokPunct  // one of : { } < > [ ] , ; - / .
 )
@@ -152,8 +152,8 @@ func (l *lexer) quoted(at int, quote byte) {
 	l.fail(at, "the string has no closing quote")
 }
 
-// escape adds what the backslash at i means, and tells how many bytes it took;
-// 0 after a failure.
+// escape appends the character of the backslash at i, and returns the number of
+// bytes consumed; 0 after a failure.
 func (l *lexer) escape(out []byte, i int) ([]byte, int) {
 	digits := func(from, most, base int) (v uint64, n int) {
 		for n < most && from+n < len(l.src) {

@@ -24,7 +24,7 @@ func (p *parser) expect(text string) {
 	}
 }
 
-// field reads one field of the message and what separates it from the next.
+// field reads one field of the message and the separator after it.
 func (p *parser) field(s *State) {
 	name := p.tok
 	if name.kind != tokIdent {
@@ -98,7 +98,7 @@ func (p *parser) list(one func()) {
 	}
 }
 
-// str reads a string, or several that stand next to each other and are one.
+// str reads a string, or several adjacent ones, which are one.
 func (p *parser) str() string {
 	if p.tok.kind != tokString {
 		p.fail(p.tok.at, "got %v (want a string)", p.tok)
@@ -164,7 +164,7 @@ func (p *parser) number() float64 {
 }
 
 // unknown skips a field that CheckpointState doesn't have: a later TensorFlow's
-// or somebody's own.
+// or another program's.
 func (p *parser) unknown(depth int) {
 	switch {
 	case p.tok.kind == tokIdent || p.tok.kind == tokNumber:

@@ -1,7 +1,7 @@
 // Package statefile reads and writes the text of a `checkpoint` state file:
 // TensorFlow's CheckpointState message as text proto, byte for byte as
 // TensorFlow's Python writes it. It knows nothing of folders; paths are the
-// strings that stand in the file.
+// strings in the file.
 package statefile
 
 import (
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Name is what the state file is called unless the user says otherwise.
+// Name is the default name of the state file.
 const Name = "checkpoint"
 
 // Limits that keep a hostile file from taking memory.
@@ -30,7 +30,7 @@ type State struct {
 	LastPreservedTimestamp       float64   // field 4, seconds since 1970
 }
 
-// An Error is a place in the text and what is wrong there.
+// An Error is a fault in the text and its place.
 type Error struct {
 	Line, Col int // from 1; Col counts bytes
 	What      string
@@ -76,8 +76,8 @@ func (s *State) Append(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// appendQuoted escapes as protobuf's Python does with as_utf8: what is printable
-// ASCII and all that is beyond ASCII stands for itself.
+// appendQuoted escapes as protobuf's Python does with as_utf8: printable ASCII
+// and all characters beyond ASCII are unchanged.
 func appendQuoted(dst []byte, v string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(v); i++ {
@@ -126,13 +126,12 @@ func AppendFloat(dst []byte, v float64) []byte {
 	return dst
 }
 
-// errTooLong is what Parse says of a file beyond MaxSize.
+// errTooLong is Parse's error for a file beyond MaxSize.
 var errTooLong = errors.New("the file is longer than a state file can be (16 MiB)")
 
-// Parse reads a state file's text. It takes all of text proto's syntax
-// (comments, single quotes, lists, joined strings) and skips fields that it
-// doesn't know. What it refuses comes as an [Error], except for a text longer
-// than [MaxSize].
+// Parse reads a state file's text. It accepts all of text proto's syntax
+// (comments, single quotes, lists, joined strings) and skips unknown fields.
+// Its errors are of type [Error], except for a text longer than [MaxSize].
 func Parse(text []byte) (*State, error) {
 	if len(text) > MaxSize {
 		return nil, errTooLong

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// TestAppendAddsToWhatIsThere: what stands before the text isn't looked at, and
-// an empty path is left out, as proto3 leaves it out.
+// TestAppendAddsToWhatIsThere checks that the bytes before the text are
+// ignored, and that an empty path is left out, as in proto3.
 func TestAppendAddsToWhatIsThere(t *testing.T) {
 	got, err := (&State{LastPreservedTimestamp: 2, AllModelCheckpointPaths: []string{" "}}).Append([]byte("1.5 "))
 	if want := "1.5 all_model_checkpoint_paths: \" \"\nlast_preserved_timestamp: 2.0\n"; err != nil || string(got) != want {
@@ -22,7 +22,7 @@ func TestAppendAddsToWhatIsThere(t *testing.T) {
 	}
 }
 
-// What TensorFlow 2.21 writes for this message.
+// The text that TensorFlow 2.21 writes for this message.
 func TestTextEqualsPythonsEscapesAndNumbers(t *testing.T) {
 	s := &State{
 		ModelCheckpointPath:     "a\"b'c\\d\n\r\t\x01\x7f\x00é漢😀\u0085\u2028\ufffd\ufeff/ckpt-1",

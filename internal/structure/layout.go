@@ -1,6 +1,6 @@
 // Package structure walks Go values that are made of values: structs, maps,
 // slices, arrays, pointers and interfaces, down to the values that its caller
-// names. What isn't a place is static.
+// selects. All other parts are static.
 //
 // A [Layout] is made once a type. The order of the values is that in which
 // TensorFlow flattens the same structure: fields as they are declared, the
@@ -16,18 +16,19 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Rules say what a place is.
+// Rules define the places.
 type Rules struct {
-	// IsValue reports whether values of t are values. root says that t is the whole.
+	// IsValue reports whether values of t are values; root means that t is the
+	// whole.
 	IsValue func(t reflect.Type, root bool) bool
 }
 
-// Layout says where the values lie in values of a type. It never changes.
+// Layout lists the places of the values in values of a type. It never changes.
 type Layout struct {
 	typ     reflect.Type
 	name    string
 	space   *space
-	entries []entry // values, and what leads to values
+	entries []entry // values, and the parts that lead to values
 	statics []entry // all else
 }
 
@@ -52,11 +53,11 @@ const (
 	staticEntry
 )
 
-// space is what the layouts of one root share.
+// space is the shared state of the layouts of one root.
 type space struct {
 	rules Rules
 	mu    sync.Mutex
-	elems map[reflect.Type]*Layout // of what slices, maps, pointers and interfaces hold
+	elems map[reflect.Type]*Layout // of the elements of slices, maps, pointers and interfaces
 }
 
 const (
@@ -64,14 +65,15 @@ const (
 	maxArray = 1 << 10 // elements of an array
 )
 
-// Of returns the layout of a type. name stands for the whole in errors: "in".
+// Of returns the layout of a type. name is the name of the whole in errors:
+// "in".
 func Of(t reflect.Type, name string, rules Rules) (*Layout, error) {
 	l := &Layout{typ: t, name: name, space: &space{rules: rules, elems: map[reflect.Type]*Layout{}}}
 	return l, l.add(t, entry{}, 0, true)
 }
 
-// Static returns the name and the type of the first place that is neither a place nor
-// leads to one; ok is false where there is none.
+// Static returns the name and the type of the first part that is neither a place nor
+// leads to one; ok is false if there is none.
 func (l *Layout) Static() (name string, t reflect.Type, ok bool) {
 	if len(l.statics) > 0 {
 		return l.name + l.statics[0].name, l.statics[0].typ, true
@@ -100,7 +102,7 @@ func (l *Layout) Fixed() bool {
 // of the type hold none.
 func (l *Layout) Len() int { return len(l.entries) }
 
-// add notes what a value of type t at the place holds.
+// add adds the places of a value of type t.
 func (l *Layout) add(t reflect.Type, at entry, depth int, root bool) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%v nests too deep at %s%s", l.typ, l.name, at.name)
@@ -185,8 +187,8 @@ func (s *space) layout(t reflect.Type) (*Layout, error) {
 	return l, l.add(t, entry{}, 0, false)
 }
 
-// dynamic returns the layout of what an interface holds; nil where that leads to no
-// place.
+// dynamic returns the layout of the dynamic type of an interface, or nil if it
+// leads to no place.
 func (s *space) dynamic(t reflect.Type) *Layout {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,8 +199,8 @@ func (s *space) dynamic(t reflect.Type) *Layout {
 	return l
 }
 
-// holds reports whether values of t may lead to values. An object behind a
-// pointer, which is a struct with fields that aren't exported, doesn't.
+// holds reports whether values of t may lead to values. A pointer to an object,
+// a struct with unexported fields, doesn't.
 func (s *space) holds(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if s.rules.IsValue(t, false) {
 		return true
@@ -224,14 +226,14 @@ func (s *space) holds(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// hidden reports whether a field is an interface that isn't exported: what it
-// holds is its struct's own affair.
+// hidden reports whether a field is an unexported interface: its contents are
+// private to its struct.
 func hidden(f reflect.StructField) bool {
 	return !f.IsExported() && !f.Anonymous && f.Type.Kind() == reflect.Interface
 }
 
-// isObject reports whether a pointer to t is distinguished by what it points to,
-// not by what lies there: a struct with fields that aren't exported.
+// isObject reports whether a pointer to t is distinguished by its address, not
+// by the contents there: a struct with unexported fields.
 func isObject(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false

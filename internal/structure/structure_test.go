@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// box stands for a value.
+// box represents a value.
 type box struct{ n int }
 
 type inner struct {

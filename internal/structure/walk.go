@@ -8,20 +8,20 @@ import (
 	"unsafe"
 )
 
-// Place says which place of a value is visited.
+// Place is the place of a visited value.
 type Place struct {
 	layout *Layout
 	entry  *entry
 	trail  *trail
 }
 
-// trail is the way to a place that doesn't lie at a fixed offset.
+// trail is the path to a place that isn't at a fixed offset.
 type trail struct {
 	layout *Layout
 	entry  *entry
 	parent *trail
 	key    any // of a map's entry, else nil
-	index  int // of a slice's element, negative where there is none
+	index  int // of a slice's element, negative if there is none
 }
 
 // Type returns the place's type.
@@ -49,8 +49,7 @@ func (t *trail) writeName(b *strings.Builder) {
 	}
 }
 
-// Path returns the place's place as files have it, "pairs/2/x"; empty where it is the
-// whole.
+// Path returns the place's path as in files, "pairs/2/x"; empty if it is the whole.
 func (l Place) Path() string { return join2(l.trail.path(), l.entry.path) }
 
 func (t *trail) path() string {
@@ -81,8 +80,8 @@ type Visit func(at unsafe.Pointer, place Place) error
 func (l *Layout) Each(base unsafe.Pointer, f Visit) error { return l.walk(base, f, nil, 0, false) }
 
 // Update visits the values of the value at base, which f may change; entries of
-// maps and what interfaces hold are set anew. Nothing that the value shares with
-// another one may be changed so: [Layout.Detach] comes first.
+// maps and contents of interfaces are set again. This must not change data that
+// the value shares with another one: [Layout.Detach] comes first.
 func (l *Layout) Update(base unsafe.Pointer, f Visit) error { return l.walk(base, f, nil, 0, true) }
 
 func (l *Layout) walk(base unsafe.Pointer, f Visit, from *trail, depth int, update bool) error {
@@ -122,8 +121,8 @@ func (l *Layout) walk(base unsafe.Pointer, f Visit, from *trail, depth int, upda
 	return nil
 }
 
-// held returns a pointer to a copy of what the interface v holds, and its layout; nil
-// where that leads to no place.
+// held returns a pointer to a copy of the contents of the interface v, and its
+// layout, or nil if that leads to no place.
 func (l *Layout) held(v reflect.Value) (reflect.Value, *Layout) {
 	if v.IsNil() {
 		return v, nil
@@ -181,9 +180,9 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 	return keys
 }
 
-// Detach copies what the values of the value at base are reached through, slices,
-// maps, pointers and interfaces, so that they can be replaced without a change
-// of what the value was copied from.
+// Detach copies the slices, maps, pointers and interfaces through which the
+// values of the value at base are reached, so that they can be replaced without
+// changing the value that it was copied from.
 func (l *Layout) Detach(base unsafe.Pointer) { l.detach(base, 0) }
 
 func (l *Layout) detach(base unsafe.Pointer, depth int) {

@@ -9,11 +9,11 @@ import (
 	"github.com/cairnml/cairn/internal/wire"
 )
 
-// Describe prints a table with what its bytes mean: every block, entry and
-// checksum, and the footer. The value function, where it isn't nil, prints the
-// fields of a data entry's value; what it leaves is printed as bytes. Sound
-// parts of a damaged table are printed before the error is returned. The limit is
-// that of [Open].
+// Describe prints a table with the meaning of its bytes: every block, entry and
+// checksum, and the footer. The value function, if it isn't nil, prints the
+// fields of a data entry's value; the rest is printed as bytes. Sound parts of a
+// damaged table are printed before the error is returned. The limit is that of
+// [Open].
 func Describe(w io.Writer, r io.ReaderAt, size, most int64, value func(p *binfmt.Printer, key []byte)) error {
 	t, err := Open(r, size, most)
 	if err != nil {

@@ -169,8 +169,8 @@ func TestKeysOfTheIndexMayTakeItsSizeAndMore(t *testing.T) {
 	}
 }
 
-// TestSnappyIsUsedWhereItSavesAnEighth: compressed blocks are written only where
-// they are smaller by more than that.
+// TestSnappyIsUsedWhereItSavesAnEighth checks that blocks are compressed only if
+// that makes them smaller by more than an eighth.
 func TestSnappyIsUsedWhereItSavesAnEighth(t *testing.T) {
 	noise := make([]byte, 4096)
 	x := uint32(1)
@@ -255,7 +255,7 @@ func TestSeparatorsAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestErrorsEndTheScan: what a caller returns comes back, from every walk.
+// TestErrorsEndTheScan checks that every walk returns the caller's error.
 func TestErrorsEndTheScan(t *testing.T) {
 	b := raw([]byte{0, 0}, contents(entry{"a", "1"}, entry{"b", "2"}), contents(entry{"\xff0a", "3"}))
 	r, err := Open(bytes.NewReader(b), int64(len(b)), 1<<20)
@@ -298,8 +298,9 @@ func TestErrorsEndTheScan(t *testing.T) {
 
 var trimmed = regexp.MustCompile(` *\n`)
 
-// TestBlocksDoNotReachIntoEachOther: a block begins behind the trailer of the one
-// before, and an unknown kind of block is named where it stands.
+// TestBlocksDoNotReachIntoEachOther checks that a block begins after the trailer
+// of the previous one, and that an unknown kind of block is reported with its
+// offset.
 func TestBlocksDoNotReachIntoEachOther(t *testing.T) {
 	for less, want := range map[uint64]bool{0: true, 1: false, trailerLen: false} {
 		var m maker
@@ -339,8 +340,8 @@ func TestFindTakesSomeOfABlocksKeys(t *testing.T) {
 	}
 }
 
-// TestDescribeRefusesEveryDamagedByte: it prints no more of a table than what is
-// sound, and says that not all is.
+// TestDescribeRefusesEveryDamagedByte checks that it prints only the sound part
+// of a table, and reports the damage.
 func TestDescribeRefusesEveryDamagedByte(t *testing.T) {
 	b := raw([]byte{typeRaw, typeSnappy}, contents(entry{"a", "1"}), snappy.Encode(nil, contents(entry{"\xff0a", "2"})))
 	for i := range b {
@@ -358,8 +359,8 @@ func TestDescribeRefusesEveryDamagedByte(t *testing.T) {
 	}
 }
 
-// TestDescribePrintsEveryByteOnce: raw and compressed blocks, values with and
-// without words of their own, and damage where it lies.
+// TestDescribePrintsEveryByteOnce checks raw and compressed blocks, values with
+// and without a value function, and damage at its offset.
 func TestDescribePrintsEveryByteOnce(t *testing.T) {
 	list := []entry{{"a", "1"}, {"ab", ""}, {"b", "22"}}
 	plain, packed := contents(list...), snappy.Encode(nil, contents(entry{"\xff0a", strings.Repeat("x", 100)}))

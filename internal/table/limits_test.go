@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// failingAt can be read except for one byte, at which it gives err.
+// failingAt can be read except for one byte, at which it returns err.
 type failingAt struct {
 	b   []byte
 	at  int64
@@ -158,7 +158,7 @@ func TestFooterIsWrittenInOneWayOnly(t *testing.T) {
 	if _, err := read(damaged); !errors.As(err, &corrupt) || corrupt.Offset != int64(len(b)-9) || !strings.Contains(corrupt.What, "byte 39 is 0x01, it should be 0x00") {
 		t.Errorf("%v", err)
 	}
-	// Varints that don't end are told as what they are.
+	// Varints that don't end are reported as such.
 	damaged = slices.Clone(b)
 	copy(damaged[len(b)-footerLen:], bytes.Repeat([]byte{0xff}, 40))
 	if _, err := read(damaged); !errors.As(err, &corrupt) || !strings.Contains(corrupt.What, "longer than 64 bits") {
@@ -166,7 +166,8 @@ func TestFooterIsWrittenInOneWayOnly(t *testing.T) {
 	}
 }
 
-// TestEmptyValuesAreFound tells a key without a value from one that isn't there.
+// TestEmptyValuesAreFound distinguishes a key without a value from a missing
+// one.
 func TestEmptyValuesAreFound(t *testing.T) {
 	b := build(t, []entry{{"a", ""}, {"c", "3"}, {"e", ""}})
 	r, err := Open(bytes.NewReader(b), int64(len(b)), 1<<20)

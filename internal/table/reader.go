@@ -16,15 +16,15 @@ import (
 )
 
 // keyBudget bounds the memory that prefix-compressed keys of the index block may
-// grow to: so many bytes, and so many times the block's length. A sound one's
-// keys all stand in full.
+// grow to: so many bytes, plus so many times the block's length. A sound block's
+// keys are all stored in full.
 const (
 	keyBudgetBase   = 4 << 20
 	keyBudgetFactor = 16
 )
 
-// snappyRatio is more than the most that snappy can compress: three bytes of
-// its input stand for at most 64.
+// snappyRatio is more than the maximum compression of snappy: three bytes of
+// its input produce at most 64.
 const snappyRatio = 22
 
 // A Reader reads a table. It is safe for use by many goroutines.
@@ -40,12 +40,12 @@ type indexed struct {
 	limit []byte // no key in the block is greater
 }
 
-// ErrLimit is what errors.Is finds where a sound table asks for more memory than
-// its reader allows.
+// ErrLimit is matched by errors.Is if a sound table needs more memory than its
+// reader allows.
 var ErrLimit = errors.New("beyond the limit on memory")
 
 // Open reads footer and index block of the table of that size. No block may
-// take more than so many bytes in memory, as it stands or decompressed.
+// take more than so many bytes in memory, as stored or decompressed.
 func Open(r io.ReaderAt, size, most int64) (*Reader, error) {
 	if size < footerLen {
 		return nil, corrupt(0, "the file has %d bytes, too few for a table's footer of %d", size, footerLen)
@@ -72,8 +72,8 @@ func Open(r io.ReaderAt, size, most int64) (*Reader, error) {
 		}
 		return nil, corrupt(at+int64(i), "footer: byte %d is %#02x, it should be %#02x", i, foot[i], canonical[i])
 	}
-	// Nothing depends on the metaindex, but that it is as it was written tells
-	// that the file is.
+	// Nothing depends on the metaindex, but checking it shows that the file is
+	// unchanged.
 	if _, err := t.read(meta, nil); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func Open(r io.ReaderAt, size, most int64) (*Reader, error) {
 
 func handleAt(c *wire.Cursor) handle { return handle{c.Uvarint(), c.Uvarint()} }
 
-// fits reports whether block and trailer lie before the footer.
+// fits reports whether block and trailer are before the footer.
 func (t *Reader) fits(h handle) bool {
 	blocks := uint64(t.size - footerLen)
 	return h.offset <= blocks && h.size <= blocks-h.offset && trailerLen <= blocks-h.offset-h.size
@@ -125,8 +125,8 @@ func readFull(r io.ReaderAt, b []byte, at int64) error {
 	return err
 }
 
-// read returns a block's contents, checked and decompressed. They lie in buf until
-// the next read with it, where buf isn't nil.
+// read returns a block's contents, checked and decompressed. If buf isn't nil they
+// are in buf until the next read with it.
 func (t *Reader) read(h handle, buf *[]byte) ([]byte, error) {
 	if !t.fits(h) {
 		return nil, corrupt(t.size-footerLen, "a block at %d of %d bytes reaches beyond the file", h.offset, h.size)
@@ -208,8 +208,8 @@ func (t *Reader) LargestBlock() (n uint64) {
 	return n
 }
 
-// Scan steps through one block, whose entries come in order; it lies in buf until the
-// next Scan with it. That every block is sound tells that the table is.
+// Scan steps through one block, whose entries come in order; it is in buf until the
+// next Scan with it. If every block is sound, the table is.
 func (t *Reader) Scan(i int, buf *[]byte) Entries {
 	e := t.scan(i, buf)
 	if i > 0 {
@@ -218,7 +218,7 @@ func (t *Reader) Scan(i int, buf *[]byte) Entries {
 	return e
 }
 
-// scan steps through block i, which lies in buf as in read.
+// scan steps through block i, which is in buf as in read.
 func (t *Reader) scan(i int, buf *[]byte) Entries {
 	b := t.blocks[i]
 	contents, err := t.read(b.handle, buf)
@@ -230,7 +230,7 @@ func (t *Reader) scan(i int, buf *[]byte) Entries {
 	return e
 }
 
-// Get finds the value of a key, and where it lies; nil where there is none. It
+// Get returns the value of a key, and its offset; nil if there is none. It
 // reads one block.
 func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].limit, key) >= 0 })
@@ -249,9 +249,9 @@ func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	return nil, 0, e.Err()
 }
 
-// Block returns the number of the block in which a key would lie, and the length
-// of that block in the file; the number is that of no block where the key is
-// greater than all.
+// Block returns the number of the block that would contain a key, and the length
+// of that block in the file. If the key is greater than all others, the number
+// is that of no block.
 func (t *Reader) Block(key []byte) (n int, size uint64) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].limit, key) >= 0 })
 	if i == len(t.blocks) {
@@ -260,9 +260,9 @@ func (t *Reader) Block(key []byte) (n int, size uint64) {
 	return i, t.blocks[i].size
 }
 
-// Find calls f for each of the keys, which must increase and lie in one block,
-// with its value and where that lies; the value of one that isn't there is nil.
-// It reads the block once. The error of f ends it.
+// Find calls f for each of the keys, which must increase and be in one block,
+// with its value and the value's offset; the value of a missing one is nil. It
+// reads the block once. The error of f ends it.
 func (t *Reader) Find(block int, keys [][]byte, f func(i int, value []byte, offset int64) error) error {
 	next := 0
 	missing := func() error {
@@ -302,26 +302,26 @@ func (t *Reader) Find(block int, keys [][]byte, f func(i int, value []byte, offs
 }
 
 // Entries steps through the entries of a block. It checks that keys increase and that
-// restarts stand where entries begin with whole keys.
+// restarts are at entries with whole keys.
 type Entries struct {
 	// Key and Value are the entry's, valid until the next one.
 	Key, Value []byte
-	// Offset is the entry's place in the file; where its block is compressed, it is
-	// the block's place plus the entry's in the decompressed contents.
+	// Offset is the entry's offset in the file; if its block is compressed, it is
+	// the block's offset plus the entry's in the decompressed contents.
 	Offset int64
 
 	contents []byte
 	at       int
 	base     int64
 	restarts []byte // those to come
-	tail     int64  // where the restarts end, in the file
-	after    []byte // what the first key must be greater than, nil for nothing
+	tail     int64  // offset of the restarts' end in the file
+	after    []byte // the first key must be greater, unless nil
 	limit    []byte // no key may be greater; nil: any may
 	started  bool
 	err      error
 }
 
-// entries steps through a block that lies at base.
+// entries steps through a block at base.
 func entries(contents []byte, base int64) Entries {
 	if len(contents) < 4 {
 		return Entries{err: corrupt(base, "a block of %d bytes has no restarts", len(contents))}
@@ -334,7 +334,8 @@ func entries(contents []byte, base int64) Entries {
 	return Entries{contents: contents[:end], base: base, restarts: contents[end : len(contents)-4], tail: base + int64(len(contents)) - 4}
 }
 
-// Err returns what ended the steps, nil where that was the block's end.
+// Err returns the error that ended the iteration, nil if that was the block's
+// end.
 func (e *Entries) Err() error { return e.err }
 
 // Next steps to the next entry, and reports whether there is one.
@@ -381,7 +382,7 @@ func (e *Entries) Next() bool {
 			return e.fail(corrupt(at, "key %.100q comes after %.100q", e.Key, e.after))
 		}
 	}
-	// Where no key is greater than the limit, the last one isn't.
+	// If no key is greater than the limit, the last one isn't.
 	if e.limit != nil && e.at == len(e.contents) && bytes.Compare(e.Key, e.limit) > 0 {
 		return e.fail(corrupt(at, "key %.100q is greater than its block's key in the index, %.100q", e.Key, e.limit))
 	}
@@ -393,7 +394,7 @@ func (e *Entries) fail(err error) bool {
 	return false
 }
 
-// end checks what is to be known at the block's end.
+// end makes the checks at the block's end.
 func (e *Entries) end() bool {
 	if e.err == nil && (len(e.restarts) > 4 || len(e.restarts) == 4 && (len(e.contents) > 0 || binary.LittleEndian.Uint32(e.restarts) != 0)) {
 		e.err = corrupt(e.tail-int64(len(e.restarts)), "a restart is at an offset where no entry begins")

@@ -1,6 +1,6 @@
-// Package table reads and writes the sorted tables that hold a checkpoint's
-// index: LevelDB's table format as TensorFlow writes it
-// (tsl/lib/io/table_builder.cc, format.cc, block_builder.cc).
+// Package table reads and writes the sorted tables of a checkpoint's index:
+// LevelDB's table format as TensorFlow writes it (tsl/lib/io/table_builder.cc,
+// format.cc, block_builder.cc).
 //
 // # Format
 //
@@ -13,7 +13,7 @@
 //
 //	contents … │ type (1) │ checksum (4)
 //
-// Type 0 means that the contents stand as they are, 1 that they are compressed
+// Type 0 means that the contents are uncompressed, 1 that they are compressed
 // with snappy. The checksum is the masked CRC-32C of contents and type.
 //
 // A block holds entries in the order of their keys and an array of restarts:
@@ -54,18 +54,18 @@ const (
 	RestartInterval = 16
 )
 
-// A CorruptError says where a table is not what the format asks for.
+// A CorruptError reports the place at which a table violates the format.
 type CorruptError struct {
 	Offset int64 // in the file
 	What   string
 }
 
-// Error gives offset and fault.
+// Error returns fault and offset.
 func (e *CorruptError) Error() string { return fmt.Sprintf("%s at offset %d", e.What, e.Offset) }
 
 func corrupt(offset int64, format string, args ...any) error {
 	return &CorruptError{Offset: offset, What: fmt.Sprintf(format, args...)}
 }
 
-// A handle says where a block lies; its trailer follows it.
+// A handle is the location of a block; its trailer follows it.
 type handle struct{ offset, size uint64 }

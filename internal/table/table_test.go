@@ -264,8 +264,8 @@ func TestKeysCantGrowBeyondProportion(t *testing.T) {
 	}
 }
 
-// FuzzTable gives arbitrary bytes to the reader. What it accepts is written
-// again and must read as the same entries.
+// FuzzTable reads arbitrary bytes. Accepted tables are written again and must
+// read as the same entries.
 func FuzzTable(f *testing.F) {
 	f.Add(build(f, []entry{{"", "header"}, {"a", "1"}, {"ab", "2"}}))
 	f.Add(raw([]byte{typeSnappy}, snappy.Encode(nil, contents(entry{"a", "zzzzzzzzzzzzzzzzzzzz"}))))
@@ -281,7 +281,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// FuzzBlock gives arbitrary contents to the reader behind sound checksums.
+// FuzzBlock reads arbitrary contents with sound checksums.
 func FuzzBlock(f *testing.F) {
 	f.Add(contents(entry{"a", "1"}, entry{"ab", "2"}), false)
 	f.Add(snappy.Encode(nil, contents(entry{"a", "1"})), true)

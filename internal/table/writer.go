@@ -31,8 +31,8 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: w, data: block{interval: RestartInterval}, index: block{interval: 1}}
 }
 
-// NewSnappyWriter begins a table whose blocks are compressed where that makes
-// them smaller by an eighth at least, as old checkpoints have them.
+// NewSnappyWriter begins a table whose blocks are compressed if that makes them
+// smaller by an eighth at least, as in old checkpoints.
 func NewSnappyWriter(w io.Writer) *Writer {
 	t := NewWriter(w)
 	t.snappy = true
@@ -66,7 +66,7 @@ func (w *Writer) endBlock() {
 	w.pending = true
 }
 
-// Finish writes what is left, index and footer.
+// Finish writes the rest, index and footer.
 func (w *Writer) Finish() error {
 	if w.err != nil {
 		return w.err
@@ -171,7 +171,7 @@ func (b *block) finish() []byte {
 }
 
 // separator returns a short key s with a <= s < b: a up to the first byte that
-// can be raised without reaching b's, raised; a itself where there is none.
+// can be raised without reaching b's, raised; a itself if there is none.
 func separator(a, b []byte) []byte {
 	n := min(len(a), len(b))
 	i := 0
@@ -187,7 +187,7 @@ func separator(a, b []byte) []byte {
 }
 
 // successor returns a short key not smaller than a: a up to its first byte that
-// isn't 0xff, raised; a itself where all are.
+// isn't 0xff, raised; a itself if all are.
 func successor(a []byte) []byte {
 	for i, c := range a {
 		if c != 0xff {

@@ -1,8 +1,8 @@
 // Package tensorproto converts between TensorFlow's TensorProto and tensors.
 //
-// A TensorProto holds its elements as one piece of memory (tensor_content) or
-// as a list of the element type's kind. The list may be shorter than the shape
-// says: its last element stands for all that follow.
+// A TensorProto stores its elements as one piece of memory (tensor_content) or
+// as a list of the element type's kind. If the list is shorter than the shape
+// requires, its last element is repeated.
 package tensorproto
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A SizeError says that a tensor would take more memory than is allowed: its
-// message is much smaller than what it stands for.
+// A SizeError reports that a tensor would take more memory than is allowed: its
+// message is much smaller than the tensor.
 type SizeError struct {
 	DType tensor.DType
 	Shape tensor.Shape
-	Bytes int64 // what the tensor takes
-	Limit int64 // what is left of the allowance
+	Bytes int64 // size of the tensor
+	Limit int64 // the remaining allowance
 }
 
 // Error names type, shape and sizes.
@@ -34,9 +34,9 @@ func (e *SizeError) Error() string {
 }
 
 // Decode returns the tensor that m describes. It may share m's memory. Elements
-// beyond those that m spells out are taken off the allowance, in bytes; where
-// it doesn't suffice, nothing is allocated and the error is a [*SizeError].
-// Variants and resources become the encoded messages that stand for them.
+// that m doesn't spell out are subtracted from the allowance, in bytes; if it
+// doesn't suffice, nothing is allocated and the error is a [*SizeError].
+// Variants and resources become their encoded messages.
 func Decode(m *pb.TensorProto, allowance *int64) (*tensor.Tensor, error) {
 	d := tensor.DType(m.Dtype)
 	if !d.Valid() {
@@ -219,7 +219,7 @@ func fromList(m *pb.TensorProto, d tensor.DType, shape tensor.Shape, n int) (*te
 	return mask(t.Bytes(), d, shape)
 }
 
-// repeat fills out from vals, whose last stands for all that follow.
+// repeat fills out from vals, whose last value is repeated.
 func repeat[V, T any](out []T, vals []V, f func(V) T) {
 	n := min(len(vals), len(out))
 	for i, v := range vals[:n] {
@@ -261,8 +261,8 @@ func pairs[V, T any](vals []V, f func(re, im V) T) []T {
 	return out
 }
 
-// content returns the tensor whose elements stand as they are in little-endian
-// memory. It shares b where it can.
+// content returns the tensor whose elements are stored in little-endian memory.
+// It shares b if it can.
 func content(b []byte, d tensor.DType, shape tensor.Shape, n int) (*tensor.Tensor, error) {
 	if d == tensor.String {
 		return stringContent(b, shape, n)
@@ -301,7 +301,7 @@ func mask(b []byte, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) 
 	return tensor.FromBytes(d, b, shape...)
 }
 
-// stringContent takes strings whose lengths stand before them, as varints.
+// stringContent decodes strings that follow their lengths, which are varints.
 func stringContent(b []byte, shape tensor.Shape, n int) (*tensor.Tensor, error) {
 	if n > len(b) {
 		return nil, fmt.Errorf("%d bytes for %d strings", len(b), n)

@@ -10,8 +10,8 @@ import (
 )
 
 // Encode returns the message that TensorFlow's make_tensor_proto makes of t:
-// the memory of the common numeric types where there is more than one element,
-// a list of values otherwise. The message may share t's memory.
+// the memory of the common numeric types if there is more than one element, a
+// list of values otherwise. The message may share t's memory.
 func Encode(t *tensor.Tensor) (*pb.TensorProto, error) {
 	d := t.DType()
 	m := &pb.TensorProto{}
@@ -28,8 +28,8 @@ func Encode(t *tensor.Tensor) (*pb.TensorProto, error) {
 }
 
 // EncodeList returns a message that has t's elements as a list of values, and
-// neither type nor shape: what checkpoints of version 1 hold. The message may
-// share t's memory.
+// neither type nor shape, as in checkpoints of version 1. The message may share
+// t's memory.
 func EncodeList(t *tensor.Tensor) (*pb.TensorProto, error) {
 	m := &pb.TensorProto{}
 	switch d := t.DType(); d {
@@ -142,7 +142,7 @@ func ints[T ~int8 | ~int16 | ~int32 | ~uint8 | ~uint16](v []T) []int32 {
 	return out
 }
 
-// signed returns the integers of so many bits that stand in bytes.
+// signed returns the integers of so many bits in bytes.
 func signed(b []byte, bits int) []int32 {
 	out := make([]int32, len(b))
 	for i, v := range b {
@@ -162,7 +162,7 @@ func EncodeContent(t *tensor.Tensor) (*pb.TensorProto, error) {
 	return &pb.TensorProto{Dtype: pb.DataType(d), TensorShape: EncodeShape(t.Shape()), TensorContent: native(t.Bytes(), d)}, nil
 }
 
-// hostBig tells whether this machine is big-endian.
+// hostBig reports whether this machine is big-endian.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // native turns little-endian elements into this machine's, or back.

@@ -8,8 +8,7 @@ import (
 	"github.com/cairnml/cairn/internal/crc32c"
 )
 
-// Append returns b with a record behind it: its length and its bytes, each with a
-// checksum.
+// Append appends a record to b: its length and its bytes, each with a checksum.
 func Append(b []byte, record string) []byte {
 	from := len(b)
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(record)))

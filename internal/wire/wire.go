@@ -1,5 +1,5 @@
-// Package wire reads numbers and byte runs from memory without ever reaching
-// beyond it: a cursor that says where it stopped and why.
+// Package wire reads numbers and byte runs from memory without ever reading
+// beyond it: a cursor that records the place and cause of a failure.
 package wire
 
 import (
@@ -11,30 +11,30 @@ import (
 // later read returns zero values, so a group of reads is checked once.
 type Cursor struct {
 	b    []byte
-	base int64 // where b's first byte lies in its file
+	base int64 // offset of b's first byte in its file
 	at   int
 	err  *Error
 }
 
-// An Error says where a Cursor could not go on.
+// An Error reports the place at which a Cursor failed.
 type Error struct {
 	Offset int64 // in the file
 	What   string
 }
 
-// Error gives offset and fault.
+// Error returns fault and offset.
 func (e *Error) Error() string { return fmt.Sprintf("%s at offset %d", e.What, e.Offset) }
 
-// NewCursor reads b, which lies at offset base of its file.
+// NewCursor returns a Cursor over b, which is at offset base of its file.
 func NewCursor(b []byte, base int64) Cursor { return Cursor{b: b, base: base} }
 
-// Offset returns where the next byte lies in the file.
+// Offset returns the offset of the next byte in the file.
 func (c *Cursor) Offset() int64 { return c.base + int64(c.at) }
 
 // Len returns the number of bytes left.
 func (c *Cursor) Len() int { return len(c.b) - c.at }
 
-// Err returns the first error, nil where there is none.
+// Err returns the first error, or nil.
 func (c *Cursor) Err() *Error { return c.err }
 
 func (c *Cursor) fail(what string) {
@@ -80,7 +80,7 @@ func (c *Cursor) Fixed32() uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
-// Bytes takes the next n bytes, without a copy; nil where there are fewer.
+// Bytes takes the next n bytes, without a copy; nil if there are fewer.
 func (c *Cursor) Bytes(n uint64) []byte {
 	if n > uint64(c.Len()) {
 		c.fail(fmt.Sprintf("%d bytes are announced, %d are left", n, c.Len()))

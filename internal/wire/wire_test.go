@@ -43,7 +43,8 @@ func TestNothingIsReadAfterAFault(t *testing.T) {
 	}
 }
 
-// TestNoNumberComesWithAFault: what is cut off, or too long, is zero.
+// TestNoNumberComesWithAFault checks that a truncated or overlong number is
+// zero.
 func TestNoNumberComesWithAFault(t *testing.T) {
 	for _, b := range [][]byte{{}, {0x80}, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}} {
 		if c := NewCursor(b, 0); c.Uvarint() != 0 || c.Err() == nil || c.Err().Offset != 0 {

@@ -64,7 +64,7 @@ func copyBlocks() {
 			MOVNTDQ(x[i], at(dst, begin+off))
 		}
 	}
-	// What the third has more.
+	// The rest of the third.
 	for off := first + second + first; off < block; off += 16 {
 		MOVUPS(at(src, off), x[0])
 		quad(c, off)
@@ -97,8 +97,9 @@ func fence() {
 	RET()
 }
 
-// shift returns what a checksum is multiplied by, without a carry, to move it on by n
-// bytes: x^(8n) less the 33 by which the CRC32 instruction moves a product of 64 bits on.
+// shift returns the factor, for multiplication without carry, that advances a checksum by
+// n bytes: x^(8n) less the 33 by which the CRC32 instruction advances a product of 64
+// bits.
 func shift(n int) uint32 {
 	p := uint32(1) << 31 // x⁰
 	for range 8*n - 33 {

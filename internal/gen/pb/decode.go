@@ -86,13 +86,13 @@ func (g *generator) decodeCase(name string, f field, wire string) {
 	}
 }
 
-// ownsValues says whether a map's values are messages, which are then allocated
-// with their entries.
+// ownsValues reports whether a map's values are messages, which are then
+// allocated with their entries.
 func (f field) ownsValues() bool {
 	return f.IsMap() && f.MapValue().Kind() == protoreflect.MessageKind
 }
 
-// roomType returns what is allocated for an element of a list of messages.
+// roomType returns the type to allocate for an element of a list of messages.
 func (f field) roomType() string {
 	if f.ownsValues() {
 		return fmt.Sprintf("entryRoom[%s, %s]", f.elemType()[1:], f.names.message(f.MapValue().Message()))
@@ -106,7 +106,7 @@ func within(name string, f field) string {
 }
 
 // unpack writes the decoding of a packed list whose payload is v. Space for its
-// elements is bounded by the payload's length, whatever the file says.
+// elements is bounded by the payload's length, whatever the file claims.
 func (g *generator) unpack(name string, f field) {
 	switch f.wire() {
 	case "protowire.Fixed32Type", "protowire.Fixed64Type":

@@ -2,8 +2,8 @@ package main
 
 import "google.golang.org/protobuf/reflect/protoreflect"
 
-// each writes body for every element of a list, or once where a single field is
-// present; body gets the name of the value.
+// each writes body for every element of a list, or once for a single field that
+// is present; body gets the name of the value.
 func (g *generator) each(f field, body func(v string)) {
 	switch {
 	case f.list():

@@ -8,12 +8,12 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// field is a field with what the generated code needs to know about it.
+// field is a field with the properties needed by the generated code.
 type field struct {
 	protoreflect.FieldDescriptor
 	names    *names
 	Go       string // the Go field
-	optional bool   // has a field HasX beside it
+	optional bool   // has an additional field HasX
 	member   bool   // of the message's oneof
 	always   bool   // written even when zero
 	packed   bool
@@ -42,7 +42,8 @@ func (g *generator) fieldsOf(m protoreflect.MessageDescriptor) []field {
 	return out
 }
 
-// list says whether the Go field is a slice of values; a map is one of entries.
+// list reports whether the Go field is a slice of values; a map is one of
+// entries.
 func (f field) list() bool { return f.Cardinality() == protoreflect.Repeated }
 
 func (f field) elemType() string {
@@ -99,7 +100,7 @@ func (f field) zero() string {
 	return "0"
 }
 
-// which returns the constant that stands for a member of a oneof.
+// which returns the constant for a member of a oneof.
 func (f field) which() string { return f.names.byFull[f.FullName()] }
 
 // wire returns the field's wire type outside packed lists.
@@ -123,7 +124,7 @@ func (f field) tagSize() int {
 	return n
 }
 
-// toWire gives the expression that turns v into the wire's number.
+// toWire returns the expression that converts v to the wire's number.
 func (f field) toWire(v string) string {
 	switch f.Kind() {
 	case protoreflect.BoolKind:

@@ -8,16 +8,16 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// names gives every message, enum and member of a oneof its Go name. No two
-// are the same.
+// names contains the Go name of every message, enum and member of a oneof. No
+// two are the same.
 type names struct {
 	byFull map[protoreflect.FullName]string
 	owner  map[string]protoreflect.FullName
 }
 
-// nameAll names what the files declare. A nested message has its own last name,
-// or one that begins with its parent's where another message has that name;
-// enums that are nested, and oneofs, always begin with the message's name.
+// nameAll names the declarations of the files. The name of a nested message is
+// its last name, or begins with its parent's if another message has that name;
+// names of nested enums and of oneofs always begin with the message's name.
 func nameAll(files linker.Files) (*names, error) {
 	n := &names{byFull: make(map[protoreflect.FullName]string), owner: make(map[string]protoreflect.FullName)}
 	uses := make(map[protoreflect.Name]int)
@@ -68,7 +68,7 @@ func (n *names) take(name string, full protoreflect.FullName) error {
 	return nil
 }
 
-// enum names an enum and its values, without what all values begin with.
+// enum names an enum and its values, without the values' common prefix.
 func (n *names) enum(e protoreflect.EnumDescriptor, parent string) error {
 	name := parent + string(e.Name())
 	if err := n.take(name, e.FullName()); err != nil {
@@ -77,7 +77,7 @@ func (n *names) enum(e protoreflect.EnumDescriptor, parent string) error {
 	cut := len(commonPrefix(e.Values()))
 	for i := range e.Values().Len() {
 		v := e.Values().Get(i)
-		// A value's full name lies in its enum's parent.
+		// A value's full name is in its enum's parent.
 		if err := n.take(name+camel(strings.ToLower(string(v.Name())[cut:])), v.FullName()); err != nil {
 			return err
 		}
@@ -85,7 +85,8 @@ func (n *names) enum(e protoreflect.EnumDescriptor, parent string) error {
 	return nil
 }
 
-// commonPrefix returns what all values' names begin with, up to an underscore.
+// commonPrefix returns the common prefix of all values' names, up to an
+// underscore.
 func commonPrefix(values protoreflect.EnumValueDescriptors) string {
 	prefix := string(values.Get(0).Name())
 	for i := range values.Len() {
@@ -96,8 +97,8 @@ func commonPrefix(values protoreflect.EnumValueDescriptors) string {
 	return prefix[:strings.LastIndexByte(prefix, '_')+1]
 }
 
-// oneof names the type that says which member of a oneof is set, and its
-// values.
+// oneof names the type that identifies the member of a oneof that is set, and
+// its values.
 func (n *names) oneof(m protoreflect.MessageDescriptor, name string) error {
 	o, err := oneofOf(m)
 	if o == nil {

@@ -12,7 +12,7 @@ func comment(d protoreflect.Descriptor) (lead, trail string) {
 	return strings.TrimSpace(loc.LeadingComments), strings.TrimSpace(loc.TrailingComments)
 }
 
-// trailing returns a field's or value's comment, to stand behind it.
+// trailing returns a field's or value's comment, to follow it on the line.
 func trailing(d protoreflect.Descriptor) string {
 	if _, trail := comment(d); trail != "" {
 		return " // " + trail
@@ -20,8 +20,8 @@ func trailing(d protoreflect.Descriptor) string {
 	return ""
 }
 
-// doc writes a declaration's comment. It begins with the Go name where that is
-// not the declared one.
+// doc writes a declaration's comment. It begins with the Go name if that is not
+// the declared one.
 func (g *generator) doc(d protoreflect.Descriptor, name string) {
 	lead, _ := comment(d)
 	if rest, ok := strings.CutPrefix(lead, string(d.Name())+" "); ok {
@@ -72,8 +72,8 @@ func (f field) tag() string {
 	return s
 }
 
-// which writes the type that says which member of a oneof is set. Its numbers
-// are the fields'.
+// which writes the type that identifies the member of a oneof that is set. Its
+// numbers are the fields'.
 func (g *generator) which(m protoreflect.MessageDescriptor, name string) {
 	o, _ := oneofOf(m)
 	if o == nil {

@@ -1,3 +1,3 @@
-// Package detector tells tests whether the race detector is on: it allocates besides
-// what a test counts, empties pools, and makes moving gigabytes take minutes.
+// Package detector shows tests whether the race detector is on. It adds allocations
+// to those a test counts, empties pools, and makes moving gigabytes take minutes.
 package detector

@@ -2,5 +2,5 @@
 
 package detector
 
-// Racing tells that the race detector is on.
+// Racing reports whether the race detector is on.
 const Racing = true

@@ -1,10 +1,10 @@
-// Package faultfs is a [vfs.Dir] in memory for tests of what happens when
-// files fail: any operation can be made to fail, the disk can be full, and a
-// crash can be simulated that loses what was not made durable.
+// Package faultfs is a [vfs.Dir] in memory for tests of failing files: any
+// operation can be made to fail, the disk can be full, and a crash can be
+// simulated that loses data not made durable.
 //
 // It is stricter than real file systems: written bytes survive a crash only
 // after the file's Sync, and names (of new, renamed and removed files) only
-// after the Dir's Sync, unless the [Loss] says otherwise.
+// after the Dir's Sync, unless the [Loss] keeps more.
 package faultfs
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind string
 
 // The operations that are counted and can be made to fail.
@@ -56,10 +56,10 @@ func (o Op) String() string {
 	return fmt.Sprintf("#%d %s %s", o.N, o.Kind, o.Name)
 }
 
-// ErrFault is what errors.Is finds in injected failures.
+// ErrFault is matched by errors.Is in injected failures.
 var ErrFault = errors.New("faultfs: injected fault")
 
-// ErrCrashed is what every operation returns after the crash.
+// ErrCrashed is returned by every operation after the crash.
 var ErrCrashed = errors.New("faultfs: the machine has crashed")
 
 // afterwards is an error of an operation that was done all the same.
@@ -145,7 +145,7 @@ func (d *FS) Ops() []Op {
 	return slices.Clone(d.ops)
 }
 
-// Loss is what a crash takes with it.
+// Loss is the extent of a crash's losses.
 type Loss int
 
 // The kinds of loss.
@@ -160,7 +160,7 @@ const (
 // Losses are all kinds of loss.
 var Losses = []Loss{LoseAll, LoseBytes, LoseNames, LoseNone, LoseSome}
 
-// AfterCrash returns what is found when the machine runs again. d isn't
+// AfterCrash returns the file system after the machine restarts. d isn't
 // changed; the seed is for LoseSome.
 func (d *FS) AfterCrash(loss Loss, seed uint64) *FS {
 	d.mu.Lock()
@@ -228,7 +228,7 @@ func (d *FS) step(kind Kind, name, to string) error {
 	return nil
 }
 
-// failed tells whether the operation is not to be done.
+// failed reports whether the operation must not be executed.
 func failed(err error) bool {
 	var after afterwards
 	return err != nil && !errors.As(err, &after)
@@ -388,8 +388,8 @@ func (d *FS) Names() []string {
 	return slices.Sorted(maps.Keys(d.live))
 }
 
-// Bytes returns a copy of a file's bytes, nil where there is none; it is no
-// operation.
+// Bytes returns a copy of a file's bytes, nil if there is none. It doesn't
+// count as an operation.
 func (d *FS) Bytes(name string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -408,7 +408,8 @@ func (d *FS) Put(name string, b []byte) {
 }
 
 // Damage flips a bit in every byte from offset from to offset to of a file, also
-// of what is durable; it is no operation. A negative to means the end.
+// in its durable part. It doesn't count as an operation. A negative to means the
+// end.
 func (d *FS) Damage(name string, from, to int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -485,7 +486,7 @@ func (f *file) Close() error {
 	if f.closed {
 		return fs.ErrClosed
 	}
-	f.closed = true // also where it fails, as Linux has it
+	f.closed = true // also if it fails, as on Linux
 	delete(f.d.handles, f)
 	return f.d.step(Close, f.name, "")
 }

@@ -1,4 +1,4 @@
-// Package hostilemodels makes SavedModels that nobody writes by accident: deep, wide,
+// Package hostilemodels makes SavedModels that never arise by accident: deep, wide,
 // damaged, and with ops that ask for huge results. Tests load, call and print them.
 package hostilemodels
 

@@ -1,4 +1,4 @@
-// Package imports holds the repository to ARCHITECTURE.md: its test walks all
-// imports and fails where a package uses another one that its row of the table
-// doesn't give it.
+// Package imports checks the repository against ARCHITECTURE.md: its test walks
+// all imports and fails if a package uses another one that its row of the table
+// doesn't list.
 package imports

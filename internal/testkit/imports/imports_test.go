@@ -28,8 +28,8 @@ type row struct {
 
 var code = regexp.MustCompile("`([^`]+)`")
 
-// readTable reads the table of packages and closes it: who may use a package may use
-// what that one uses.
+// readTable reads the table of packages and closes it: a package that may use
+// another may use the packages that one uses.
 func readTable(t *testing.T) map[string]*row {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
@@ -208,9 +208,9 @@ func (r *reach) of(dir string) map[string]string {
 	return out
 }
 
-// TestPackagesUseOnlyTheirRow holds the packages to the rule of ARCHITECTURE.md's
-// table. An internal package is what it imports: a package may use one only if it
-// leads to no package of the table that it mayn't use itself.
+// TestPackagesUseOnlyTheirRow checks the packages against ARCHITECTURE.md's
+// table. An internal package counts as its imports: a package may use one only if
+// it leads to no package of the table that it mayn't use itself.
 func TestPackagesUseOnlyTheirRow(t *testing.T) {
 	rows := readTable(t)
 	r := &reach{rows: rows, sources: readSources(t), memo: map[string]map[string]string{}}
@@ -241,7 +241,7 @@ func display(name string) string {
 	return name
 }
 
-// TestEveryPackageHasARow keeps packages from growing beside the table.
+// TestEveryPackageHasARow checks that the table lists every package.
 func TestEveryPackageHasARow(t *testing.T) {
 	rows := readTable(t)
 	for dir := range readSources(t) {
@@ -252,8 +252,8 @@ func TestEveryPackageHasARow(t *testing.T) {
 	}
 }
 
-// TestEveryInnerPackageIsDescribed keeps the tables of what lies below internal and
-// kernel whole.
+// TestEveryInnerPackageIsDescribed checks that the tables of the folders below
+// internal and kernel are complete.
 func TestEveryInnerPackageIsDescribed(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
@@ -280,8 +280,8 @@ func TestEveryInnerPackageIsDescribed(t *testing.T) {
 	}
 }
 
-// TestNothingHappensByImport holds the packages to the rule that what a program
-// gets is what it names: no init functions and no blank imports.
+// TestNothingHappensByImport checks the rule that a program gets only the
+// things it names: no init functions and no blank imports.
 func TestNothingHappensByImport(t *testing.T) {
 	for dir, s := range readSources(t) {
 		for _, file := range s.inits {
@@ -293,9 +293,9 @@ func TestNothingHappensByImport(t *testing.T) {
 	}
 }
 
-// TestReadingLinksNoRunning checks what the table is for: a program that only
-// reads and writes checkpoints holds no kernel, no op, no pictures and no
-// network; one that looks into SavedModels holds what plans are made of, but no
+// TestReadingLinksNoRunning checks the purpose of the table: a program that
+// only reads and writes checkpoints links no kernel, no op, no pictures and no
+// network; one that inspects SavedModels links the parts of plans, but no
 // kernel.
 func TestReadingLinksNoRunning(t *testing.T) {
 	sources := readSources(t)

@@ -23,10 +23,10 @@ var helpers = map[string]string{
 	"internal/zipfile":     "zip archives, for errors",
 }
 
-// TestKerasUsesExportedNames holds keras to what any framework can use: of savedmodel,
-// function, trackable and all others it uses the exported names, not the doors by which
-// packages of this module reach into each other ("savedmodel.Internal"). A framework in
-// another module can do all that keras does.
+// TestKerasUsesExportedNames checks that keras uses only names available to any
+// framework: of savedmodel, function, trackable and all others it uses the exported
+// names, not the doors by which packages of this module reach into each other
+// ("savedmodel.Internal"). A framework in another module can do all that keras does.
 func TestKerasUsesExportedNames(t *testing.T) {
 	used := map[string]bool{}
 	for dir, s := range readSources(t) {

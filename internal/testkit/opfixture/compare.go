@@ -49,8 +49,8 @@ func largest(ts []*tensor.Tensor) float64 {
 	return m
 }
 
-// Differ says where two tensors are further apart than the class allows; "" if
-// nowhere.
+// Differ describes the place at which two tensors differ by more than the class
+// allows; "" if there is none.
 func Differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string {
 	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
 		return fmt.Sprintf("%v%v, want %v%v", got.DType(), got.Shape(), want.DType(), want.Shape())

@@ -26,9 +26,9 @@ type Fixture struct {
 	Out   []Tensor
 	Vars  int
 	After []Tensor
-	// Elsewhere says that TensorFlow can't run the call in a plain graph on the
-	// CPU whose inputs are arguments: the answer is of an equal call, such as
-	// with the channels last.
+	// Elsewhere means that TensorFlow can't run the call in a plain graph on the
+	// CPU whose inputs are arguments: the answer is of an equal call, such as with
+	// the channels last.
 	Elsewhere bool
 	// Undefined are outputs that TensorFlow's kernel leaves as they are.
 	Undefined []int
@@ -127,8 +127,7 @@ func dtype(t testing.TB, name string) tensor.DType {
 	return d
 }
 
-// attrs returns the attributes, those that name functions by what functions
-// has.
+// attrs returns the attributes, with functions looked up in functions.
 func attrs(t testing.TB, list []Attr, functions map[string]*graph.Function) graph.Attrs {
 	t.Helper()
 	var out graph.Attrs

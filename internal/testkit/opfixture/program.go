@@ -15,9 +15,11 @@ type Program struct {
 	Name      string
 	Functions []Body
 	Main      Body
-	// Vars are what the variables begin with that the main function takes first.
+	// Vars are the initial values of the variables that are the first arguments of
+	// the main function.
 	Vars []Tensor
-	// Fused says how often the ops of passes run in a call; -1 is some times.
+	// Fused is the number of times that the ops of passes run in a call; -1 means
+	// at least once.
 	Fused map[string]int
 	Runs  []Run
 }
@@ -39,10 +41,10 @@ type Step struct {
 	Control []int
 }
 
-// Run is a call: what it gave, or a part of TensorFlow's message.
+// Run is a call: its results, or a part of TensorFlow's message.
 type Run struct {
 	In, Out []Tensor
-	After   []Tensor // the variables' values, where a run changes them
+	After   []Tensor // the variables' values, if a run changes them
 	Error   string
 }
 

@@ -1,4 +1,4 @@
-// Package packed opens the fixtures that lie compressed in testdata.
+// Package packed opens the compressed fixtures in testdata.
 package packed
 
 import (
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Read returns what the gzip file at path holds.
+// Read returns the contents of the gzip file at path.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
 	file, err := os.ReadFile(path)

@@ -1,5 +1,5 @@
-// Package programs makes programs that nobody wrote, the same for the same seed, for the
-// tests that hold ways of running them to each other.
+// Package programs generates random programs, the same for the same seed, for the tests
+// that compare ways of running them.
 package programs
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Steep is tanh with a gradient of its own, so that it shows where another is used.
+// Steep is tanh with a custom gradient, which shows if another one is used.
 var Steep = grad.NewCustom("TestSteep",
 	func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Tanh(s, x[0])} },
 	func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value {
 		return []*ops.Value{ops.Mul(s, dy[0], ops.Mul(s, 3, ops.Add(s, y[0], ops.Cos(s, x[0]))))}
 	})
 
-// Expression is a part of a random program: what a form makes of other parts.
+// Expression is a part of a random program: a form applied to other parts.
 // Every value is a vector of three numbers that stay small.
 type Expression struct {
 	form string
@@ -30,7 +30,7 @@ type Expression struct {
 	pick int
 }
 
-// forms are what programs are made of, with the number of parts of each.
+// forms are the building blocks of programs, with the number of parts of each.
 var forms = map[string]int{
 	"argument": 0, "w": 0, "u": 0, "constant": 0, "rows": 0, "state": 0,
 	"add": 2, "mul": 2, "div": 2, "max": 2, "where": 2,
@@ -78,7 +78,7 @@ func (e *Expression) String() string {
 	return fmt.Sprintf("%s#%d(%s)", e.form, e.pick, strings.Join(args, ", "))
 }
 
-// World is what programs use from outside.
+// World is the state that programs use from outside.
 type World struct {
 	w, u, table ops.Input // variables, or values in their places
 	state       *trackable.Variable
@@ -110,7 +110,7 @@ func newWorld(w, u, table ops.Input, state *trackable.Variable) *World {
 	return &World{w: w, u: u, table: table, state: state, calls: map[*Expression]*function.Func[[]*ops.Value, *ops.Value]{}}
 }
 
-// arguments returns what a call of a function is given: the values in sight, and those
+// arguments returns the arguments of a function's call: the values in scope, and those
 // of the world.
 func (w *World) arguments(env []*ops.Value) []*ops.Value {
 	env = env[:len(env):len(env)]
@@ -132,7 +132,7 @@ func (w *World) of(args []*ops.Value) (*World, []*ops.Value) {
 	return &inner, args[:n:n]
 }
 
-// read returns what an input of the world is now.
+// read returns the present value of an input of the world.
 func read(s *ops.Scope, x ops.Input) *ops.Value {
 	if v, ok := x.(*trackable.Variable); ok {
 		return ops.ReadVariable(s, v)
@@ -140,7 +140,7 @@ func read(s *ops.Scope, x ops.Input) *ops.Value {
 	return ops.Identity(s, x)
 }
 
-// Eval returns the value of e, where env are the values in sight.
+// Eval returns the value of e; env are the values in scope.
 func (w *World) Eval(s *ops.Scope, e *Expression, env []*ops.Value) *ops.Value {
 	type V = *ops.Value
 	arg := func(i int) V { return w.Eval(s, e.args[i], env) }
@@ -202,7 +202,7 @@ func (w *World) Eval(s *ops.Scope, e *Expression, env []*ops.Value) *ops.Value {
 	case "gather":
 		return ops.Gather(s, arg(0), []int{e.pick % 3, 0, e.pick % 3})
 	case "if":
-		// No sum that comes out round, as a softmax's does, may lie at the limit.
+		// The limit must not equal a round sum, such as that of a softmax.
 		return ops.If(s, ops.Greater(s, total(s, arg(0)), float64(e.pick%5)/2-1.013),
 			func(s *ops.Scope) V { return w.Eval(s, e.args[1], env) },
 			func(s *ops.Scope) V { return w.Eval(s, e.args[2], env) })
@@ -265,7 +265,7 @@ func (w *World) Eval(s *ops.Scope, e *Expression, env []*ops.Value) *ops.Value {
 		return ops.Add(s, f.Apply(s, w.arguments(with(arg(1)))), f.Apply(s, w.arguments(with(ops.ConstOf(s, tensor.Float64, []float64{1, 2, 3})))))
 	case "gradient":
 		x := arg(0)
-		zero := &grad.GradientOptions{Zero: true} // a loop's gradient is zeros where its rounds' is none
+		zero := &grad.GradientOptions{Zero: true} // a loop's gradient is zeros if its rounds have none
 		y, tape := grad.Of(s, func(s *ops.Scope) V { return total(s, w.Eval(s, e.args[1], with(x))) }, &grad.Options{Watch: []V{x}})
 		if v, ok := w.w.(*trackable.Variable); ok && e.pick%2 == 0 {
 			return ops.Tanh(s, tape.Gradient(y, []*trackable.Variable{v}, zero)[0].Grad)
@@ -280,7 +280,8 @@ func (w *World) Eval(s *ops.Scope, e *Expression, env []*ops.Value) *ops.Value {
 	panic(e.form)
 }
 
-// Derivatives returns a program's value, what two tapes give, and the state afterwards.
+// Derivatives returns a program's value, the gradients of two tapes, and the state
+// afterwards.
 func (w *World) Derivatives(s *ops.Scope, e *Expression, x, y *ops.Value) []*ops.Value {
 	type V = *ops.Value
 	var vars []*trackable.Variable
@@ -325,7 +326,7 @@ func (e *Expression) Has(form string) bool {
 	return e.form == form || slices.ContainsFunc(e.args, func(a *Expression) bool { return a.Has(form) })
 }
 
-// inner are, of the forms that are loops and branches, the parts that stand in bodies.
+// inner are, for the forms that are loops and branches, the parts in bodies.
 var inner = map[string]struct {
 	loop  bool
 	parts []int

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Steps is a random program whose steps change what lies outside of it, one after the
-// other: the order in which they happen shows in what it returns.
+// Steps is a random program whose steps change outside state, one after the other.
+// Its results show the order of the steps.
 type Steps []*step
 
 type step struct {
@@ -31,8 +31,8 @@ var (
 	}{{"if", 2}, {"case", 3}, {"while", 1}, {"call", 1}, {"unused", 1}}
 )
 
-// StepsOf returns the steps of a seed. stateful says that there may be random ops whose
-// nodes count their draws: what they give depends on who runs them.
+// StepsOf returns the steps of a seed. stateful means that there may be random ops
+// whose nodes count their draws, so that their values depend on the runner.
 func StepsOf(seed int, stateful bool) Steps {
 	return randomSteps(rand.New(rand.NewPCG(uint64(seed), 11)), 1+seed%3, stateful)
 }
@@ -72,7 +72,8 @@ func (p Steps) String() string {
 	return b.String()
 }
 
-// Outside is what steps change: two variables, a generator of random numbers and a table.
+// Outside is the state that steps change: two variables, a generator of random numbers
+// and a table.
 type Outside struct {
 	vars   []*trackable.Variable // the two variables and the generator's state
 	random *ops.Random
@@ -95,8 +96,8 @@ func NewOutside(name string, vars []*trackable.Variable) *Outside {
 	return &Outside{vars: vars, random: &ops.Random{State: vars[2]}, table: name, calls: map[*step]*function.Func[[]*ops.Value, []*ops.Value]{}}
 }
 
-// Run runs the program on a number and returns what came of it: the number that all steps
-// had a part in, the list that they pushed to, and the table.
+// Run runs the program on a number and returns its results: the number that all steps
+// contributed to, the list that they pushed to, and the table.
 func (o *Outside) Run(s *ops.Scope, p Steps, x *ops.Value) []*ops.Value {
 	list := s.Emit1("EmptyTensorList", graph.Attrs{graph.Type("element_dtype", tensor.Float64)}, ops.ConstOf(s, tensor.Int32, []int{}), ops.ConstOf(s, tensor.Int32, -1))
 	list = push(s, push(s, list, x), ops.ConstOf(s, tensor.Float64, 1.0))
@@ -171,7 +172,7 @@ func (o *Outside) step(s *ops.Scope, st *step, x, list *ops.Value) []*ops.Value 
 		s.Emit0("LookupTableRemoveV2", nil, o.handle(s), ops.ConstOf(s, tensor.Int64, []int{key}))
 	case "push":
 		list = push(s, list, sine(s, x))
-	case "pop": // what a program begins with and pushes is never all gone
+	case "pop": // the initial and pushed elements are never all removed
 		out := s.EmitN(2, "TensorListPopBack", graph.Attrs{graph.Type("element_dtype", tensor.Float64)}, list, ops.ConstOf(s, tensor.Int32, []int{}))
 		x, list = mix(out[1]), push(s, push(s, out[0], sine(s, x)), out[1])
 	case "set":
@@ -200,7 +201,7 @@ func (o *Outside) step(s *ops.Scope, st *step, x, list *ops.Value) []*ops.Value 
 		return out[1:]
 	case "call":
 		return o.call(s, st, []V{x, list})
-	case "unused": // what it returns is of no use, what it does is
+	case "unused": // its result is unused, its effect isn't
 		o.call(s, st, []V{x, list})
 	}
 	return []V{x, list}

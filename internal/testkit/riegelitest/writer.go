@@ -1,5 +1,5 @@
-// Package riegelitest writes riegeli/records files, for the tests of what reads
-// them.
+// Package riegelitest writes riegeli/records files, for the tests of their
+// readers.
 package riegelitest
 
 import (
@@ -21,7 +21,7 @@ const (
 
 // Writer writes a file chunk by chunk. Make one with [New].
 type Writer struct {
-	// File is what was written.
+	// File is the file's contents.
 	File []byte
 }
 
@@ -32,8 +32,7 @@ func New() *Writer {
 	return w
 }
 
-// Chunk appends a chunk, with block headers where they belong, and returns where it
-// begins.
+// Chunk appends a chunk, with block headers as needed, and returns its offset.
 func (w *Writer) Chunk(kind byte, count int, decoded uint64, data []byte) (begin int) {
 	begin = len(w.File)
 	header := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
@@ -61,7 +60,7 @@ func (w *Writer) Chunk(kind byte, count int, decoded uint64, data []byte) (begin
 }
 
 // Records appends a chunk of records, compressed with 'b', 'z', 's' or not at all, 0,
-// and returns where it begins.
+// and returns its offset.
 func (w *Writer) Records(compression byte, records ...[]byte) (begin int) {
 	var sizes, values []byte
 	for _, r := range records {
@@ -75,8 +74,8 @@ func (w *Writer) Records(compression byte, records ...[]byte) (begin int) {
 	return w.Chunk('r', len(records), decoded, data)
 }
 
-// boundary returns the first place from at on where a chunk may end: not in a block's
-// header, nor right behind it.
+// boundary returns the first offset, at or after at, at which a chunk may end: not in
+// a block's header, nor right after it.
 func boundary(at int) int {
 	if in := at % blockSize; in > 0 && in <= blockHeaderSize {
 		return at - in + blockHeaderSize + 1

@@ -18,7 +18,7 @@ var root = filepath.Join("..", "..", "..")
 // options: there they may be left out.
 var model = []string{"ops", "grad", "function"}
 
-// faults returns what the rule has against the signatures of a file in folder.
+// faults returns the signatures of a file in folder that violate the rule.
 func faults(fset *token.FileSet, file *ast.File, folder string) (list []string) {
 	add := func(d *ast.FuncDecl, format string, args ...any) {
 		p := fset.Position(d.Pos())
