@@ -14,7 +14,9 @@ import (
 // Children lists the edges of one object, in the order of files:
 //
 //   - of a struct its exported fields in order, named in snake case or by a tag
-//     `cairn:"name"`, with embedded structs' fields in their place; then the edges that [Base.Attach] and [Base.AddVariable] added. `cairn:"-"` leaves a field out;
+//     `cairn:"name"`, with embedded structs' fields in their place; then the edges
+//     that [Base.Attach] and [Base.AddVariable] added. `cairn:"-"` leaves a field
+//     out;
 //   - of a [Parent] the edges it lists, then the attached ones;
 //   - of a slice its elements "0", "1", …; of a map its values by sorted keys.
 //

@@ -102,7 +102,8 @@ func write(root any) (*checkpoint.Checkpoint, *vfs.Mem, error) {
 // call to call, the structure may not. It checks that
 //
 //   - the graph can be walked, and walking it again returns the same;
-//   - two graphs that build makes have the same keys, so that one can restore the checkpoint of the other;
+//   - two graphs that build makes have the same keys, so that one can restore
+//     the checkpoint of the other;
 //   - a checkpoint restores into another graph, with nothing left over on
 //     either side, and saving it again produces the same bytes;
 //   - no object accepts an edge that it has already.
