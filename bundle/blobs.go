@@ -240,7 +240,7 @@ func (br *blobReader) check(b *blob) error {
 	return nil
 }
 
-// checkAll is like check, for many pieces, most of which are in the data file
+// checkAll works like check, for many pieces, most of which are in the data file
 // of the previous one.
 func (br *blobReader) checkAll(blobs []*blob) error {
 	shard, size := int32(-1), int64(0)

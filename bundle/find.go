@@ -45,7 +45,7 @@ const (
 // FindPrefix doesn't check the checkpoint; [Open] does.
 func FindPrefix(fsys fs.FS, name string) (Found, error) { return find(fsys, name, name, nil) }
 
-// FindFile is like [FindPrefix], for a path of the operating system. Prefix and
+// FindFile works like [FindPrefix], for a path of the operating system. Prefix and
 // Dir of the result are such paths, too.
 func FindFile(p string) (Found, error) {
 	dir, base := splitFile(p)

@@ -50,7 +50,7 @@ func (r *Reader) has(h Handle) bool {
 	return h.Valid() && h.of == r.number && h.entry() < n
 }
 
-// FindAfter is like Find, for a tensor that most likely follows prev in the index or
+// FindAfter works like Find, for a tensor that most likely follows prev in the index or
 // in the data files.
 func (r *Reader) FindAfter(name string, prev Handle) (Handle, bool) {
 	if r.version == 1 || !prev.Valid() {

@@ -180,7 +180,7 @@ func (x *index) record(i int) *record {
 	return rec
 }
 
-// decode is like record, but fills rec; shape is as in decodeEntry, and if it isn't
+// decode works like record, but fills rec; shape is as in decodeEntry, and if it isn't
 // nil the record's may be shared with other entries.
 func (x *index) decode(rec *record, i int, shape tensor.Shape) {
 	e := x.at(i)
@@ -278,7 +278,7 @@ func decodeEntry(m *entryFields, raw []byte, into tensor.Shape) error {
 	return nil
 }
 
-// fieldTag is protowire.ConsumeTag with a fast path for a tag of one byte.
+// fieldTag does the work of protowire.ConsumeTag with a fast path for a tag of one byte.
 func fieldTag(b []byte) (protowire.Number, protowire.Type, int) {
 	if t := b[0]; t < 0x80 && t >= 1<<3 && t&7 <= 5 {
 		return protowire.Number(t >> 3), protowire.Type(t & 7), 1
@@ -286,7 +286,7 @@ func fieldTag(b []byte) (protowire.Number, protowire.Type, int) {
 	return protowire.ConsumeTag(b)
 }
 
-// fieldNumber is protowire.ConsumeVarint, which isn't inlined, with a fast path
+// fieldNumber does the work of protowire.ConsumeVarint, which isn't inlined, with a fast path
 // for a number of one byte.
 func fieldNumber(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {

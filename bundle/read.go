@@ -50,7 +50,7 @@ func (r *Reader) Read(ctx context.Context, name string) (*tensor.Tensor, error) 
 	return r.read(ctx, name)
 }
 
-// read is like Read, for tensors that weren't read ahead.
+// read works like Read, for tensors that weren't read ahead.
 func (r *Reader) read(ctx context.Context, name string) (*tensor.Tensor, error) {
 	reqs := []ReadRequest{{Name: name}}
 	err := r.ReadAll(ctx, reqs, nil)

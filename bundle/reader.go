@@ -157,7 +157,7 @@ func Open(ctx context.Context, fsys fs.FS, prefix string, opts *ReaderOptions) (
 	return open(ctx, fsys, prefix, prefix, opts)
 }
 
-// OpenFile is like [Open], for a prefix that is a path of the operating system.
+// OpenFile works like [Open], for a prefix that is a path of the operating system.
 func OpenFile(ctx context.Context, path string, opts *ReaderOptions) (*Reader, error) {
 	dir, base := filepath.Split(filepath.FromSlash(path))
 	if dir == "" {

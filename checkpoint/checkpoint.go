@@ -295,7 +295,7 @@ func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
 	return beside(prefix, saved), nil
 }
 
-// SaveTo is like [Checkpoint.Save], but writes into dir. The prefix and the
+// SaveTo works like [Checkpoint.Save], but writes into dir. The prefix and the
 // path returned are slash-separated paths in dir.
 func (ck *Checkpoint) SaveTo(ctx context.Context, dir vfs.Dir, prefix string) (string, error) {
 	return ck.save(ctx, dir, prefix, func(name string) string { return name })
@@ -367,7 +367,7 @@ func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 	return ck.notify(ctx, prefix)
 }
 
-// WriteTo is like [Checkpoint.Write], but writes into dir.
+// WriteTo works like [Checkpoint.Write], but writes into dir.
 func (ck *Checkpoint) WriteTo(ctx context.Context, dir vfs.Dir, prefix string) error {
 	if err := ck.writeNow(ctx, dir, prefix, nil); err != nil {
 		return err

@@ -194,7 +194,7 @@ func (g *objectGraph) checkNode(id int, b *nodeBatch) {
 	b.err = g.checkFields(id, b)
 }
 
-// checkFields is like checkNode, for nodes of every form.
+// checkFields works like checkNode, for nodes of every form.
 func (g *objectGraph) checkFields(id int, b *nodeBatch) error {
 	b.need += objects.NodeMemory
 	row := &g.nodes[id]

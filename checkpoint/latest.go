@@ -49,7 +49,7 @@ func LatestCheckpoint(dir string, opts *StateOptions) (string, error) {
 	return "", notFoundAt(completePath(dir, s.ModelCheckpointPath), "nothing, although the state file "+file+" names it as the latest")
 }
 
-// LatestCheckpointFS is like [LatestCheckpoint], for a folder that is a file
+// LatestCheckpointFS works like [LatestCheckpoint], for a folder that is a file
 // system. It returns the slash-separated prefix of the latest checkpoint in
 // fsys. Of absolute paths in the state file, only the last element counts.
 func LatestCheckpointFS(fsys fs.FS) (string, error) {
@@ -141,7 +141,7 @@ func modTime(prefix string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// existsIn is like Exists, for a file system.
+// existsIn works like Exists, for a file system.
 func existsIn(fsys fs.FS, prefix string) bool {
 	for _, p := range []string{prefix + ".index", prefix} {
 		if info, err := fs.Stat(fsys, p); err == nil && !info.IsDir() {

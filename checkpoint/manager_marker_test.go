@@ -167,7 +167,7 @@ func TestPreservedCheckpointStaysListedWithItsMarker(t *testing.T) {
 	}
 }
 
-// TestPreservedStandInStaysListed is the same for stand-ins, which are known by
+// TestPreservedStandInStaysListed checks the same for stand-ins, which are known by
 // their names.
 func TestPreservedStandInStaysListed(t *testing.T) {
 	opts := preserving()

@@ -30,13 +30,13 @@ import (
 // saves nothing: call it again), by Wait or by Close.
 func (m *Manager) Save(ctx context.Context) (path string, err error) { return m.SaveWith(ctx, nil) }
 
-// SaveAs is like Save, with the caller's number in the name. It replaces a
+// SaveAs works like Save, with the caller's number in the name. It replaces a
 // managed checkpoint of that number. It increments save_counter in either case.
 func (m *Manager) SaveAs(ctx context.Context, number int64) (path string, err error) {
 	return m.SaveWith(ctx, &SaveOptions{Number: &number})
 }
 
-// SaveWith is like Save, with options.
+// SaveWith works like Save, with options.
 func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string, err error) {
 	var o SaveOptions
 	if opts != nil {

@@ -225,7 +225,7 @@ func (m *match) bind(node int32, obj any) {
 	m.bindNew(node, obj)
 }
 
-// bindNew is like bind, for a node that isn't bound yet.
+// bindNew works like bind, for a node that isn't bound yet.
 func (m *match) bindNew(node int32, obj any) {
 	m.bound.set(node, obj)
 	m.queue = append(m.queue, queued{node: node, again: m.objects.add(obj)})
@@ -326,7 +326,7 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 	m.takeFound(s, v, found, current)
 }
 
-// takeFound is like takeValue, for a value that was found.
+// takeFound works like takeValue, for a value that was found.
 func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, current bool) {
 	reader := m.l.src.reader
 	dtype, shape := reader.KindOf(found)

@@ -70,19 +70,19 @@ func (ck *Checkpoint) Restore(ctx context.Context, path string, o *RestoreOption
 	return ck.restoreFile(ctx, path, o, true)
 }
 
-// RestoreFS is like [Checkpoint.Restore], but reads from fsys; path is
+// RestoreFS works like [Checkpoint.Restore], but reads from fsys; path is
 // slash-separated.
 func (ck *Checkpoint) RestoreFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFS(ctx, fsys, path, o, true)
 }
 
-// Read is like [Checkpoint.Restore], for checkpoints of [Checkpoint.Write]: it
+// Read works like [Checkpoint.Restore], for checkpoints of [Checkpoint.Write]: it
 // creates no save_counter, and leaves the file's, if it has one, for later.
 func (ck *Checkpoint) Read(ctx context.Context, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFile(ctx, path, o, false)
 }
 
-// ReadFS is like [Checkpoint.Read], but reads from fsys.
+// ReadFS works like [Checkpoint.Read], but reads from fsys.
 func (ck *Checkpoint) ReadFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFS(ctx, fsys, path, o, false)
 }

@@ -145,7 +145,7 @@ func checkArriving(g *trackable.Graph) error {
 	return nil
 }
 
-// tryCut is like cut, but fails if children are being added.
+// tryCut works like cut, but fails if children are being added.
 func (ck *Checkpoint) tryCut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
 	ck.busy.Lock()
 	defer ck.busy.Unlock()

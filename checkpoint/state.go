@@ -234,7 +234,7 @@ func pathInState(dir, p string, relative bool) string {
 	return p
 }
 
-// joinPath is Python's os.path.join of two paths: it leaves dir as the user
+// joinPath works like Python's os.path.join of two paths: it leaves dir as the user
 // wrote it, so that "./run" produces "./run/ckpt-1".
 func joinPath(dir, name string) string {
 	if dir == "" || strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, string(filepath.Separator)) {

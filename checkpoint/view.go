@@ -31,7 +31,7 @@ func Open(ctx context.Context, path string, o *bundle.ReaderOptions) (*View, err
 	return newView(ctx, src)
 }
 
-// OpenFS is like [Open], but reads from fsys; path is slash-separated.
+// OpenFS works like [Open], but reads from fsys; path is slash-separated.
 func OpenFS(ctx context.Context, fsys fs.FS, path string, o *bundle.ReaderOptions) (*View, error) {
 	src, err := openFS(ctx, fsys, path, o)
 	if err != nil {

@@ -129,7 +129,7 @@ func (z *NPZ) Read(ctx context.Context, name string) (*Tensor, error) {
 	return t, named(err, name)
 }
 
-// ReadInto is like Read, but reads into a tensor of the array's type and shape.
+// ReadInto works like Read, but reads into a tensor of the array's type and shape.
 // It doesn't support strings. After an error the contents of dst are undefined.
 func (z *NPZ) ReadInto(ctx context.Context, name string, dst *Tensor) error {
 	h, rc, err := z.openData(ctx, name)

@@ -228,7 +228,7 @@ func Values[T Element](t *Tensor) []T {
 	return v
 }
 
-// ValuesOf is like [Values], with an error instead of a panic.
+// ValuesOf works like [Values], with an error instead of a panic.
 func ValuesOf[T Element](t *Tensor) ([]T, error) {
 	d := TypeOf[T]()
 	if d != t.dtype && !(d == Variant && t.dtype == Resource) {

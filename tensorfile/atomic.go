@@ -37,7 +37,7 @@ func CreateFile(name string, overwrite bool) (*Output, error) {
 	return create(vfs.OSDir(filepath.Dir(name)), filepath.Base(name), name)
 }
 
-// CreateFileIn is like [CreateFile], for a file of dir.
+// CreateFileIn works like [CreateFile], for a file of dir.
 func CreateFileIn(dir vfs.Dir, name string, overwrite bool) (*Output, error) {
 	if err := CheckFreeIn(dir, name, overwrite); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func create(dir vfs.Dir, name, shown string) (*Output, error) {
 	return &Output{Writer: bufio.NewWriterSize(ahead(f), 1<<20), f: f, dir: dir, name: name, tmp: tmp, path: shown}, nil
 }
 
-// CheckFreeIn is like [CheckFree], for a file of dir.
+// CheckFreeIn works like [CheckFree], for a file of dir.
 func CheckFreeIn(dir vfs.Dir, name string, overwrite bool) error {
 	if overwrite {
 		return nil

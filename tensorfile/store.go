@@ -353,7 +353,7 @@ type intoReader interface {
 	readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error)
 }
 
-// ReadScratch is like Read, with storage of c if possible. The result is valid
+// ReadScratch works like Read, with storage of c if possible. The result is valid
 // until the next call with c.
 func (s *File) ReadScratch(ctx context.Context, name string, c *Scratch) (*tensor.Tensor, error) {
 	b, ok := s.b.(intoReader)
@@ -442,7 +442,7 @@ func (s *File) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	return s.graph, s.graphErr
 }
 
-// DecodeGraph is like [File.Graph], for a caller that changes it: every call
+// DecodeGraph works like [File.Graph], for a caller that changes it: every call
 // decodes another.
 func (s *File) DecodeGraph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	if !s.Has(GraphKey) {

@@ -64,7 +64,7 @@ func Step(ctx context.Context, f func(ctx context.Context) error) error {
 	return gateOf(ctx).Step(ctx, f)
 }
 
-// Step is like the function [Step], on this gate.
+// Step works like the function [Step], on this gate.
 func (g *Gate) Step(ctx context.Context, f func(ctx context.Context) error) error {
 	if ctx.Value(insideKey{}) == g {
 		return g.watching(ctx, f)
@@ -90,7 +90,7 @@ func Freeze(ctx context.Context, f func(ctx context.Context) error) error {
 	return gateOf(ctx).Freeze(ctx, f)
 }
 
-// Freeze is like the function [Freeze], on this gate.
+// Freeze works like the function [Freeze], on this gate.
 func (g *Gate) Freeze(ctx context.Context, f func(ctx context.Context) error) error {
 	if callers.Traces() > 0 { // which is a step, whatever ctx is
 		return fmt.Errorf("%s: %w: it %w", callers.Site(), ErrInsideStep, ErrInTrace)

@@ -90,7 +90,7 @@ func (s *lockedShare) lock(vars []*Variable, from, to int, each func(from, to in
 	s.held = true
 }
 
-// lockSorted is like lockAll, for variables in any order.
+// lockSorted works like lockAll, for variables in any order.
 func lockSorted(vars []*Variable, each func(from, to int) error) error {
 	for _, v := range vars {
 		if v == nil {

@@ -29,7 +29,7 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, ".", ".."), "/", ".S")
 }
 
-// Unescape is the inverse of [Escape]; ok is false if name isn't an escaped
+// Unescape inverts [Escape]; ok is false if name isn't an escaped
 // one.
 func Unescape(name string) (raw string, ok bool) {
 	if !strings.Contains(name, ".") {

@@ -226,7 +226,7 @@ func (n *Node) Edges() []Edge {
 // HasEdges reports whether there are attached edges.
 func (n *Node) HasEdges() bool { return n.linked.Load() }
 
-// Attach is like [Base.Attach].
+// Attach works like [Base.Attach].
 func (n *Node) Attach(edge string, child Trackable) error {
 	if err := checkTrackable(child); err != nil {
 		return fmt.Errorf("trackable: attaching %q: %w", edge, err)

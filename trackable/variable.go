@@ -336,7 +336,7 @@ func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {
 	return err
 }
 
-// Takes is like Accepts, and also reports whether v has a value.
+// Takes works like Accepts, and also reports whether v has a value.
 func (v *Variable) Takes(d tensor.DType, s tensor.Shape) (valued bool, err error) {
 	c := v.cell.Load()
 	if c == nil {
@@ -447,7 +447,7 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 	return nil
 }
 
-// StoreShared is like [Variable.Store], for a tensor that others keep reading:
+// StoreShared works like [Variable.Store], for a tensor that others keep reading:
 // it is never written, the first update works on a copy.
 func (v *Variable) StoreShared(t *tensor.Tensor) error {
 	if err := v.Store(t); err != nil {
@@ -493,7 +493,7 @@ func (v *Variable) writable() (*tensor.Tensor, error) {
 	return c.t, nil
 }
 
-// UpdateAll is like [Variable.Update], for several variables at once, as a
+// UpdateAll works like [Variable.Update], for several variables at once, as a
 // fused optimizer step needs it: bufs[i] is the storage of vars[i]. The
 // variables are locked in one order everywhere, so that no two calls can block
 // each other. The same variable twice is an error.

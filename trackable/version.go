@@ -37,7 +37,7 @@ func (c *cell) version() Version {
 	return Version{cell: c, n: c.updates}
 }
 
-// LeaseVersion is like [Variable.Lease], and also returns the value's version,
+// LeaseVersion works like [Variable.Lease], and also returns the value's version,
 // which stays the same until the lease is released.
 func (v *Variable) LeaseVersion() (*tensor.Tensor, Lease, Version) {
 	v.mu.Lock()

@@ -1,5 +1,5 @@
 // Package limit limits the cost of reading a file: memory in proportion to the
-// bytes stored on disk, whatever contents the file claims.
+// bytes stored on disk, whatever contents the file announces.
 package limit
 
 import "io/fs"

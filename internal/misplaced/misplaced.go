@@ -29,7 +29,7 @@ func Check(head []byte) error {
 	return nil
 }
 
-// CheckReader is like [Check], and reads only the first bytes. If they can't be read it
+// CheckReader works like [Check], and reads only the first bytes. If they can't be read it
 // returns nil.
 func CheckReader(r io.ReaderAt) error {
 	head := make([]byte, headSize)

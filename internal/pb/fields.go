@@ -73,7 +73,7 @@ func (f *Fields) any() bool {
 // Text returns the field's bytes as a string that shares their memory.
 func (f *Fields) Text() string { return view(f.Bytes) }
 
-// tagOf is protowire.ConsumeTag with a fast path for a tag of one byte.
+// tagOf does the work of protowire.ConsumeTag with a fast path for a tag of one byte.
 func tagOf(b []byte) (protowire.Number, protowire.Type, int) {
 	if t := b[0]; t < 0x80 && t >= 1<<3 && t&7 <= 5 {
 		return protowire.Number(t >> 3), protowire.Type(t & 7), 1
@@ -81,7 +81,7 @@ func tagOf(b []byte) (protowire.Number, protowire.Type, int) {
 	return protowire.ConsumeTag(b)
 }
 
-// varintOf is protowire.ConsumeVarint, which isn't inlined, with a fast path
+// varintOf does the work of protowire.ConsumeVarint, which isn't inlined, with a fast path
 // for a number of one byte.
 func varintOf(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {

@@ -43,7 +43,7 @@ func (s Source) Read() ([]byte, error) {
 	return b, s.readAt(b, 0)
 }
 
-// ReadInto is like Read, but uses buf if that has room for the message.
+// ReadInto works like Read, but uses buf if that has room for the message.
 func (s Source) ReadInto(buf []byte) ([]byte, error) {
 	if s.file == nil {
 		return s.data, nil

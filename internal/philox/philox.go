@@ -121,7 +121,7 @@ func (g Generator) Truncated32(group uint64, dst *[4]float32) {
 	}
 }
 
-// Truncated64 is like Truncated32, for float64; a group has two numbers.
+// Truncated64 works like Truncated32, for float64; a group has two numbers.
 func (g Generator) Truncated64(group uint64, dst *[2]float64) {
 	g.Skip(group * Reserved / 2)
 	n := 0

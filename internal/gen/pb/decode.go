@@ -106,7 +106,7 @@ func within(name string, f field) string {
 }
 
 // unpack writes the decoding of a packed list whose payload is v. Space for its
-// elements is bounded by the payload's length, whatever the file claims.
+// elements is bounded by the payload's length, whatever the file announces.
 func (g *generator) unpack(name string, f field) {
 	switch f.wire() {
 	case "protowire.Fixed32Type", "protowire.Fixed64Type":
