@@ -240,10 +240,10 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 				return nil, err
 			}
 		}
-		if at == len(p.steps) {
+		if at == len(p.steps) && at > 0 {
 			break
 		}
-		st := &p.steps[at]
+		// A plan without steps counts as one: a loop of such plans ends with its context, too.
 		if done != nil {
 			select {
 			case <-done:
@@ -254,6 +254,10 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 		if env.steps++; env.MaxSteps > 0 && env.steps > env.MaxSteps {
 			return nil, p.failed(at, fmt.Errorf("the call took more than the %d steps of MaxSteps", env.MaxSteps))
 		}
+		if at == len(p.steps) {
+			break
+		}
+		st := &p.steps[at]
 		if p.branches != nil && p.skips(f, at) {
 			p.skip(f, env, at)
 			continue
