@@ -9,7 +9,7 @@ import (
 )
 
 // objectSet is a set of objects, by identity. Most objects of a large program are
-// variables, which have a separate table. The zero value is empty.
+// variables. These have a separate table. The zero value is an empty set.
 type objectSet struct {
 	rows   [][]*trackable.Variable // in the order of making, each of variables that are in no other row
 	inRows int

@@ -23,11 +23,11 @@
 // functions, which are made once. A tape makes the call run forward functions that return the values that
 // those need.
 //
-// Each op has one [Rule], keyed by the op's name; [All] holds the built-in ones and [Rules.With] adds a
-// user's. A function with a custom gradient is a [Custom], which has a name in traced functions as
-// TensorFlow's has. The gradients that nodes of a loaded graph name are those of [Rules.With] and of the
-// library with which the function was loaded; [Rules.WithLibrary] adds one by hand. [Library] returns
-// functions with the gradients of their Customs, as files hold them.
+// Each op has one [Rule], keyed by the op's name. [All] returns the built-in rules; [Rules.With] adds the
+// caller's. A [Custom] is a function with a custom gradient. In traced functions it has a name, as in
+// TensorFlow. If a node of a loaded graph names its gradient, the rules of [Rules.With] are searched for
+// that name, and the library with which the function was loaded. [Rules.WithLibrary] adds a library.
+// [Library] returns functions with the gradients of their Customs, in the form in which files store them.
 //
 // The gradient with regard to a table of which only rows are looked up is an [ops.IndexedSlices], as in
 // TensorFlow: [ops.Value.IndexedSlices] returns the slices to callers that support them, such as the

@@ -2,8 +2,8 @@ package grad
 
 import "github.com/cairnml/cairn/ops"
 
-// summaryRules are the rules of summaries, which have no gradient, and of ops
-// that pass values to observers.
+// summaryRules contains rules for two kinds of ops. Summaries have no gradient. Ops that
+// show a value to an observer pass the gradient on unchanged.
 var summaryRules = map[string]Rule{
 	"ScalarSummary":    none,
 	"HistogramSummary": none,

@@ -142,7 +142,7 @@ func TestNoFileOfTheSourceIsOverwritten(t *testing.T) {
 	dir := filepath.Dir(s.Prefix)
 	other := filepath.Join(dir, "sub")
 	if err := os.Symlink(dir, other); err != nil {
-		t.Skip(err) // if links need privileges
+		other = dir // links need privileges on Windows
 	}
 	hard := filepath.Join(t.TempDir(), "x.svg")
 	if err := os.Link(s.Prefix+".index", hard); err != nil {

@@ -6,10 +6,10 @@
 //	…
 //	record     ChunkMetadata: location of each chunk, and how they form the message
 //
-// A message is made of a chunk that holds most of it, and of fields that lie in other
-// chunks, each at the end of a path: numbers of fields, indices in repeated ones, keys
-// of maps. A field is itself a message made of chunks. Merging an encoded message into
-// another is joining their bytes, so nothing has to be known of the message's type.
+// A message consists of one chunk with most of its fields, and of fields that are stored in
+// other chunks. The path of such a field lists field numbers, indices of repeated fields
+// and keys of maps. The field may itself be a message that consists of chunks. An encoded
+// message is merged into another by joining their bytes, so this package needs no types.
 package chunked
 
 import (

@@ -16,7 +16,8 @@ var (
 	errNone = errors.New("it does not begin as a zip archive")
 )
 
-// Open returns the archive in r, which has size bytes.
+// Open returns a reader of the zip archive in r. The size is the length of r in bytes. If r
+// contains no archive, the error states whether one is cut off.
 func Open(r io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zip.NewReader(r, size)
 	if !errors.Is(err, zip.ErrFormat) {
