@@ -15,8 +15,8 @@ type Env struct {
 	// Files is the file grant. The default, nil, grants nothing.
 	Files *Files
 	// MaxOutput is the most bytes that one output may take, so that a wrong size
-	// in somebody else's data is an error and not the end of the process. The
-	// default, 0, means the machine's memory.
+	// in a file is an error and not the end of the process. The default, 0, means
+	// the part of [MachineMemory] that the process does not use, less an eighth.
 	MaxOutput int64
 	// MaxSteps is the most ops that may run, loops counted in full. The default,
 	// 0, means no limit.

@@ -83,11 +83,11 @@ type RunOptions struct {
 	Instance *Instance
 	// Log is where ops that print write to. Default: os.Stderr.
 	Log io.Writer
-	// MaxOutput is the most bytes that one op's output may take. Default: the
-	// machine's memory.
+	// MaxOutput is the most bytes that one op's output may take. Default: that of
+	// MaxMemory.
 	MaxOutput int64
 	// MaxMemory is the most bytes that all ops together may use at once. Default:
-	// the machine's memory.
+	// the part of [MachineMemory] that the process does not use, less an eighth.
 	MaxMemory int64
 	// MaxSteps is the most ops that may run, each round of a loop counted.
 	// Default: no limit.

@@ -45,7 +45,7 @@ type Options struct {
 	// engine.SharedWorkers().
 	Workers *engine.Workers
 	// MaxOutput is the most bytes that one op's output may take, a guard for ops
-	// over untrusted data. Default: the machine's memory.
+	// over untrusted data. Default: see [engine.RunOptions].
 	MaxOutput int64
 	// Files grants access to files; [engine.GrantDirs] grants directories. Default:
 	// none.

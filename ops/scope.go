@@ -36,7 +36,7 @@ type ScopeOptions struct {
 	// Files grants access to files to ops. Default: none.
 	Files *engine.Files
 	// MaxOutput is the most bytes that one op's output may take. Default: the
-	// machine's memory.
+	// part of [engine.MachineMemory] that the process does not use, less an eighth.
 	MaxOutput int64
 	// From is a scope whose training flag and values ([Scope.With]) the new one
 	// begins with. Default: none.

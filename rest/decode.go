@@ -60,7 +60,7 @@ func (b *builder) value(s *scanner, depth int) *Error {
 	begin := s.at
 	switch {
 	case b.closed && depth >= len(b.shape):
-		return fault(begin, "got a list next to values that are none; lists must be rectangular")
+		return fault(begin, "got a list next to values that are no lists; lists must be rectangular")
 	case depth >= tensor.MaxRank:
 		return fault(begin, "lists nest deeper than %d", tensor.MaxRank)
 	case depth >= len(b.shape):
@@ -202,7 +202,7 @@ func rows(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, *Er
 		case object != named && named:
 			return fault(at, "got %s after rows that are objects", s.value()).under(row)
 		case object != named:
-			return fault(at, "got an object after rows that are none").under(row)
+			return fault(at, "got an object after rows that are no objects").under(row)
 		case named:
 			return namedRow(s, row, what, specs, builders, start).under(row)
 		case len(specs) != 1:

@@ -182,7 +182,7 @@ func TestWhatCantBeHeldIsAnErrorWithItsPath(t *testing.T) {
 		{`{"instances": [{"a": 1, "b": 2}, {"a": 1}]}`, ab, `instances[1]: the input "b" is missing`},
 		{`{"instances": [{"a": 1, "b": 2}, {"a": 1, "a": 1, "b": 2}]}`, ab, "instances[1].a: the name appears twice"},
 		{`{"instances": [{"a": 1, "b": 2}, 5]}`, ab, "instances[1]: got 5 after rows that are objects"},
-		{`{"instances": [1, {"x": 1}]}`, one(tensor.Int8), "instances[1]: got an object after rows that are none"},
+		{`{"instances": [1, {"x": 1}]}`, one(tensor.Int8), "instances[1]: got an object after rows that are no objects"},
 		{`{"instances": 1}`, one(tensor.Int8), "instances: got 1 (want a list of rows)"},
 		{`{"instances": []}`, one(tensor.Int8), "instances: the list of rows is empty"},
 		// Values.
@@ -225,8 +225,8 @@ func TestWhatCantBeHeldIsAnErrorWithItsPath(t *testing.T) {
 		// Shapes.
 		{`{"instances": [[1,2],[3,4],[5,6,7]]}`, one(tensor.Int32), "instances[2]: the list has more than 2 elements; lists must be rectangular"},
 		{`{"instances": [[1,2],[3]]}`, one(tensor.Int32), "instances[1]: the list has 1 element, the ones before it have 2; lists must be rectangular"},
-		{`{"instances": [[1,2],[3,4],[[5,6]]]}`, one(tensor.Int32), "instances[2][0]: got a list next to values that are none; lists must be rectangular"},
-		{`{"instances": [1, [1]]}`, one(tensor.Int32), "instances[1]: got a list next to values that are none; lists must be rectangular"},
+		{`{"instances": [[1,2],[3,4],[[5,6]]]}`, one(tensor.Int32), "instances[2][0]: got a list next to values that are no lists; lists must be rectangular"},
+		{`{"instances": [1, [1]]}`, one(tensor.Int32), "instances[1]: got a list next to values that are no lists; lists must be rectangular"},
 		{`{"inputs": [[1], 2]}`, one(tensor.Int32), "inputs[1]: got 2 next to lists; lists must be rectangular"},
 		{`{"inputs": [[], [1]]}`, one(tensor.Int32), "inputs[1]: the list has more than 0 elements; lists must be rectangular"},
 		{`{"instances": [{"a": [1], "b": 1}, {"a": [1, 2], "b": 1}]}`, ab, "instances[1].a: the list has more than 1 element; lists must be rectangular"},

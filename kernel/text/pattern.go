@@ -31,26 +31,28 @@ const maxPattern = 1 << 15
 const maxSteps = 1 << 22
 
 // compilePattern compiles an expression that is searched for.
-func compilePattern(s string) (*pattern, error) { return compileAs(s, `%s`) }
+func compilePattern(s string) (*pattern, error) { return compile(s, false) }
 
 // compileWhole compiles an expression that matches whole texts.
-func compileWhole(s string) (*pattern, error) { return compileAs(s, `\A(?:%s)\z`) }
+func compileWhole(s string) (*pattern, error) { return compile(s, true) }
 
-func compileAs(s, form string) (*pattern, error) {
+func compile(s string, whole bool) (*pattern, error) {
 	if len(s) > maxPattern {
 		return nil, fmt.Errorf("the expression has %d bytes (want %d at most)", len(s), maxPattern)
 	}
-	tree, err := syntax.Parse(s, syntax.Perl) // in a form, an open bracket would get a meaning
+	tree, err := syntax.Parse(s, syntax.Perl) // by itself: between brackets, "a)(b" has another meaning
 	if err != nil {
 		return nil, err
 	}
-	re, err := regexp.Compile(fmt.Sprintf(form, s))
+	p := &pattern{span: longest(tree)}
+	if whole {
+		p.Regexp, err = regexp.Compile(`\A(?:` + s + `)\z`)
+	} else {
+		p.runs = runsOf(tree)
+		p.Regexp, err = regexp.Compile(s)
+	}
 	if err != nil {
 		return nil, err
-	}
-	p := &pattern{Regexp: re, span: longest(tree)}
-	if form == `%s` {
-		p.runs = runsOf(s)
 	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {

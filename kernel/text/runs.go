@@ -14,11 +14,7 @@ type runs struct {
 }
 
 // runsOf returns the runs that an expression matches, nil where it matches anything else.
-func runsOf(s string) *runs {
-	re, err := syntax.Parse(s, syntax.Perl)
-	if err != nil {
-		return nil
-	}
+func runsOf(re *syntax.Regexp) *runs {
 	r := new(runs)
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]

@@ -50,7 +50,8 @@ type LoadOptions struct {
 	// Log is where ops that print write to. Default: os.Stderr.
 	Log io.Writer
 	// MaxOutput, MaxMemory and MaxSteps bound each call; see
-	// [engine.RunOptions]. Default: the machine's memory, and any number of steps.
+	// [engine.RunOptions]. Default: the memory that the process does not use, less an
+	// eighth of all, and any number of steps.
 	MaxOutput, MaxMemory, MaxSteps int64
 	// MaxCalls is how many calls of the model, of all its instances together, run at
 	// once; others wait for their turn or for their context's end. A running call has

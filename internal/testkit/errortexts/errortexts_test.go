@@ -23,8 +23,8 @@ type text struct {
 	line           int
 }
 
-// makers are the functions whose first string argument is an error's text: those of the standard
-// library, and the module's own, whose names end in "rrorf" or "rror".
+// makers matches the functions whose first string argument is an error's text: those of the
+// standard library and the module's own.
 var makers = regexp.MustCompile(`^(Errorf|errorf|New|newError|.*[eE]rrorf|[cC]orruptf?|[iI]nvalidf?|[mM]alformedf?|[rR]efusef?|[fF]ailf?|[fF]aultf?|wrongf?|damagedf?)$`)
 
 // texts returns the texts of all errors that the module makes, tests aside.
