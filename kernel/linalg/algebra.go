@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"context"
 	"math"
 	"math/cmplx"
 	"unsafe"
@@ -120,10 +121,16 @@ func reals[T scalar](x []T) []float64 {
 	return nil
 }
 
-// product returns a·b.
-func product[T scalar](a, b matrix[T]) matrix[T] {
+// product returns a·b. If the context ends, the result is incomplete: each then reports the
+// context's error.
+func product[T scalar](ctx context.Context, a, b matrix[T]) matrix[T] {
+	const most = 1 << 27 // multiplications between two looks at the context, some 50 ms
 	out := newMatrix[T](a.rows, b.cols)
-	addProduct(out.v, out.cols, a.v, a.cols, b.v, b.cols, a.rows, b.cols, a.cols, 1)
+	rows := max(32, most/max(1, a.cols*b.cols))
+	for from := 0; from < a.rows && ctx.Err() == nil; from += rows {
+		m := min(rows, a.rows-from)
+		addProduct(out.v[from*out.cols:], out.cols, a.v[from*a.cols:], a.cols, b.v, b.cols, m, b.cols, a.cols, 1)
+	}
 	return out
 }
 

@@ -22,7 +22,7 @@ func sample[T scalar](rows, cols int) matrix[T] {
 func lowRank[T scalar](rows, cols, rank int) matrix[T] {
 	a, b := sample[T](rows, rank), sample[T](rank, cols)
 	scale(b.row(0), asScalar[T](1e-12))
-	return product(a, b)
+	return product(context.Background(), a, b)
 }
 
 // timesDiagonal returns a matrix with columns times numbers.
@@ -60,10 +60,10 @@ func testBlocks[T scalar](t *testing.T) {
 			t.Fatal(err)
 		}
 		what := fmt.Sprintf("%d rows: ", n)
-		small := product(x, sample[T](7, 7))
-		close(t, what+"m·x", product(m, small), product(rhs, sample[T](7, 7)))
+		small := product(context.Background(), x, sample[T](7, 7))
+		close(t, what+"m·x", product(context.Background(), m, small), product(context.Background(), rhs, sample[T](7, 7)))
 
-		square := product(m, m.adjoint())
+		square := product(context.Background(), m, m.adjoint())
 		factor := square.clone()
 		if positive, err := triangle(ctx, factor); err != nil || !positive {
 			t.Fatal(positive, err)
@@ -71,7 +71,7 @@ func testBlocks[T scalar](t *testing.T) {
 		for i := range n {
 			clear(factor.row(i)[i+1:])
 		}
-		close(t, what+"l·l*", product(factor, factor.adjoint()), square)
+		close(t, what+"l·l*", product(context.Background(), factor, factor.adjoint()), square)
 
 		for i := range n {
 			m.v[i*n+i] += asScalar[T](10 * float64(n))
@@ -88,7 +88,7 @@ func testBlocks[T scalar](t *testing.T) {
 			if err := substitute(ctx, m, x, lower, false); err != nil {
 				t.Fatal(err)
 			}
-			close(t, what+"triangle·x", product(half, x), rhs)
+			close(t, what+"triangle·x", product(context.Background(), half, x), rhs)
 		}
 	}
 	for _, size := range [][2]int{{1, 1}, {3, 2}, {2, 3}, {40, 40}, {70, 33}, {33, 70}, {100, 100}} {
@@ -99,8 +99,8 @@ func testBlocks[T scalar](t *testing.T) {
 			t.Fatal(err)
 		}
 		q := all.transposed(m.rows, m.rows).transpose()
-		close(t, fmt.Sprint(size, ": q·r"), product(q, r), m)
-		close(t, fmt.Sprint(size, ": q*·q"), product(q.adjoint(), q), identity[T](m.rows))
+		close(t, fmt.Sprint(size, ": q·r"), product(context.Background(), q, r), m)
+		close(t, fmt.Sprint(size, ": q*·q"), product(context.Background(), q.adjoint(), q), identity[T](m.rows))
 	}
 }
 
@@ -133,9 +133,9 @@ func testDecompositions[T scalar](t *testing.T) {
 			for i := range m.rows {
 				copy(thin.row(i), u.row(i))
 			}
-			close(t, name+": u·s·v*", product(timesDiagonal(thin, s), v.adjoint()), m)
-			close(t, name+": u*·u", product(u.adjoint(), u), identity[T](rows))
-			close(t, name+": v*·v", product(v.adjoint(), v), identity[T](m.cols))
+			close(t, name+": u·s·v*", product(context.Background(), timesDiagonal(thin, s), v.adjoint()), m)
+			close(t, name+": u*·u", product(context.Background(), u.adjoint(), u), identity[T](rows))
+			close(t, name+": v*·v", product(context.Background(), v.adjoint(), v), identity[T](m.cols))
 			for i, x := range s {
 				if x < 0 || math.Signbit(x) || i > 0 && x > s[i-1] {
 					t.Errorf("%s: values %v", name, s)
@@ -163,8 +163,8 @@ func testDecompositions[T scalar](t *testing.T) {
 			t.Fatal(err)
 		}
 		v := rows.transpose()
-		close(t, name+": v·e·v*", product(timesDiagonal(v, e), v.adjoint()), a)
-		close(t, name+": eigenvectors", product(v.adjoint(), v), identity[T](m.cols))
+		close(t, name+": v·e·v*", product(context.Background(), timesDiagonal(v, e), v.adjoint()), a)
+		close(t, name+": eigenvectors", product(context.Background(), v.adjoint(), v), identity[T](m.cols))
 	}
 }
 

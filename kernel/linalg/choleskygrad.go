@@ -36,7 +36,7 @@ func choleskyGrad(c *engine.Call) error {
 				return errPositive
 			}
 		}
-		middle := product(f.adjoint(), d)
+		middle := product(ctx, f.adjoint(), d)
 		for r := range n {
 			middle.v[r*n+r] /= 2
 			for k := r + 1; k < n; k++ {

@@ -7,7 +7,8 @@ import (
 )
 
 // each calls f for each matrix of a batch, on all cores; the first error is
-// returned. ns is roughly what a call takes. What f calls looks at the context.
+// returned. A call takes about ns nanoseconds. It looks at the context, and its results are
+// dropped if that has ended.
 func each(c *engine.Call, n int, ns float64, f func(ctx context.Context, i int) error) error {
 	ctx := c.Context()
 	errs := make([]error, n)
@@ -15,6 +16,9 @@ func each(c *engine.Call, n int, ns float64, f func(ctx context.Context, i int) 
 		for i := lo; i < hi; i++ {
 			if errs[i] = ctx.Err(); errs[i] == nil {
 				errs[i] = f(ctx, i)
+			}
+			if err := ctx.Err(); err != nil {
+				errs[i] = err // f may have returned early with other results
 			}
 		}
 	})

@@ -32,7 +32,7 @@ func eig(c *engine.Call) error {
 		if err != nil {
 			return err
 		}
-		v := product(q, triangleVectors(t))
+		v := product(ctx, q, triangleVectors(t))
 		order := make([]int, n)
 		for k := range order {
 			order[k] = k

@@ -33,7 +33,7 @@ func exponential[T scalar](ctx context.Context, m matrix[T]) (matrix[T], error) 
 	p, q, power, c := identity[T](n), identity[T](n), identity[T](n), 1.0
 	for k := 1; k <= order; k++ {
 		c *= float64(order-k+1) / float64(k*(2*order-k+1))
-		power = product(power, a)
+		power = product(ctx, power, a)
 		axpy(p.v, asScalar[T](c), power.v)
 		if k%2 == 1 {
 			axpy(q.v, asScalar[T](-c), power.v)
@@ -46,7 +46,7 @@ func exponential[T scalar](ctx context.Context, m matrix[T]) (matrix[T], error) 
 		return m, err
 	}
 	for range squarings {
-		e = product(e, e)
+		e = product(ctx, e, e)
 	}
 	return e, nil
 }

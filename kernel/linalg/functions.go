@@ -63,7 +63,7 @@ func throughSchur(f func(context.Context, matrix[complex128]) (matrix[complex128
 		if slices.ContainsFunc(t.v, cmplx.IsNaN) {
 			return undefined(t.rows), nil
 		}
-		return product(product(q, t), q.adjoint()), nil
+		return product(ctx, product(ctx, q, t), q.adjoint()), nil
 	}
 }
 
@@ -145,10 +145,10 @@ func triangleLog(ctx context.Context, t matrix[complex128]) (matrix[complex128],
 	if err != nil {
 		return t, err
 	}
-	square, power, sum := product(z, z), z, newMatrix[complex128](n, n)
+	square, power, sum := product(ctx, z, z), z, newMatrix[complex128](n, n)
 	for k := 1; k < 24; k += 2 {
 		axpy(sum.v, 2*scale/complex(float64(k), 0), power.v)
-		power = product(power, square)
+		power = product(ctx, power, square)
 	}
 	for i := range n { // exactly
 		sum.v[i*n+i] = diagonal[i]

@@ -60,20 +60,20 @@ func solveLs[T scalar](c *engine.Call) error {
 func normal[T scalar](ctx context.Context, m, y matrix[T], small float64) (matrix[T], error) {
 	adjoint := m.adjoint()
 	gram := func(a, b matrix[T]) matrix[T] {
-		g := product(a, b)
+		g := product(ctx, a, b)
 		for i := range g.rows {
 			g.v[i*g.cols+i] += asScalar[T](small)
 		}
 		return g
 	}
 	if m.rows >= m.cols {
-		return solved(ctx, gram(adjoint, m), product(adjoint, y))
+		return solved(ctx, gram(adjoint, m), product(ctx, adjoint, y))
 	}
 	x, err := solved(ctx, gram(m, adjoint), y)
 	if err != nil {
 		return x, err
 	}
-	return product(adjoint, x), nil
+	return product(ctx, adjoint, x), nil
 }
 
 // pseudo returns the smallest of the solutions with the least squares.
@@ -91,7 +91,7 @@ func pseudo[T scalar](ctx context.Context, m, y matrix[T]) (matrix[T], error) {
 		u, v = v, u
 	}
 	conjugate(u.v)
-	x := product(u, y)
+	x := product(ctx, u, y)
 	for k, z := range s {
 		for j := range x.row(k) {
 			if z > s[0]*0x1p-52*float64(max(m.rows, m.cols)) {
@@ -101,5 +101,5 @@ func pseudo[T scalar](ctx context.Context, m, y matrix[T]) (matrix[T], error) {
 			}
 		}
 	}
-	return product(v.transpose(), x), nil
+	return product(ctx, v.transpose(), x), nil
 }

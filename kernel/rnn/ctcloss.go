@@ -96,6 +96,11 @@ func ctcLoss[T float](c *engine.Call, first bool) error {
 			return err
 		}
 	}
+	longest := 0
+	for b, p := range paths {
+		longest = max(longest, int(q.lengths[b])*(2*len(p)+q.classes)) // of alpha, beta and y
+	}
+	c.Fits(longest, 8)
 	x := values[T](c, c.In(0))
 	c.Parallel(q.batch, float64(q.times*q.classes)*50, func(lo, hi int) {
 		for b := lo; b < hi; b++ {
@@ -103,7 +108,7 @@ func ctcLoss[T float](c *engine.Call, first bool) error {
 			if n == 0 || longer && len(labels[b]) > n || c.Context().Err() != nil {
 				continue // no loss, and no gradient
 			}
-			a := alignment[T]{path: paths[b], blank: blank, merge: merge, steps: n, row: q.classes}
+			a := alignment[T]{path: paths[b], blank: blank, merge: merge, steps: n, row: q.classes, check: c.Check}
 			a.softmax(x[b*q.classes:], q.batch*q.classes)
 			loss[b] = a.run()
 			for t := range n {
@@ -173,13 +178,15 @@ type alignment[T float] struct {
 	blank      int
 	merge      bool // equal labels in a row are one, unless a blank is between
 	steps, row int
-	y          []T // steps × row: probabilities, then the gradient
+	check      func() // leaves the kernel if the call's context has ended
+	y          []T    // steps × row: probabilities, then the gradient
 }
 
 // softmax fills y from logits whose steps are stride apart.
 func (a *alignment[T]) softmax(x []T, stride int) {
 	a.y = make([]T, a.steps*a.row)
 	for t := range a.steps {
+		a.check()
 		in, out := x[t*stride:][:a.row], a.y[t*a.row:][:a.row]
 		most := in[0]
 		for _, v := range in {
@@ -225,6 +232,7 @@ func (a *alignment[T]) run() T {
 		alpha[1] = a.log(0, a.path[1])
 	}
 	for t := 1; t < a.steps; t++ {
+		a.check()
 		before, now := alpha[(t-1)*n:][:n], alpha[t*n:][:n]
 		for u, to := a.places(t); u < to; u++ {
 			sum := none
@@ -246,6 +254,7 @@ func (a *alignment[T]) run() T {
 		beta[last] = 0
 	}
 	for t := a.steps - 2; t >= 0; t-- {
+		a.check()
 		after, now := beta[(t+1)*n:][:n], beta[t*n:][:n]
 		for u, to := a.places(t); u < to; u++ {
 			if a.stays(u) {
@@ -268,6 +277,7 @@ func (a *alignment[T]) run() T {
 	}
 	sums := make([]T, a.row)
 	for t := range a.steps {
+		a.check()
 		for i := range sums {
 			sums[i] = none
 		}
