@@ -79,12 +79,14 @@ def text(x):
 
 def functions(root):
     """Returns the functions of a loaded model by their paths."""
-    out, seen, queue = {}, set(), [("", root)]
+    # Tables trace their functions anew when they are asked for children: seen holds the objects, or a later one could have the
+    # id of one that was freed.
+    out, seen, queue = {}, {}, [("", root)]
     while queue:
         path, x = queue.pop(0)
         if id(x) in seen:
             continue
-        seen.add(id(x))
+        seen[id(x)] = x
         if hasattr(x, "concrete_functions") or hasattr(x, "structured_input_signature"):
             out[path] = x
             continue

@@ -49,7 +49,7 @@ func TestHostileModelsEndWithTheContext(t *testing.T) {
 				_, err := savedmodel.Read(ctx, fsys, nil)
 				return err
 			})
-			opts := &run.LoadOptions{Kernels: kernel.All(), MaxMemory: 1 << 30}
+			opts := &run.LoadOptions{Kernels: kernel.All(), MaxMemory: 1 << 28}
 			err := timed("Load", func(ctx context.Context) error {
 				_, err := run.Load(ctx, fsys, opts)
 				return err
