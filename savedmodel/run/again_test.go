@@ -14,17 +14,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// held is what a process holds that loads might leave behind.
+// held counts the resources of the process that a load might leak.
 type held struct {
 	heap                             uint64
 	goroutines, descriptors, mapping int
 }
 
-// holds returns what the process holds now, descriptors and mappings where the system
-// tells them.
+// holds returns the present counts. Descriptors and mappings are 0 on systems
+// without /proc.
 func holds() held {
 	runtime.GC()
-	runtime.GC() // what finalizers and pools held
+	runtime.GC() // the second collection frees the contents of pools and objects with finalizers
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	h := held{heap: s.HeapAlloc, goroutines: runtime.NumGoroutine()}
@@ -160,7 +160,7 @@ func TestLoadsOfAFileThatStaysOpenLeaveNothing(t *testing.T) {
 	before := holds()
 	loads(n)
 	after := holds()
-	for range 100 { // files are closed beside the collector
+	for range 100 { // the finalizers that close files run in a goroutine
 		if after.descriptors <= before.descriptors {
 			break
 		}

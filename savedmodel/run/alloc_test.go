@@ -89,7 +89,7 @@ func TestACallOfAShapeSeenBeforeAllocatesLittle(t *testing.T) {
 	}
 }
 
-// zeros returns inputs of a signature, of two examples; nil where it takes
+// zeros returns inputs of a signature for two examples, or nil if it takes
 // strings.
 func zeros(s *run.Signature) map[string]*tensor.Tensor {
 	in := map[string]*tensor.Tensor{}

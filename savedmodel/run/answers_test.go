@@ -16,7 +16,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// answer is a call of a signature or a function, and what TensorFlow gave.
+// answer is a call of a signature or a function with the results that
+// TensorFlow computed.
 type answer struct {
 	Tags      []string
 	Signature string
@@ -47,7 +48,8 @@ func (p plain) tensor(t testing.TB) *tensor.Tensor {
 	return tensor.Must(tensor.Cast(tensor.Must(tensor.New(p.Values, p.Shape...)), d))
 }
 
-// structured is a structured value; the fixtures' generator says how.
+// structured is the JSON of a structured value; the fixtures' generator
+// documents the form.
 type structured struct {
 	Tensor    *plain
 	None      bool

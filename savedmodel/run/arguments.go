@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// accepts reports whether the trace takes the arguments, and gives its tensors
-// in order. Where convert is set, values that aren't tensors are made tensors
-// where tensors are wanted.
+// accepts reports whether the trace accepts the arguments, and returns the
+// tensors among them in order. If convert is true, other values become tensors
+// wherever the trace wants tensors.
 func accepts(c *savedmodel.ConcreteFunction, args []any, kwargs map[string]any, convert bool) ([]engine.Value, bool) {
 	d := describer{convert: convert}
 	if len(args) != len(c.Args()) || len(kwargs) != len(c.In.Elems[1].Elems) {
@@ -31,7 +31,8 @@ type describer struct {
 	in      []engine.Value
 }
 
-// call describes a call's arguments; like is what a trace takes, nil for nothing.
+// call describes a call's arguments. like is the structure that a trace
+// accepts, or nil.
 func (d *describer) call(args []any, kwargs map[string]any, like *graph.Structure) *graph.Structure {
 	byPlace, byName := element(like, 0), element(like, 1)
 	var elems, named []*graph.Structure
@@ -52,10 +53,11 @@ func element(s *graph.Structure, i int) *graph.Structure {
 	return s.Elems[i]
 }
 
-// describe returns the structure of a value. like is what a trace takes in its place,
-// nil where nothing is known: it says what class a composite is, whether a variable
-// stands for itself or for its value, whether a map is a named tuple, and, where
-// values are converted, where a number or a list is a tensor.
+// describe returns the structure of a value. like is the structure that a trace
+// wants in its place, or nil if it is not known. It decides the class of a
+// composite, whether a variable is passed as a handle or as its value, and
+// whether a map is a named tuple. If convert is set, it also decides whether a
+// number or a list becomes a tensor.
 func (d *describer) describe(v any, like *graph.Structure, depth int) *graph.Structure {
 	if depth > maxStructure {
 		return graph.StaticOf("something that nests too deep")
@@ -105,8 +107,8 @@ func (d *describer) all(list []any, like *graph.Structure, depth int) []*graph.S
 	return out
 }
 
-// dict describes a map: a dict, or a named tuple with these fields where one is
-// wanted.
+// dict describes a map: as a named tuple if like is one with the same fields,
+// else as a dict.
 func (d *describer) dict(m map[string]any, like *graph.Structure, depth int) *graph.Structure {
 	keys := slices.Sorted(maps.Keys(m))
 	named := like != nil && like.Kind == graph.NamedStructure && len(like.Keys) == len(m)
@@ -144,7 +146,7 @@ func factOf(t *tensor.Tensor) graph.Fact {
 	return graph.Fact{DType: t.DType(), Shape: graph.Whole(t.Shape())}
 }
 
-// variable describes a variable: itself where its handle is wanted, else its value.
+// variable describes a variable: its handle if like is one, else its value.
 func (d *describer) variable(v *trackable.Variable, like *graph.Structure) *graph.Structure {
 	if like != nil && (like.Kind == graph.TensorStructure && like.Fact.DType == tensor.Resource ||
 		like.Kind == graph.CompositeStructure && like.Composite.Class == graph.VariableComposite) {

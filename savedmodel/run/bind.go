@@ -11,11 +11,11 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// A BindError says which field of a struct doesn't fit a signature.
+// A BindError names the field of a struct that doesn't fit a signature.
 type BindError struct {
 	Signature string
 	Type      string // the struct
-	Field     string // "" where the fault is the whole struct's
+	Field     string // "" for a fault of the struct as a whole
 	Reason    string
 }
 
@@ -39,12 +39,10 @@ const dashTag = "-,"
 
 var tensorType = reflect.TypeFor[*tensor.Tensor]()
 
-// Bind returns a Go function that calls a signature of m with structs: each
-// exported field is a *tensor.Tensor and stands for the input or output of its
-// name in snake case, or of the name in its tag `cairn:"name"`; "-" leaves a
-// field out, and "-," is the name "-", as in package json. Names are checked here, once: every input without a default needs a
-// field, and every field an input or output. The function may be called from any
-// goroutine.
+// Bind returns a Go function that calls a signature of m with structs. Each exported field is a *tensor.Tensor. It is
+// matched with the input or output of its name in snake case, or of the name in its tag `cairn:"name"`. As in package json,
+// "-" leaves a field out, and "-," is the name "-". Bind checks the names once: every input without a default needs a field,
+// and every field an input or output. The function may be called from any goroutine.
 func Bind[In, Out any](m *Model, signature string) (func(context.Context, In) (Out, error), error) {
 	s, err := m.Signature(signature)
 	if err != nil {

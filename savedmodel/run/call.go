@@ -31,13 +31,13 @@ type Signature struct {
 // Name returns the signature's name.
 func (s *Signature) Name() string { return s.def.Name }
 
-// Inputs returns what the signature takes: plain tensors, composites taken
-// apart.
+// Inputs returns the inputs of the signature. Each composite is listed as its
+// plain tensors.
 func (s *Signature) Inputs() []savedmodel.TensorInfo { return s.inputs }
 
-// Outputs returns what the signature gives: plain tensors, composites taken
-// apart. Outputs that are operations ([savedmodel.TensorInfo.IsOp]) are left out:
-// a call runs them and has no value for them.
+// Outputs returns the outputs of the signature. Each composite is listed as its
+// plain tensors. Outputs that are operations ([savedmodel.TensorInfo.IsOp]) are
+// left out: a call runs them, but they have no value.
 func (s *Signature) Outputs() []savedmodel.TensorInfo { return s.outputs }
 
 // signatureEntry is a signature that is made once.
@@ -69,7 +69,8 @@ func (p *program) signature(name string) (*signature, error) {
 	return e.signature, e.err
 }
 
-// makeSignature finds a signature's tensors in the graph, and prunes what computes them.
+// makeSignature finds a signature's tensors in the graph, and prunes the graph
+// to them.
 func (p *program) makeSignature(def *savedmodel.SignatureDef, g *runnable) (*signature, error) {
 	s := &signature{def: def, inputs: savedmodel.PlainTensors(def.Inputs), outputs: savedmodel.PlainTensors(def.Outputs)}
 	at := map[graph.Output]int{}
@@ -109,8 +110,8 @@ func (p *program) makeSignature(def *savedmodel.SignatureDef, g *runnable) (*sig
 	return s, err
 }
 
-// defaultOf returns what a session of TensorFlow takes for a placeholder that isn't fed;
-// nil where it has no default, or one that must be computed.
+// defaultOf returns the default of a placeholder that isn't fed. It returns nil
+// if there is no default, or if the default must be computed.
 func defaultOf(n *graph.Node) *tensor.Tensor {
 	if n.Op != "PlaceholderWithDefault" || len(n.In) != 1 || n.In[0].Node.Op != "Const" {
 		return nil
@@ -133,8 +134,8 @@ func (r *runnable) find(what string, t savedmodel.TensorInfo) (graph.Output, err
 	return o, nil
 }
 
-// runnableFor returns the graph as it was loaded, or the whole one where these tensors
-// need functions that no signature does.
+// runnableFor returns the graph as it was loaded if it has all functions that
+// these tensors need. Otherwise it returns the graph with the whole library.
 func (p *program) runnableFor(fetches []string) (*runnable, error) {
 	g, err := p.reached()
 	if err != nil {
@@ -142,7 +143,7 @@ func (p *program) runnableFor(fetches []string) (*runnable, error) {
 	}
 	var nodes []*graph.Node
 	for _, name := range fetches {
-		if o, err := g.Find(name); err == nil { // who finds it again tells
+		if o, err := g.Find(name); err == nil { // the caller looks it up again and reports the error
 			nodes = append(nodes, o.Node)
 		}
 	}
@@ -152,10 +153,10 @@ func (p *program) runnableFor(fetches []string) (*runnable, error) {
 	return p.whole()
 }
 
-// Call runs the signature. Inputs with defaults may be left out. Two names may stand
-// for one tensor of the graph: either is enough, and of both, as in a session of
-// TensorFlow, the last one counts, in the order of [Signature.Inputs]. The outputs are the
-// caller's to keep.
+// Call runs the signature. Inputs with defaults may be left out. If two names
+// mean the same tensor of the graph, one of them is enough; if both are given,
+// the last in the order of [Signature.Inputs] is used, as in a session of
+// TensorFlow. The caller owns the outputs.
 func (s *Signature) Call(ctx context.Context, in map[string]*tensor.Tensor) (map[string]*tensor.Tensor, error) {
 	args, err := s.arguments(in)
 	if err != nil {

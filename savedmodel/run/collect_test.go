@@ -8,8 +8,9 @@ import (
 
 var kept [][]byte
 
-// TestWhatReadingLeavesIsCollected: also in a program that holds other models, whose heap is
-// larger than the weights that are to be read; and not where little is left.
+// TestWhatReadingLeavesIsCollected checks that garbage is collected before
+// weights are read, even if other models in the heap are larger than the
+// weights; and that the collector doesn't run if there is little garbage.
 func TestWhatReadingLeavesIsCollected(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	const weights = 16 << 20

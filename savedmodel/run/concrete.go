@@ -9,10 +9,10 @@ import (
 )
 
 // Concrete returns the trace that [Function.Call] would run, with the variables
-// and resources of this model that it captures: function.Apply calls it in model
-// code, where it is differentiated like any other function. Its In and Out are the
-// structures of the arguments and results as the file has them. An argument that is a
-// *[graph.Structure] stands for all values that it describes.
+// and resources of this model that it captures. function.Apply calls it in
+// model code, where it is differentiated like any other function. Its In and
+// Out are the structures of the arguments and results in the file. An argument
+// that is a *[graph.Structure] matches all values that it describes.
 func (f *Function) Concrete(ctx context.Context, args []any, kwargs map[string]any) (*graph.Concrete, error) {
 	all, named, err := f.bind(args, kwargs)
 	if err != nil {
@@ -59,7 +59,8 @@ func (s *Signature) Concrete(ctx context.Context) (*graph.Concrete, error) {
 	return c, nil
 }
 
-// withCaptures joins a function with what it captures in this instance.
+// withCaptures joins a function with the values of its captures in this
+// instance.
 func (m *Model) withCaptures(ctx context.Context, c *callable) (*graph.Concrete, error) {
 	values, err := m.resolve(ctx, c, nil)
 	if err != nil {

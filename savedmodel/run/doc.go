@@ -1,8 +1,8 @@
 // Package run loads and calls SavedModels.
 //
-// [Load] makes a [Model] of a MetaGraph: weights that never change, plans compiled once,
-// and a state of its own (variables, tables, random numbers). [Model.Instantiate] makes
-// another model over the same weights.
+// [Load] makes a [Model] of a MetaGraph. It has weights that never change,
+// plans that are compiled once, and its own state: variables, tables, random
+// numbers. [Model.Instantiate] makes another model that shares the weights.
 //
 //	model, err := run.Load(ctx, os.DirFS(dir), &run.LoadOptions{Kernels: kernel.All()})
 //	sig, err := model.Signature("serving_default")
@@ -13,8 +13,9 @@
 //	f, err := model.Function("keras_api/call_and_return_conditional_losses")
 //	y, err := f.Call(ctx, []any{x, false}, nil)
 //
-// [LoadOptions].Objects loads a part of the object graph with all that it needs.
+// [LoadOptions].Objects loads a part of the object graph with all that it
+// needs.
 //
-// This package links no kernel: the options supply the kernels. Ops read only the files
-// that [LoadOptions].Files grants, and the model's own assets.
+// This package links no kernel: the options supply the kernels. Ops read only
+// the files that [LoadOptions].Files grants, and the model's own assets.
 package run

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// A model has a state of its own, which its functions change: bump adds to a variable.
-// Another instance begins anew, with the same weights.
+// A model has its own state, which its functions change: bump adds to a
+// variable. Another instance starts with the weights of the file again.
 func ExampleLoad() {
 	ctx := context.Background()
 	model, err := run.Load(ctx, os.DirFS("../testdata/models/module"), &run.LoadOptions{Kernels: kernel.All()})
@@ -55,7 +55,7 @@ func ExampleModel_Function() {
 	// Output: [3. 7.] <nil>
 }
 
-// A frozen graph has no signatures: feeds and fetches say what is computed.
+// A frozen graph has no signatures: Prune takes the feeds and fetches.
 func ExampleLoadGraphDef() {
 	ctx := context.Background()
 	m, err := run.LoadGraphDef(ctx, os.DirFS("../testdata/graphs"), "frozen.pb", &run.LoadOptions{Kernels: kernel.All()})

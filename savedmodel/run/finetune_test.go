@@ -19,7 +19,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// recorded is what TensorFlow computed of a model that it trains further.
+// recorded contains the results of TensorFlow for a model that it trains
+// further.
 type recorded struct {
 	X, Loss, DX plainTensor
 	Variables   []struct {
@@ -42,8 +43,9 @@ func (p plainTensor) largest() (m float64) {
 	return m
 }
 
-// closeTo compares with a precision of 1e-5 of the largest element, or of scale where
-// that is more: a gradient may be nothing but what rounding left of larger ones.
+// closeTo compares with a precision of 1e-5 of the largest element, or of scale
+// if that is larger: a gradient may consist of the rounding errors of larger
+// ones.
 func closeTo(t *testing.T, what string, got *tensor.Tensor, want plainTensor, scale float64) {
 	t.Helper()
 	scale = max(scale, want.largest())
@@ -161,9 +163,9 @@ func TestAConcreteFunctionTakesItsArgumentsOnly(t *testing.T) {
 	}
 }
 
-// TestAModuleIsTrainedFurtherAsInTensorFlow puts a layer on a module of the form that
-// TensorFlow Hub's have and trains both: the losses of 20 steps, and what the module
-// gives and holds behind them.
+// TestAModuleIsTrainedFurtherAsInTensorFlow puts a layer on a module in the
+// form of TensorFlow Hub's modules and trains both. It compares the losses of
+// 20 steps, and the module's outputs and variables after them.
 func TestAModuleIsTrainedFurtherAsInTensorFlow(t *testing.T) {
 	fsys := files(t, "hub_training")
 	var want struct {

@@ -46,15 +46,15 @@ func (m *Model) Function(path string) (*Function, error) {
 	return &Function{m, path, o.Function}, nil
 }
 
-// Info returns what the file says of the function.
+// Info returns the file's description of the function.
 func (f *Function) Info() *savedmodel.FunctionInfo { return f.info }
 
-// A MatchError says that none of a function's traces takes the arguments.
+// A MatchError reports that none of a function's traces accepts the arguments.
 type MatchError struct {
 	Function   string
 	Call       string   // the arguments, "tensor(float32[3]), training=True"
-	Reason     string   // what is wrong before any trace is looked at; "" for nothing
-	Candidates []string // what each trace takes
+	Reason     string   // a fault of the arguments that no trace would accept; "" for none
+	Candidates []string // the arguments of each trace
 }
 
 // Error lists the candidates.
@@ -71,14 +71,14 @@ func (e *MatchError) Error() string {
 	return b.String()
 }
 
-// Call runs the trace that takes the arguments. Arguments are tensors, and the
-// Go values that stand for Python's: nil, bool, int, float64, string, [List] or
-// []any, [Tuple], map[string]any, [Composite]. Parameters that have defaults may
-// be left out.
+// Call runs the trace that accepts the arguments. Arguments are tensors, or the
+// Go values that correspond to Python's: nil, bool, int, float64, string,
+// [List] or []any, [Tuple], map[string]any, [Composite]. Parameters that have
+// defaults may be left out.
 //
-// As in TensorFlow, the first trace that takes the arguments as they are is
-// called; where there is none, the first that takes them once numbers, strings
-// and lists are made tensors.
+// As in TensorFlow, the first trace that accepts the arguments unchanged is
+// called. If there is none, the first that accepts them after numbers, strings
+// and lists have become tensors is called.
 func (f *Function) Call(ctx context.Context, args []any, kwargs map[string]any) (any, error) {
 	all, named, err := f.bind(args, kwargs)
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *Function) call(ctx context.Context, t *savedmodel.ConcreteFunction, in 
 }
 
 // callByName calls a bare function by the names of its tensors, whatever
-// structure they had; ok is false where that can't be.
+// structure they had. ok is false if the function can't be called so.
 func (f *Function) callByName(ctx context.Context, args []any, kwargs map[string]any) (out any, ok bool, err error) {
 	if len(f.info.Concrete) != 1 || len(f.info.Keywords) == 0 && len(args)+len(kwargs) > 0 || len(args) > f.info.Positional || len(args)+len(kwargs) != len(f.info.Keywords) {
 		return nil, false, nil
@@ -193,12 +193,13 @@ func (f *Function) mismatch(args []any, kwargs map[string]any, reason string) er
 	return e
 }
 
-// misfit says what the trace doesn't accept of a call; "" where it has no words for
-// it.
+// misfit describes the difference between a call and the trace's arguments; ""
+// if it finds none.
 func misfit(c *savedmodel.ConcreteFunction, in *graph.Structure) string {
 	for i, e := range c.Args() {
 		if got := element(in.Elems[0], i); got != nil && !e.Accepts(got) {
-			// With the argument in a dict, the words name it and what is in it.
+			// As entries of a dict, the arguments appear in the text with a
+			// name and their contents.
 			key := []string{fmt.Sprintf("argument %d", i)}
 			words := graph.DictOf(key, []*graph.Structure{e}).Misfit(graph.DictOf(key, []*graph.Structure{got}))
 			if e.Kind == graph.CompositeStructure && got.Kind != graph.CompositeStructure {
@@ -213,7 +214,7 @@ func misfit(c *savedmodel.ConcreteFunction, in *graph.Structure) string {
 	return c.In.Elems[1].Misfit(in.Elems[1])
 }
 
-// bind puts arguments where the Python function's parameters are, with the
+// bind assigns arguments to the Python function's parameters, and adds the
 // defaults of those that are left out.
 func (f *Function) bind(args []any, kwargs map[string]any) ([]any, map[string]any, error) {
 	p := f.info.Parameters

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// graphAnswer is a call of a GraphDef, and what a session of TensorFlow gave.
+// graphAnswer is a call of a GraphDef with the results of a session of
+// TensorFlow.
 type graphAnswer struct {
 	Graph   string
 	Feeds   map[string]plain
@@ -73,7 +74,8 @@ func TestGraphDefsAnswerAsTensorFlow(t *testing.T) {
 	}
 }
 
-// TestEndpointsOfAGraphDef: what it can be run by.
+// TestEndpointsOfAGraphDef checks the feeds and fetches that are proposed for a
+// GraphDef.
 func TestEndpointsOfAGraphDef(t *testing.T) {
 	m, err := run.LoadGraphDef(t.Context(), os.DirFS("../testdata/graphs"), "frozen.pb", &run.LoadOptions{Kernels: kernel.All()})
 	if err != nil {
@@ -104,7 +106,7 @@ func TestEndpointsOfAGraphDef(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNoGraphDef: each error names what the file is.
+// TestFilesThatAreNoGraphDef checks that each error names the kind of file.
 func TestFilesThatAreNoGraphDef(t *testing.T) {
 	o := &run.LoadOptions{Kernels: kernel.All()}
 	_, err := run.LoadGraphDef(t.Context(), os.DirFS("../testdata/models/table"), "saved_model.pb", o)

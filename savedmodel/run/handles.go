@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// findHandles finds out which objects the graph's handles stand for: a call of
+// findHandles finds the object of each resource handle in the graph: a call of
 // a function has the function's captures as its last inputs.
 func (r *runnable) findHandles(g *savedmodel.MetaGraph) {
 	r.objectOf = map[*graph.Node]*savedmodel.Object{}

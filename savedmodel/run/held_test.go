@@ -74,8 +74,9 @@ func works(m *run.Model, function int) error {
 	return nil
 }
 
-// TestAGraphStaysOnTheDisk: what calls need of it is read when they come, by many at once
-// too, though the file was removed or replaced since; a file that was written over is told.
+// TestAGraphStaysOnTheDisk checks that calls read the functions that they need
+// later, from many goroutines too, even if the file was removed or replaced. A
+// file that was overwritten is an error.
 func TestAGraphStaysOnTheDisk(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are read whole where an open one can't be removed")

@@ -22,7 +22,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// weightsModel is a model with one variable, whose shape a signature gives.
+// weightsModel is a model with one variable, whose shape a signature returns.
 const weightsModel = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 	node { name: 'w' op: 'VarHandleOp' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: N } } } } attr { key: 'shared_name' value { s: 'w' } } }
 	node { name: 'read' op: 'ReadVariableOp' input: 'w' attr { key: 'dtype' value { type: DT_FLOAT } } }
@@ -32,10 +32,10 @@ const weightsModel = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 		nodes { children { node_id: 1 local_name: 'w' } children { node_id: 2 local_name: 'others' } user_object { identifier: '_generic_user_object' } }
 		nodes { variable { dtype: DT_FLOAT shape { dim { size: N } } trainable: true name: 'w' } } OTHERS } }`
 
-// TestLoadingTakesLittleMoreThanTheWeights: in a process of its own, whose largest size in
-// memory the system tells; of 200 MB of weights, of 50 MB whose graph has 18 MB, of which a
-// signature needs little, and of 17 MB in many variables. The process has loaded a
-// model before, as a server has.
+// TestLoadingTakesLittleMoreThanTheWeights measures the peak size of a process
+// that loads a model: 200 MB of weights; 50 MB with a graph of 18 MB, of which
+// a signature needs little; and 17 MB in many variables. The process has loaded
+// a model before, as a server has.
 func TestLoadingTakesLittleMoreThanTheWeights(t *testing.T) {
 	if dir := os.Getenv("CAIRN_TEST_LOAD"); dir != "" {
 		loadAndTell(t, dir)
@@ -146,8 +146,8 @@ func loadAndTell(t *testing.T, dir string) {
 	t.Logf("grew by %d kB", grew)
 }
 
-// manyFunctions returns a model of n functions "f0" …, each with a trace for
-// training=False, which gives x·2, and one for True, which gives x·x.
+// manyFunctions returns a model of n functions "f0" …. Each has a trace for
+// training=False, which returns x·2, and one for True, which returns x·x.
 func manyFunctions(n int) []byte {
 	var library, nodes, concrete, children strings.Builder
 	spec := func(training string) string {
@@ -214,8 +214,9 @@ func TestAThousandFunctionsOfTwoTraces(t *testing.T) {
 	}
 }
 
-// TestAnInitOpWithoutKernelsHasAWayOut: the error says which option loads the model
-// all the same; what doesn't need the op then runs.
+// TestAnInitOpWithoutKernelsHasAWayOut checks that the error names the option
+// that loads the model anyway, and that everything that doesn't need the op
+// then runs.
 func TestAnInitOpWithoutKernelsHasAWayOut(t *testing.T) {
 	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }

@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// What a plan keeps of the weights follows their changes, each instance's its
-// own.
+// The values that a plan keeps for invariant expressions follow changes of the
+// weights, separately in each instance.
 func TestCallsSeeVariablesThatWereWritten(t *testing.T) {
 	double := func(m *run.Model) {
 		t.Helper()
@@ -36,7 +36,7 @@ func TestCallsSeeVariablesThatWereWritten(t *testing.T) {
 		}
 		return out
 	}
-	var fresh []map[string]*tensor.Tensor // what models say that were written to before their first call
+	var fresh []map[string]*tensor.Tensor // the results of models whose variables were written before the first call
 	for n := range 3 {
 		m := load(t, "module")
 		for range n {

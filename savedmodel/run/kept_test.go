@@ -10,8 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestWhatObjectsSayOfThemselvesIsRead: slot variables, names of classes and savers,
-// messages of the user's, versions and metadata, and where the nodes were made.
+// TestWhatObjectsSayOfThemselvesIsRead checks slot variables, names of classes
+// and savers, the user's messages, versions and metadata, and the source lines
+// that made the nodes.
 func TestWhatObjectsSayOfThemselvesIsRead(t *testing.T) {
 	dir := changed(t, "module", func(_ *pb.MetaGraphDef, objects *pb.SavedObjectGraph) {
 		root := objects.Nodes[0]

@@ -54,8 +54,9 @@ func TestWhatNothingReachesIsNotRead(t *testing.T) {
 	}
 }
 
-// TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor: functions that only the ops for saving and
-// restoring call are left alone, until somebody prunes the graph to one.
+// TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor checks that functions that only
+// the saver's ops call aren't decoded until a program prunes the graph to one
+// of them.
 func TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor(t *testing.T) {
 	dir := changed(t, "module", func(g *pb.MetaGraphDef, _ *pb.SavedObjectGraph) {
 		def, err := g.GraphDef.Get()

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// LoadOptions say how a MetaGraph becomes a [Model]. Kernels is needed.
+// LoadOptions control the loading of a MetaGraph as a [Model]. Kernels is required.
 type LoadOptions struct {
 	// Tags choose the MetaGraph: the one with exactly these. Default: the only
 	// one, the one without tags, or the one tagged "serve".
@@ -27,17 +27,15 @@ type LoadOptions struct {
 	// that they need. Calls that need other objects are errors; signatures are looked at
 	// when they are asked for, unless Signatures names them. Default, nil: everything.
 	Objects []string
-	// Partial lets variables be without a value where the checkpoint has none for
-	// them. Default: that is an error.
+	// Partial allows variables for which the checkpoint has no value. Default: that is an error.
 	Partial bool
-	// NoVariables leaves the checkpoint unread: no variable has a value until an
-	// op or the caller gives it one.
+	// NoVariables leaves the checkpoint unread: no variable has a value until an op or the caller assigns one.
 	NoVariables bool
-	// NoInit leaves out what a graph of TensorFlow 1 runs at loading: its init op, or the
-	// initializers of its local variables and tables. Tables stay empty then. It is the way out where no kernel runs that.
+	// NoInit skips the ops that a graph of TensorFlow 1 runs at loading: its init op, or the initializers of its local
+	// variables and tables. Tables stay empty then. Use it if there are no kernels for those ops.
 	NoInit bool
-	// Files is what ops may do with files besides reading the model's assets;
-	// [engine.GrantDirs] grants directories. Default: nothing.
+	// Files are the files that ops may read and write, besides the model's assets, which they may read; [engine.GrantDirs]
+	// grants directories. Default: none.
 	Files *engine.Files
 	// Shapes are the shape rules. Default: shape.All().
 	Shapes *shape.Rules
@@ -47,29 +45,27 @@ type LoadOptions struct {
 	// Workers is the budget of helpers for large ops. Default:
 	// engine.SharedWorkers().
 	Workers *engine.Workers
-	// Log is where ops that print write to. Default: os.Stderr.
+	// Log is the destination of ops that print. Default: os.Stderr.
 	Log io.Writer
 	// MaxOutput, MaxMemory and MaxSteps bound each call; see
 	// [engine.RunOptions]. Default: the memory that the process does not use, less an
 	// eighth of all, and any number of steps.
 	MaxOutput, MaxMemory, MaxSteps int64
-	// MaxCalls is how many calls of the model, of all its instances together, run at
-	// once; others wait for their turn or for their context's end. A running call has
-	// memory for what it computes, which the next calls use again: besides its weights a
-	// model holds up to MaxCalls times that, 30 MiB each for MobileNetV2 and one picture.
-	// One call keeps all cores busy where its ops are large, so that more at once gain
-	// little. A kernel or a Tracer that calls the same model takes a further turn.
-	// Default: as many as Workers counts, but at least 2; below 0: any number.
+	// MaxCalls is the number of calls that run at once, over all instances of the model. Others wait until one ends or until
+	// their own context does. A running call has memory for its results, which later calls use again. So a model takes,
+	// besides its weights, up to MaxCalls times that: 30 MiB each for MobileNetV2 and one picture. One call keeps all cores
+	// busy if its ops are large, so more at once gain little. A kernel or a Tracer that calls the same model counts as a
+	// further call. Default: Workers, but at least 2; below 0: no limit.
 	MaxCalls int
-	// Tracer hears of every op that a call runs. Default: nobody.
+	// Tracer observes every op that a call runs. Default: none.
 	Tracer engine.Tracer
-	// Read says how files are read.
+	// Read controls how files are read.
 	Read *savedmodel.ReadOptions
 }
 
-// Load reads a SavedModel from its directory and makes it ready to run: weights
-// are read, what TensorFlow runs at loading is run. Ops without a kernel that a
-// signature needs are an [*UnsupportedError] that lists all of them.
+// Load reads a SavedModel from its directory and makes it ready to run: it reads the weights and runs the ops that
+// TensorFlow runs at loading. If signatures need ops without a kernel, the error is an [*UnsupportedError] that lists all of
+// them.
 func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Model, error) {
 	if opts == nil || opts.Kernels == nil {
 		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
@@ -85,10 +81,9 @@ func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Model, error) {
 	return LoadMetaGraph(ctx, g, opts)
 }
 
-// LoadGraphDef reads a file that holds a GraphDef, such as a frozen graph, and makes it
-// ready to run; see [savedmodel.ReadGraphDef]. The model has no signatures: [Model.Prune]
-// makes one of feeds and fetches. The options' Tags, Signatures and Objects have no effect.
-// A variable of a graph that isn't frozen has no value until an op gives it one.
+// LoadGraphDef reads a file that contains a GraphDef, such as a frozen graph, and makes it ready to run; see
+// [savedmodel.ReadGraphDef]. The model has no signatures: [Model.Prune] makes one of feeds and fetches. The options' Tags,
+// Signatures and Objects have no effect. A variable of a graph that isn't frozen has no value until an op assigns one.
 func LoadGraphDef(ctx context.Context, fsys fs.FS, name string, opts *LoadOptions) (*Model, error) {
 	if opts == nil || opts.Kernels == nil {
 		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
@@ -112,7 +107,7 @@ func LoadMetaGraph(ctx context.Context, g *savedmodel.MetaGraph, opts *LoadOptio
 	if err != nil {
 		return nil, err
 	}
-	surveyed := make(chan bool, 1) // beside the checkpoint's index, which waits for the disk
+	surveyed := make(chan bool, 1) // in parallel with reading the checkpoint's index, which waits for the disk
 	go func() { surveyed <- p.surveyed() }()
 	c, err := p.openCheckpoint(ctx)
 	complete := <-surveyed
@@ -129,9 +124,9 @@ func LoadMetaGraph(ctx context.Context, g *savedmodel.MetaGraph, opts *LoadOptio
 	return p.instantiate(ctx)
 }
 
-// prepare holds what signatures reach against the kernels, and reads what instances need of
-// the graph at loading. It makes the graph only where that takes more than the survey, and
-// gives it up again, so that the weights take its place in memory: the first call makes it.
+// prepare checks that there are kernels for all ops that signatures reach, and decodes the parts of the graph that run at
+// loading. If nothing runs at loading and surveyed is true, the graph isn't needed. If only the survey needs it, it is
+// dropped to free memory for the weights, and the first call decodes it again.
 func (p *program) prepare(c *weightsFile, surveyed bool) error {
 	named := c.reader != nil && !c.objectBased
 	p.makers, p.starts = makers(p.meta), starts(p.meta, len(c.byOp) > 0 || named)
@@ -154,9 +149,8 @@ func (p *program) prepare(c *weightsFile, surveyed bool) error {
 	return nil
 }
 
-// surveyed reports whether a look at the names in the file shows that all is there which
-// signatures need. Where not, the graph must be made to tell what is wrong, if anything is:
-// checkSignatures has the answer, and this never says more than that does.
+// surveyed reports whether the file's names show that everything that signatures need is there. If it returns false, the
+// graph must be decoded to find the fault, if there is one. It never returns true if checkSignatures would return an error.
 func (p *program) surveyed() bool {
 	if len(p.meta.Objects) == 0 {
 		return false

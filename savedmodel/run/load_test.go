@@ -72,7 +72,7 @@ func TestInstancesShareNothingThatChanges(t *testing.T) {
 	if n := bump(t, a, 1); n != 3 {
 		t.Errorf("the first instance went on to %d", n)
 	}
-	// A function sees what a signature has written.
+	// A function reads the value that a signature has written.
 	f, err := a.Function("total")
 	if err != nil {
 		t.Fatal(err)
@@ -335,8 +335,9 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// TestAnOpThatNobodyDefinesFailsOnlyWhoNeedsIt: its outputs have names in a
-// function's body, which only its definition could tell.
+// TestAnOpThatNobodyDefinesFailsOnlyWhoNeedsIt uses an op without a definition.
+// A function's body refers to its outputs by name, and only a definition would
+// list these names.
 func TestAnOpThatNobodyDefinesFailsOnlyWhoNeedsIt(t *testing.T) {
 	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
@@ -406,8 +407,8 @@ func TestTheChunkedFormIsLoaded(t *testing.T) {
 	}
 }
 
-// TestTheLastOfTwoNamesOfATensorCounts: as where a session of TensorFlow is fed one tensor
-// twice; either name is enough.
+// TestTheLastOfTwoNamesOfATensorCounts compares with a session of TensorFlow
+// that is fed one tensor twice; either name is enough.
 func TestTheLastOfTwoNamesOfATensorCounts(t *testing.T) {
 	m := load(t, "tf1_refs")
 	call := func(in map[string]*tensor.Tensor) *tensor.Tensor {

@@ -31,8 +31,9 @@ func changed(t *testing.T, name string, change func(g *pb.MetaGraphDef, objects 
 	return dir
 }
 
-// TestAVariableThatDoesNotFitFailsWhoNeedsIt: a session of TensorFlow runs what
-// doesn't need a variable whose value in the checkpoint has another shape.
+// TestAVariableThatDoesNotFitFailsWhoNeedsIt checks a variable whose value in
+// the checkpoint has another shape. As in a session of TensorFlow, calls that
+// don't need it run.
 func TestAVariableThatDoesNotFitFailsWhoNeedsIt(t *testing.T) {
 	dir := changed(t, "module", func(g *pb.MetaGraphDef, objects *pb.SavedObjectGraph) {
 		for _, n := range objects.Nodes {
@@ -78,8 +79,8 @@ func TestACapturedTensorIsNamed(t *testing.T) {
 	}
 }
 
-// TestTheOnlyTraceSaysWhatDoesNotFit: where there is one trace, the error names the
-// argument and what is in it.
+// TestTheOnlyTraceSaysWhatDoesNotFit checks that, if a function has one trace,
+// the error names the argument and its contents.
 func TestTheOnlyTraceSaysWhatDoesNotFit(t *testing.T) {
 	m := load(t, "structured")
 	f, err := m.Function("words")

@@ -15,9 +15,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Model is a loaded MetaGraph with a state of its own: variables, tables, the
-// states of random ops. It is safe for use from many goroutines; calls that
-// change its state see each other's changes.
+// Model is a loaded MetaGraph with its own state: variables, tables, the states
+// of random ops. It is safe for use from many goroutines; calls that change its
+// state see each other's changes.
 type Model struct {
 	*program
 	instance  *engine.Instance
@@ -27,7 +27,7 @@ type Model struct {
 	making    sync.Mutex // held while resources are made
 	resources map[*savedmodel.Object]engine.Value
 	failed    map[*savedmodel.Object]error
-	unfilled  error // why the restore op couldn't run over these resources; nil where it ran, or needn't
+	unfilled  error // the reason that the restore op couldn't fill these resources; nil if it ran, or isn't needed
 }
 
 // instantiate makes a model over the program's weights.
@@ -66,7 +66,7 @@ func (p *program) instance(ctx context.Context) (*Model, error) {
 		err := m.runRestore(ctx)
 		var missing *UnsupportedError
 		switch {
-		case errors.As(err, &missing): // of what makes a resource: matters only to those who need one
+		case errors.As(err, &missing): // for a resource that the restore op fills: only calls that need one fail
 			m.unfilled = missing
 			clear(m.resources)
 			clear(m.failed)
@@ -92,11 +92,12 @@ func loosen(v *trackable.Variable, declared graph.PartialShape) {
 	}
 }
 
-// Instantiate returns another model over the same weights and compiled plans,
-// with a state of its own, which is that of a fresh load.
+// Instantiate returns another model that shares the weights and compiled plans.
+// Its state is that of a model just loaded.
 func (m *Model) Instantiate(ctx context.Context) (*Model, error) { return m.program.instantiate(ctx) }
 
-// MetaGraph returns what the model was made of. It must not be changed.
+// MetaGraph returns the MetaGraph that the model was made of. It must not be
+// changed.
 func (m *Model) MetaGraph() *savedmodel.MetaGraph { return m.meta }
 
 // Signature returns the signature of that name, ready to be called.
@@ -136,8 +137,8 @@ func (m *Model) Variable(path string) (*trackable.Variable, error) {
 	return v, nil
 }
 
-// VariableOf returns the variable that stands for an object of kind
-// [savedmodel.VariableObject]; nil for others.
+// VariableOf returns the model's variable for an object of kind
+// [savedmodel.VariableObject]; nil for other objects.
 func (m *Model) VariableOf(o *savedmodel.Object) *trackable.Variable { return m.variables[o] }
 
 // run calls c with tensors.
@@ -159,8 +160,9 @@ func (m *Model) run(ctx context.Context, c *callable, in []*tensor.Tensor) ([]en
 // hundreds; a plan keeps none.
 var argLists = sync.Pool{New: func() any { return new([]engine.Value) }}
 
-// unrecorded refuses a call, of where, in what a gradient tape records: its results would
-// be constants there without a word.
+// unrecorded returns an error if a gradient tape records ctx, because the tape
+// would treat the results of the call as constants. where names the called
+// function.
 func unrecorded(ctx context.Context, where string) error {
 	if !callers.Recording(ctx) {
 		return nil
@@ -169,7 +171,7 @@ func unrecorded(ctx context.Context, where string) error {
 		"Function.Concrete and function.Apply call it there, ops.StopGradient makes constants of their results", callers.Site(), where)
 }
 
-// runValues calls c with values, to which it adds what c captures.
+// runValues calls c with values, to which it adds the values of c's captures.
 func (m *Model) runValues(ctx context.Context, c *callable, args []engine.Value) ([]engine.Value, error) {
 	if site, ok := callers.InTrace(); ok {
 		return nil, fmt.Errorf("%s: savedmodel: a call of %s %w; Function.Concrete and function.Apply call it in each", site, c.where, trackable.ErrInTrace)
@@ -231,8 +233,8 @@ func (m *Model) resolve(ctx context.Context, c *callable, args []engine.Value) (
 // maxChain is how long a chain of resources gets that are made of each other.
 const maxChain = 100
 
-// valueOf returns what an object is in this instance. Where it is a resource,
-// the lock m.making is held.
+// valueOf returns the value of an object in this instance. If it is a resource,
+// the caller holds the lock m.making.
 func (m *Model) valueOf(ctx context.Context, o *savedmodel.Object, depth int) (engine.Value, error) {
 	switch {
 	case m.left(o):
@@ -269,7 +271,7 @@ func (m *Model) resource(ctx context.Context, o *savedmodel.Object, depth int) (
 		return engine.Value{}, fmt.Errorf("resources are made of each other without end")
 	}
 	v, err := m.makeResource(ctx, o, depth)
-	// What was cut short by the caller may be tried again.
+	// If the caller ended the context, the next call tries again.
 	if err != nil && ctx.Err() == nil {
 		delete(m.resources, o)
 		m.failed[o] = err
@@ -316,8 +318,8 @@ func (m *Model) runChild(ctx context.Context, o *savedmodel.Object, name string,
 	return m.execute(ctx, c, args, m.files)
 }
 
-// tensorOf returns a result's data: that of the variable where it is a
-// reference.
+// tensorOf returns the data of a result. For a reference to a variable it is
+// the variable's value.
 func tensorOf(v engine.Value) (*tensor.Tensor, error) {
 	if v.Tensor != nil {
 		return v.Tensor, nil

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// assignment is what a restore op of TensorFlow 1 does with one variable.
+// assignment is the value that a restore op of TensorFlow 1 assigns to one
+// variable.
 type assignment struct {
 	variable *graph.Node
 	key      string
@@ -21,9 +22,9 @@ type assignment struct {
 	dtype    tensor.DType
 }
 
-// readNamedWeights reads what the graph's restore op would read: each variable's
-// value, or its part of one. An op of another form than TensorFlow writes runs
-// in each instance instead.
+// readNamedWeights reads the values that the graph's restore op would read:
+// each variable's value, or its slice of one. If the op has a form that
+// TensorFlow doesn't write, each instance runs it instead.
 func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error {
 	var list []assignment
 	if _, restore := p.meta.SaverOps(); restore == "" {
@@ -82,9 +83,10 @@ func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error 
 // variablesKey is the collection of a graph's variables.
 const variablesKey = "variables"
 
-// listed returns what TensorFlow restores in a graph without a saver, such as a module
-// of TensorFlow Hub: each variable of the collection, by its own name, a part of a
-// partitioned one from the whole's.
+// listed returns the assignments for a graph without a saver, such as a module
+// of TensorFlow Hub. As in TensorFlow, each variable of the collection is read
+// under its name, and a part of a partitioned variable is a slice of the whole
+// value.
 func (p *program) listed() (out []assignment, err error) {
 	seen := map[*graph.Node]bool{}
 	for _, c := range p.meta.Collections() {
@@ -128,9 +130,9 @@ func (p *program) listed() (out []assignment, err error) {
 	return out, nil
 }
 
-// assignments returns what a restore op does: everything that it waits for is
-// an assignment of a tensor that RestoreV2 gives, or a NoOp that waits for such
-// ones. ok is false where it does anything else.
+// assignments returns the assignments of a restore op. Each op that it waits
+// for must assign an output of RestoreV2, or be a NoOp that waits for such ops.
+// Otherwise ok is false.
 func assignments(op *graph.Node) (out []assignment, ok bool) {
 	seen := map[*graph.Node]bool{op: true}
 	for queue := []*graph.Node{op}; len(queue) > 0; queue = queue[1:] {

@@ -6,12 +6,12 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// errLeftOut says that an object was not loaded because nobody asked for it.
+// errLeftOut reports that LoadOptions.Objects excludes an object.
 var errLeftOut = errors.New("it was not loaded: LoadOptions.Objects leaves it out")
 
-// choose returns the objects that [LoadOptions].Objects asks for, with all that
-// they need: what hangs on them, what their functions capture, what must be made
-// before them, their slot variables. It returns nil where all are meant.
+// choose returns the objects that [LoadOptions].Objects names, with all objects
+// that they need: children, captures of their functions, dependencies, slot
+// variables. It returns nil if paths is nil, which means all objects.
 func choose(g *savedmodel.MetaGraph, paths []string) (map[*savedmodel.Object]bool, error) {
 	if paths == nil {
 		return nil, nil

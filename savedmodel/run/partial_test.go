@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestAPartOfTheObjectsIsLoaded: with what its functions capture, and without the
-// rest; the checkpoint may lack the rest's values, or be left unread.
+// TestAPartOfTheObjectsIsLoaded loads objects with the captures of their
+// functions and without the rest. The checkpoint may lack the values of the
+// rest, or not be read at all.
 func TestAPartOfTheObjectsIsLoaded(t *testing.T) {
 	dir := files(t, "keras_mlp")
 	load := func(o run.LoadOptions) (*run.Model, error) {

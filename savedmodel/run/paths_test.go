@@ -10,10 +10,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestRandomStatesAreThoseOfPathsOfCalls: each site that calls a function draws from the
-// beginning, and goes on in the next call from outside, inlined or not; a function that isn't
-// to be inlined has one state for all of its sites, and a dataset's functions begin anew with
-// each iterator.
+// TestRandomStatesAreThoseOfPathsOfCalls checks the random state of nodes in
+// functions. Each call site has its own state, which continues in the model's
+// next call, whether the function is inlined or not. A function that must not
+// be inlined has one state for all sites. A dataset's functions start with a
+// new state for each iterator.
 func TestRandomStatesAreThoseOfPathsOfCalls(t *testing.T) {
 	fsys := files(t, "random_paths")
 	var want map[string][]plainTensor

@@ -12,11 +12,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// door is the key to what package savedmodel shows to this one alone.
+// door is the key to those functions of package savedmodel that only this
+// package may call.
 var door = internal.AllowInternalUse
 
-// program is what all instances of a loaded MetaGraph share: its graph, the
-// weights, and what was compiled. Nothing in it changes but the caches.
+// program is the part of a loaded MetaGraph that all instances share: the
+// graph, the weights and the compiled plans. Only its caches change.
 type program struct {
 	meta       *savedmodel.MetaGraph
 	makers     []string // the functions that make resources
@@ -25,9 +26,9 @@ type program struct {
 	opts       LoadOptions
 	files      *engine.Files
 	weights    []weight
-	restore    *callable                    // run by each instance; nil where weights hold all
+	restore    *callable                    // each instance runs it; nil if weights has all values
 	chosen     map[*savedmodel.Object]bool  // the objects that are loaded; nil for all
-	byOp       map[*savedmodel.Object]bool  // objects whose values only the restore op can give
+	byOp       map[*savedmodel.Object]bool  // objects whose values only the restore op can restore
 	unrestored error                        // why it can't run
 	misfits    map[*savedmodel.Object]error // variables whose value in the checkpoint isn't theirs
 	init       *callable                    // run by each instance after that; nil for most
@@ -40,9 +41,9 @@ type program struct {
 	functions  map[*graph.Function]*entry
 
 	decoding  sync.Mutex
-	graph     *runnable // what signatures and makers reach; nil until somebody needs it
+	graph     *runnable // with the functions that signatures and makers reach; nil until it is needed
 	constants map[*savedmodel.Object]*tensor.Tensor
-	asked     []*runnable // what functions reach that nothing of these does, by themselves
+	asked     []*runnable // graphs of functions that graph lacks, one for each function that was asked for
 }
 
 // reached returns the graph with the functions that signatures reach, and those that make
@@ -66,7 +67,8 @@ func (p *program) reached() (*runnable, error) {
 	return g, nil
 }
 
-// forget gives up the graph and what was made of it, which the next call makes again.
+// forget drops the graph and everything made from it. The next call makes them
+// again.
 func (p *program) forget() {
 	p.graph, p.constants, p.asked = nil, nil, nil
 	clear(p.signatures)
@@ -133,7 +135,7 @@ func (p *program) badFile(err error) error {
 	return &savedmodel.FormatError{File: p.meta.SavedModel().File, Err: err}
 }
 
-// grant joins what the caller grants with the model's own assets.
+// grant adds the model's own assets to the files that the caller grants.
 func grant(g *savedmodel.MetaGraph, given *engine.Files) *engine.Files {
 	if len(g.Assets) == 0 {
 		return given
@@ -145,7 +147,7 @@ func grant(g *savedmodel.MetaGraph, given *engine.Files) *engine.Files {
 	return given.With(g.SavedModel().FS(), names...)
 }
 
-// callable is a function ready to run, with what it captures.
+// callable is a function ready to run, with its captures.
 type callable struct {
 	where    string // "signature serving_default", for errors
 	function *graph.Function
@@ -156,7 +158,7 @@ type callable struct {
 	err  error
 }
 
-// capture is a tensor, or an object that each instance has of its own.
+// capture is a tensor, or an object of which each instance has its own value.
 type capture struct {
 	tensor *tensor.Tensor
 	object *savedmodel.Object
@@ -180,11 +182,12 @@ func (p *program) compiled(c *callable) (*engine.Plan, error) {
 }
 
 // prune makes a callable of the part of the graph that computes fetches from
-// feeds and runs targets. Handles that stand for objects, and the paths of
-// assets, are captures.
+// feeds and runs targets. Handles that mean objects, and the paths of assets,
+// are captures.
 //
-// Where a Switch or Merge is left that could not be raised, the graph runs as the file has
-// it, if it has no loops: a node that both an If and such a Merge need would run twice.
+// If a Switch or Merge is left that could not be raised, and the graph has no
+// loops, the callable is made of the graph as the file has it: a node that both
+// an If and such a Merge need would run twice.
 func (p *program) prune(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
 	c, err := p.cut(in, where, feeds, fetches, targets)
 	if in.asWritten == nil || err == nil && !branching(c.function) {
@@ -205,7 +208,7 @@ func (p *program) prune(in *runnable, where string, feeds, fetches []graph.Outpu
 	return c, err
 }
 
-// cut does what prune does, of the graph as it is.
+// cut is prune for one form of the graph.
 func (p *program) cut(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
 	all := append([]graph.Output(nil), feeds...)
 	fed := map[graph.Output]bool{}
@@ -245,8 +248,9 @@ func (p *program) cut(in *runnable, where string, feeds, fetches []graph.Output,
 	return c, p.check(c, in)
 }
 
-// know tells the function, which is c's own, the types and shapes of the variables
-// that it captures: a file leaves them out where nodes make the handles.
+// know sets the types and shapes of the variables that the function captures: a
+// file leaves them out if nodes make the handles. The function must be c's own
+// copy.
 func (c *callable) know() {
 	args := c.function.Args[len(c.function.Args)-len(c.captures):]
 	for i, x := range c.captures {
@@ -289,7 +293,8 @@ func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
 // names of all. Who asks for more gets the whole library.
 const fewAsked = 8
 
-// holding returns a graph with the function of that name, and what it reaches, in its library.
+// holding returns a graph whose library has the function of that name, with the
+// functions that it calls.
 func (p *program) holding(name string) (*runnable, error) {
 	in, err := p.reached()
 	if err != nil || in.Library.Lookup(name) != nil {
@@ -302,7 +307,7 @@ func (p *program) holding(name string) (*runnable, error) {
 			return in, nil
 		}
 	}
-	if len(p.asked) == fewAsked { // a fault in it matters only to those who need what is wrong
+	if len(p.asked) == fewAsked { // its errors are ignored: a fault elsewhere in the library doesn't concern this function
 		if in, err := p.whole(); err == nil && in.Library.Lookup(name) != nil {
 			return in, nil
 		}

@@ -18,17 +18,18 @@ type runnable struct {
 	*graph.Graph
 	problems raise.Problems // control flow of TensorFlow 1 that could not be raised
 
-	objectOf map[*graph.Node]*savedmodel.Object // handles of the graph that stand for objects
+	objectOf map[*graph.Node]*savedmodel.Object // nodes that make the handles of objects
 	pathOf   map[graph.Output]*tensor.Tensor
 
-	// asWritten returns the graph with the control flow that the file has; nil where none
-	// was raised.
+	// asWritten returns the graph with the control flow that the file has. It
+	// is nil if nothing was raised.
 	asWritten func() (*runnable, error)
 }
 
-// raised returns a graph of its own with functional control flow only, and with the
-// functions that only and from say, as [graph.Options] has it. What could not be raised
-// matters only to those who need it.
+// raised decodes the MetaGraph's graph and raises its control flow. only and
+// from select the functions of the library, as in [graph.Options]. Control flow
+// that could not be raised is recorded in problems; only calls that need it
+// fail.
 func raised(g *savedmodel.MetaGraph, only, from []string) (*runnable, error) {
 	gr, err := savedmodel.Internal.DecodeGraph(door, g, only, from)
 	if err != nil {
@@ -59,8 +60,8 @@ func branching(f *graph.Function) bool {
 	return slices.ContainsFunc(f.Graph.Nodes(), func(n *graph.Node) bool { return engine.IsBranch(n.Op) })
 }
 
-// in returns the outputs and nodes of another graph of the same file by their names; ok is
-// false where the graph lacks one.
+// in returns the outputs and nodes of another graph of the same file by their
+// names; ok is false if the graph lacks one.
 func (r *runnable) in(outputs []graph.Output, nodes []*graph.Node) (outs []graph.Output, ns []*graph.Node, ok bool) {
 	for _, o := range outputs {
 		n := r.Lookup(o.Node.Name)
@@ -79,9 +80,9 @@ func (r *runnable) in(outputs []graph.Output, nodes []*graph.Node) (outs []graph
 	return outs, ns, true
 }
 
-// starts returns the names of the nodes that signatures begin with, going back from
-// what they give; those of the restore op too where restore says so. It returns nil,
-// for all nodes, in a model of TensorFlow 1, whose nodes have no other owner.
+// starts returns the names of the nodes that compute the outputs of signatures,
+// and of the restore op if restore is set. It returns nil, which means all
+// nodes, for a model of TensorFlow 1, because no objects own its nodes.
 func starts(g *savedmodel.MetaGraph, restore bool) []string {
 	if len(g.Objects) == 0 {
 		return nil
@@ -116,7 +117,7 @@ func (r *runnable) reads(nodes []*graph.Node) bool {
 		}
 		seen[n] = true
 		if n.Def == nil {
-			return false // a function that is called by the op's name, or an op that nobody defines
+			return false // its op is the name of a function, or an op without a definition
 		}
 		for _, a := range n.Attrs {
 			switch v := a.Value().(type) {

@@ -8,8 +8,8 @@ type part struct {
 	nodes    []*graph.Node
 }
 
-// reach lists what runs when f is called: its own nodes that results or control
-// results need, then those of the functions that these call, each once.
+// reach lists the nodes that run if f is called: its own nodes that results or
+// control results need, then those of the functions that these call, each once.
 func reach(f *graph.Function) []part {
 	seen := map[*graph.Function]bool{f: true}
 	var out []part

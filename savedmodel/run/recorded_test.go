@@ -13,8 +13,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestACallWithTensorsIsNoConstantOfATape: a loaded model's Call in what a tape records
-// says what to do in its place; behind the recording, and with another context, it runs.
+// TestACallWithTensorsIsNoConstantOfATape checks that a loaded model's Call
+// fails while a tape records, with an error that names the alternatives. After
+// the recording, and with another context, it runs.
 func TestACallWithTensorsIsNoConstantOfATape(t *testing.T) {
 	fsys := files(t, "finetune_dense")
 	var want recorded

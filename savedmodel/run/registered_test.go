@@ -62,9 +62,9 @@ func containsVariable(list []*trackable.Variable, v *trackable.Variable) bool {
 	return slices.Contains(list, v)
 }
 
-// TestVariablesOfARegisteredSaverAreRestoredThroughVariables loads a model whose
-// restore op TensorFlow itself can't run: its saver, written again, gives the model's
-// variables their values from the folder variables.
+// TestVariablesOfARegisteredSaverAreRestoredThroughVariables loads a model
+// whose restore op TensorFlow itself can't run. A Go version of its saver
+// assigns the values of the folder variables to the model's variables.
 func TestVariablesOfARegisteredSaverAreRestoredThroughVariables(t *testing.T) {
 	ctx := context.Background()
 	dir := os.DirFS("../testdata/models/registered")

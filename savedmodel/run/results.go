@@ -9,11 +9,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// pack gives results the structure of a function's output.
+// pack packs results into the structure of a function's output.
 func pack(out *graph.Structure, results []engine.Value) (any, error) {
 	p := packer{rest: results}
 	if out.IsNone() && len(results) > 0 {
-		return p.packFlat() // the file doesn't tell the structure
+		return p.packFlat() // the file lacks the structure
 	}
 	v, err := p.pack(out)
 	if err == nil && len(p.rest) > 0 {

@@ -23,8 +23,9 @@ type Reusable struct {
 	losses []*Function
 }
 
-// Reusable returns the model by TensorFlow Hub's interface: what hub.KerasLayer uses of
-// one. A model without a function __call__ is an error; lists that are missing are empty.
+// Reusable returns the parts of the model that hub.KerasLayer uses, by
+// TensorFlow Hub's interface for reusable SavedModels. A model without a
+// function __call__ is an error; lists that are missing are empty.
 func (m *Model) Reusable() (*Reusable, error) {
 	r := &Reusable{Lacks: m.meta.CheckReusable()}
 	if len(m.meta.Objects) == 0 {
@@ -68,9 +69,9 @@ func (r *Reusable) Call(ctx context.Context, input any, training bool) (any, err
 	return r.call.Call(ctx, []any{input}, r.keywords(training))
 }
 
-// Concrete returns the trace that [Reusable.Call] would run, for function.Apply in model
-// code: there the model is trained. An input that is a *[graph.Structure] stands for all
-// values that it describes.
+// Concrete returns the trace that [Reusable.Call] would run, for function.Apply
+// in model code: there the model is trained. An input that is a
+// *[graph.Structure] matches all values that it describes.
 func (r *Reusable) Concrete(ctx context.Context, input any, training bool) (*graph.Concrete, error) {
 	return r.call.Concrete(ctx, []any{input}, r.keywords(training))
 }

@@ -41,8 +41,8 @@ func ExampleModel_Reusable() {
 	// Output: [1,2] 2 1 1 0 <nil>
 }
 
-// TestReusableModelsAreTold holds models of TensorFlow, with and without the interface, to
-// what they lack of it.
+// TestReusableModelsAreTold checks, for models of TensorFlow with and without
+// the interface, the list of the parts that they lack.
 func TestReusableModelsAreTold(t *testing.T) {
 	for name, want := range map[string][]string{
 		"hub": nil, "hub_training": nil,

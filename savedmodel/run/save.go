@@ -36,7 +36,7 @@ func (m *Model) Save(ctx context.Context, dir vfs.Dir, name string, opts *savedm
 	return savedmodel.Rewrite(ctx, m.meta.SavedModel(), dir, name, &o)
 }
 
-// giveState gives restored objects the state that this instance's objects have.
+// giveState copies the state of this instance's objects to restored objects.
 func (m *Model) giveState(r *savedmodel.Restored, o *savedmodel.RewriteOptions) error {
 	paths := m.meta.Paths()
 	for _, x := range m.meta.Objects {

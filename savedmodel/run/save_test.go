@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// saved writes a model into memory and loads what was written.
+// saved writes a model into memory and loads it again.
 func saved(t *testing.T, m *run.Model, opts *savedmodel.RewriteOptions) *run.Model {
 	t.Helper()
 	dir := vfs.MemDir()

@@ -47,8 +47,9 @@ func live() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestManyCallersTakeTheMemoryOfFew: 64 callers of a model whose call takes 8 MiB stay below 100
-// MiB where four calls run at once, 32 MiB and what the collector hasn't freed yet.
+// TestManyCallersTakeTheMemoryOfFew runs 64 callers of a model whose call takes
+// 8 MiB. Four calls run at once, so 32 MiB are live; with garbage it stays
+// below 100 MiB.
 func TestManyCallersTakeTheMemoryOfFew(t *testing.T) {
 	if detector.Racing {
 		t.Skip("the race detector has memory of its own")

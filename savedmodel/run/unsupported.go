@@ -16,20 +16,20 @@ type UnsupportedError struct{ Ops []MissingOp }
 
 // MissingOp is an op without a kernel.
 type MissingOp struct {
-	// Op is the op's name, Def its definition: TensorFlow's or the file's; nil
-	// where nobody defines it.
+	// Op is the op's name. Def is its definition, TensorFlow's or the file's;
+	// nil if there is none.
 	Op  string
 	Def *graph.OpDef
 	// Count is how many nodes have the op.
 	Count int
-	// Uses are some of the places where it stands: "signature serving_default:
-	// lstm/while_body/CudnnRNN".
+	// Uses are some of the places where the op is used: "signature
+	// serving_default: lstm/while_body/CudnnRNN".
 	Uses []string
 }
 
 const maxUses = 5
 
-// Error lists the ops and where they are used.
+// Error lists the ops and the places where they are used.
 func (e *UnsupportedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "savedmodel: no kernel for %d of the ops that are needed:", len(e.Ops))

@@ -14,8 +14,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel: no file holds what
-// tf.py_function calls, so nothing but a kernel of the caller's can run it.
+// TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel checks the error for
+// tf.py_function. No file contains the Python code that it calls, so only a
+// kernel of the caller can run it.
 func TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel(t *testing.T) {
 	missing := func(op string) run.MissingOp {
 		return run.MissingOp{Op: op, Def: graph.LookupOp(op), Count: 1, Uses: []string{"signature serving_default: " + op}}
@@ -31,8 +32,8 @@ func TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel(t *testing.T) {
 	}
 }
 
-// TestAProgramForXLAIsRefusedAndSaysWhatToDo: as jax2tf writes it, with the module as
-// bytes in an attribute; what doesn't reach it runs.
+// TestAProgramForXLAIsRefusedAndSaysWhatToDo uses a model of jax2tf, whose
+// module is an attribute of bytes. Calls that don't reach it run.
 func TestAProgramForXLAIsRefusedAndSaysWhatToDo(t *testing.T) {
 	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
@@ -68,8 +69,9 @@ func TestAProgramForXLAIsRefusedAndSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestAModelLoadsWhereItsSignaturesRun: the look at names that loading takes, and the graph
-// that calls take, tell the same of what is missing, whichever op it is.
+// TestAModelLoadsWhereItsSignaturesRun checks that the survey of names, which
+// loading uses, and the decoded graph, which calls use, report the same missing
+// ops, whichever op it is.
 func TestAModelLoadsWhereItsSignaturesRun(t *testing.T) {
 	all := kernel.All()
 	refused, loaded := 0, 0

@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Functions take and give values made of lists, tuples and dicts. Their types are
-// [graph.Structure]s; what a call takes and gives are these Go values:
+// Functions accept and return values made of lists, tuples and dicts. Their
+// types are [graph.Structure]s. In Go, arguments and results have these types:
 //
 //	None              nil
 //	bool, str         bool, string
@@ -42,8 +42,8 @@ type Composite []*tensor.Tensor
 // maxStructure is how deep the values of calls may nest.
 const maxStructure = 64
 
-// plain returns the Go value of a structure without tensors, such as a default;
-// tensors and composites stand for themselves.
+// plain returns the Go value of a structure without tensors, such as a default.
+// Tensors and composites in it are returned as structures.
 func plain(s *graph.Structure) any {
 	if s.IsNone() {
 		return nil

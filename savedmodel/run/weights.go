@@ -25,13 +25,14 @@ type weight struct {
 	tensor *tensor.Tensor
 }
 
-// weightsFile is a model's checkpoint, matched with its objects. The checkpoint's own
-// graph of objects is given up after that: it would lie beside the weights.
+// weightsFile is a model's checkpoint, matched with its objects. It doesn't
+// keep the checkpoint's object graph, so that this memory is free before the
+// weights are read.
 type weightsFile struct {
-	reader      *bundle.Reader                // nil where there is none
+	reader      *bundle.Reader                // nil if there is none
 	objectBased bool                          // it holds the values by objects, not by names
 	keys        map[*savedmodel.Object]string // of the variables' values
-	byOp        map[*savedmodel.Object]bool   // objects whose values only the restore op can give
+	byOp        map[*savedmodel.Object]bool   // objects whose values only the restore op can restore
 }
 
 // close releases the file.
@@ -41,7 +42,7 @@ func (c *weightsFile) close() {
 	}
 }
 
-// openCheckpoint opens the model's checkpoint, where its variables are to be read, and
+// openCheckpoint opens the model's checkpoint, unless NoVariables is set, and
 // finds the objects' values in it.
 func (p *program) openCheckpoint(ctx context.Context) (*weightsFile, error) {
 	c := &weightsFile{}
@@ -168,7 +169,7 @@ func inBlock(d tensor.DType, shape tensor.Shape) int {
 	return 0
 }
 
-// placeTogether gives the small ones of the tensors that are to be read memory in blocks.
+// placeTogether allocates blocks of memory for the small tensors among reqs.
 func placeTogether(r *bundle.Reader, reqs []bundle.ReadRequest) error {
 	entries := make([]bundle.Entry, 0, min(len(reqs), blockSize/smallWeight)) // of a block
 	which := make([]int, 0, cap(entries))
@@ -210,11 +211,12 @@ func placeTogether(r *bundle.Reader, reqs []bundle.ReadRequest) error {
 	return place()
 }
 
-// collectBefore runs the collector before weights of so many bytes get memory: it would run
-// while they are read, or later, and what reading the objects has left would lie beside the
-// weights and not be in their place. Where little was allocated since it last ran, next to the
-// weights, where it has more to look through than they are, and in a program that has turned
-// it off, it doesn't.
+// collectBefore runs the collector before weights of so many bytes are
+// allocated, so that they reuse the memory that reading the objects has left as
+// garbage. Otherwise the collector would run while they are read, or later, and
+// the peak would include the garbage. It doesn't run if there is little garbage
+// in proportion to the weights, if the collector has more to scan than the
+// weights have bytes, or if the program has turned it off.
 func collectBefore(weights int64) {
 	now := []metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
@@ -232,8 +234,8 @@ func collectBefore(weights int64) {
 	}
 }
 
-// savedElsewhere returns an error where a registered saver wrote the values of
-// variables that the checkpoint has no keys for.
+// savedElsewhere returns an error if a registered saver wrote the values of
+// variables, so that the checkpoint has no keys for them.
 func (p *program) savedElsewhere(keys map[*savedmodel.Object]string) error {
 	var e *SaverError
 	var paths map[int]string
@@ -255,8 +257,8 @@ func (p *program) savedElsewhere(keys map[*savedmodel.Object]string) error {
 	return e
 }
 
-// byTheOp reports whether the model's restore op can give a variable its value: another
-// object's functions save and restore it, as a registered saver's do.
+// byTheOp reports whether the model's restore op can restore a variable:
+// another object's functions save and restore it, as a registered saver's do.
 func (p *program) byTheOp(o *savedmodel.Object) bool {
 	if o.RegisteredSaver != "" || !p.meta.HasSaver() {
 		return false
@@ -269,8 +271,8 @@ func (p *program) byTheOp(o *savedmodel.Object) bool {
 	return false
 }
 
-// needsOp reports whether an object that is loaded has values that only the restore
-// op can give. The op restores all objects, so that it can't run for a part of them.
+// needsOp reports whether a loaded object has values that only the restore op
+// can restore. The op restores all objects, so it can't run for a part of them.
 func (p *program) needsOp() bool {
 	if p.chosen == nil {
 		return len(p.byOp) > 0
