@@ -21,8 +21,8 @@ type Description struct {
 	MetaGraphs  []*MetaGraph `json:"metagraphs"`
 }
 
-// Fingerprint is what tells this SavedModel from others. The hashes are
-// hexadecimal, since JSON's numbers don't hold 64 bits.
+// Fingerprint identifies a SavedModel. The hashes are hexadecimal, since JSON's
+// numbers don't hold 64 bits.
 type Fingerprint struct {
 	Checksum    string `json:"checksum"`
 	Graph       string `json:"graph"`
@@ -49,7 +49,8 @@ type MetaGraph struct {
 	Collections []Collection `json:"collections,omitempty"`
 	Ops         []Op         `json:"ops"`
 	Layers      []Layer      `json:"layers,omitempty"`
-	// Feeds and Fetches are what a GraphDef, which has no signatures, can be run by.
+	// Feeds and Fetches are proposed inputs and outputs of a GraphDef, which
+	// has no signatures.
 	Feeds   []Tensor `json:"feeds,omitempty"`
 	Fetches []Tensor `json:"fetches,omitempty"`
 

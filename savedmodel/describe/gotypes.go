@@ -14,7 +14,7 @@ import (
 
 // GoTypes returns the source of a Go package that calls the MetaGraph's
 // signatures: a struct for the inputs of each and one for its outputs, and a
-// function that loads the model and binds them. It compiles as it stands.
+// function that loads the model and binds them. It compiles without changes.
 func (x *MetaGraph) GoTypes(pkg string) ([]byte, error) {
 	if !token.IsIdentifier(pkg) {
 		return nil, fmt.Errorf("%q can't be a Go package's name", pkg)
@@ -79,7 +79,7 @@ func (g *goWriter) field(name string) string {
 	return name
 }
 
-// unique returns name, or name with a number where it is taken.
+// unique returns name, with a number if it is taken.
 func (g *goWriter) unique(name string) string {
 	for n, base := 2, name; g.taken[name]; n++ {
 		name = base + strconv.Itoa(n)

@@ -11,9 +11,8 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// Objects returns the graph of objects, ready to be drawn. Functions, and the
-// lists in which Keras keeps everything once more, stand in it where all is asked
-// for.
+// Objects returns the object graph, ready to be drawn. If all is set, it
+// includes functions and the lists in which Keras repeats its objects.
 func (x *MetaGraph) Objects(all bool) *render.Graph {
 	g := x.meta
 	out := &render.Graph{Nodes: []render.Node{{}}}
@@ -36,7 +35,7 @@ func (x *MetaGraph) Objects(all bool) *render.Graph {
 		at[o] = id
 		n := objectNode(x, o, stored[paths[o.ID]])
 		if l, ok := named[paths[o.ID]]; ok {
-			// Keras's class and name say more than the kind of object.
+			// Keras's class and name replace the kind of object.
 			n.Info = strings.TrimSpace(l.Class + " " + l.Name)
 		}
 		out.Nodes = append(out.Nodes, n)
@@ -89,7 +88,8 @@ func (x *MetaGraph) Objects(all bool) *render.Graph {
 	return out
 }
 
-// kerasLists are edges of Keras's objects that lead to what stands elsewhere too.
+// kerasLists are edges of Keras's objects to objects that other edges reach
+// too.
 var kerasLists = map[string]bool{
 	"keras_api": true, "variables": true, "trainable_variables": true, "non_trainable_variables": true, "regularization_losses": true,
 }
@@ -182,12 +182,12 @@ func objectNode(x *MetaGraph, o *savedmodel.Object, stored Variable) render.Node
 	return n
 }
 
-// plain are identifiers that say nothing about an object.
+// plain are identifiers that don't describe an object.
 var plain = map[string]bool{
 	"_generic_user_object": true, "trackable_list_wrapper": true, "trackable_dict_wrapper": true, "trackable_tuple_wrapper": true, "signature_map": true,
 }
 
-// constantWords says which type and shape a constant has.
+// constantWords returns the type and shape of a constant.
 func constantWords(g *savedmodel.MetaGraph, o *savedmodel.Object) string {
 	gr, err := g.Graph()
 	if err != nil {

@@ -17,7 +17,7 @@ type Layer struct {
 	Path       string `json:"path"`
 	Name       string `json:"name"`
 	Class      string `json:"class"`
-	Output     string `json:"output,omitempty"` // what a call gives, in short
+	Output     string `json:"output,omitempty"` // the types of a call's results, in short
 	Parameters int64  `json:"parameters"`
 	Trainable  int64  `json:"trainable"`
 }
@@ -25,7 +25,8 @@ type Layer struct {
 // maxLayerDepth is how deep models within models are followed.
 const maxLayerDepth = 16
 
-// layers lists the model and its layers; none where Keras 2 says nothing.
+// layers lists the model and its layers; none if Keras 2 has not written the
+// model.
 func layers(g *savedmodel.MetaGraph, paths map[int]string) ([]Layer, error) {
 	list, err := g.Keras()
 	if err != nil || len(list) == 0 {
@@ -66,8 +67,8 @@ func (w *layerWalk) walk(o *savedmodel.Object, depth int) {
 	}
 }
 
-// layerEdges returns the edges to what may be layers, in the order of the model
-// where the names tell it: layer-0, layer_with_weights-0, layer-1 ….
+// layerEdges returns the edges to possible layers. They are in the order of the
+// model if the names have numbers: layer-0, layer_with_weights-0, layer-1 ….
 func layerEdges(o *savedmodel.Object) []savedmodel.Edge {
 	edges := slices.Clone(o.Children)
 	numbered := false
@@ -119,7 +120,7 @@ func parameters(o *savedmodel.Object) (all, trainable int64) {
 	return all, trainable
 }
 
-// outputOf says in short what a call of a layer gives.
+// outputOf returns the types of a layer's results, in short.
 func outputOf(o *savedmodel.Object, k *savedmodel.KerasObject) string {
 	f := o.Child("__call__")
 	if f == nil || f.Function == nil {

@@ -18,11 +18,12 @@ import (
 // parts are folded.
 const maxDrawn = 2000
 
-// Network returns what a signature computes, ready to be drawn: the layers, or name scopes,
-// between its inputs and outputs, and the tensors that flow between them. An empty name stands
-// for serving_default, or else the first signature. A GraphDef is drawn from its feeds to
-// its fetches. Variables, constants, and what depends on them alone, are left out, as is
-// whatever saves and restores.
+// Network returns the computation of a signature, ready to be drawn: the
+// layers, or name scopes, between its inputs and outputs, and the tensors that
+// flow between them. An empty name means serving_default, or else the first
+// signature. A GraphDef is drawn from its feeds to its fetches. The picture
+// leaves out variables, constants, nodes that depend on them alone, and nodes
+// that save and restore.
 func (x *MetaGraph) Network(signature string) (*render.Network, error) {
 	inputs, outputs, err := x.ends(signature)
 	if err != nil {
@@ -33,12 +34,12 @@ func (x *MetaGraph) Network(signature string) (*render.Network, error) {
 		return nil, err
 	}
 	if raise.Needed(gr) {
-		// Loops of TensorFlow 1 are cycles. A graph of its own is made of loops and branches
-		// as single nodes.
+		// Loops of TensorFlow 1 are cycles. A copy of the graph has loops and
+		// branches as single nodes.
 		if gr, err = savedmodel.Internal.DecodeGraph(internal.AllowInternalUse, x.meta, nil, nil); err != nil {
 			return nil, err
 		}
-		raise.Graph(gr) // what can't be raised stays, and may end in a CycleError
+		raise.Graph(gr) // control flow that can't be raised stays, and may lead to a CycleError
 	}
 	w := &networkWalk{classes: map[string]string{}, alias: map[graph.Output]graph.Output{}}
 	for _, l := range x.Layers {
@@ -76,7 +77,7 @@ func (x *MetaGraph) Network(signature string) (*render.Network, error) {
 	for i, t := range w.inputs {
 		fn.Args[i].Out[0].Shape = t.Shape
 	}
-	// What inference can't tell has no shape in the picture.
+	// Tensors whose shapes inference can't find have no shape in the picture.
 	_ = shape.All().InferFunction(fn)
 	return w.network(fn), nil
 }
@@ -111,10 +112,10 @@ type networkWalk struct {
 	alias           map[graph.Output]graph.Output
 }
 
-// passing are ops that give on what they take.
+// passing are ops that return their input unchanged.
 var passing = map[string]bool{"Identity": true, "IdentityN": true, "StopGradient": true, "PreventGradient": true, "Snapshot": true, "CheckNumerics": true, "EnsureShape": true}
 
-// real returns the output that o gives on.
+// real returns the output whose value o has.
 func (w *networkWalk) real(o graph.Output) graph.Output {
 	if r, ok := w.alias[o]; ok {
 		return r

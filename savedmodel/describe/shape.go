@@ -42,7 +42,8 @@ func dtypeWords(d tensor.DType) string {
 	return d.String()
 }
 
-// unknowns writes "?" for what a description of a function's types doesn't know.
+// unknowns writes "?" for the unknown parts of a description of a function's
+// types.
 var unknowns = strings.NewReplacer("<unknown>", "?", "dtype(0)", "?")
 
 // Scalar is the value of a small tensor as it is printed. Its JSON is a number or a

@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// TestJSONOfShapesAndScalars checks that sizes are numbers, that what is unknown is null
-// and that numbers are numbers.
+// TestJSONOfShapesAndScalars checks that sizes are numbers, that unknown sizes
+// are null and that numbers are numbers.
 func TestJSONOfShapesAndScalars(t *testing.T) {
 	for want, v := range map[string]any{
 		"null": Shape{}, "[]": Shape{graph.ShapeOf()}, "[null,4]": Shape{graph.ShapeOf(-1, 4)},

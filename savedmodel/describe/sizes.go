@@ -12,9 +12,10 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// ObjectSize tells how much of a SavedModel an object takes.
+// ObjectSize is the size of an object in a SavedModel.
 type ObjectSize struct {
-	// Path leads from the root to the object; "" for what belongs to no object.
+	// Path leads from the root to the object; "" for parts that belong to no
+	// object.
 	Path string `json:"path"`
 	// Kind is the object's kind, or the part of the graph that belongs to none.
 	Kind string `json:"kind"`
@@ -22,14 +23,14 @@ type ObjectSize struct {
 	Name string `json:"name,omitempty"`
 	// Bytes is the size of the values, of the file, or of the encoded functions.
 	Bytes int64 `json:"bytes"`
-	// Note says why the object is in the model if nothing leads to it, or what else is
-	// counted with it.
+	// Note explains an object to which no edge leads, or lists other parts that
+	// are counted with the object.
 	Note string `json:"note,omitempty"`
 }
 
-// Sizes lists what a model's objects take, the largest first. A function's size is that of
-// its traces and of the functions that they call; a function that several call counts
-// with the first. fsys is the model's directory.
+// Sizes lists the sizes of a model's objects, the largest first. A function's
+// size is that of its traces and of the functions that they call. A function
+// that several call counts with the first. fsys is the model's directory.
 func Sizes(ctx context.Context, fsys fs.FS, g *savedmodel.MetaGraph) ([]ObjectSize, error) {
 	all, err := g.Graph()
 	if err != nil {
@@ -97,7 +98,8 @@ type sizer struct {
 	constants int64 // bytes of constants that are objects
 }
 
-// functions returns the size of a function's traces with what they call.
+// functions returns the size of a function's traces with the functions that
+// they call.
 func (s *sizer) functions(f *savedmodel.FunctionInfo) (total int64, note string, err error) {
 	callees := 0
 	for _, c := range f.Concrete {
@@ -143,8 +145,8 @@ func (s *sizer) size(f *graph.Function) (int64, error) {
 	return int64(len(p.Marshal())), nil
 }
 
-// rest adds what belongs to no object: functions that only sessions use, and the nodes
-// of the main graph.
+// rest adds the parts that belong to no object: functions that only sessions
+// use, and the nodes of the main graph.
 func (s *sizer) rest(all *graph.Graph) error {
 	if all.Library != nil {
 		row := ObjectSize{Kind: "functions"}
@@ -188,7 +190,7 @@ func bytesOf(f graph.Fact) int64 {
 	return n
 }
 
-// reasons says why objects to which no edge leads are in the model.
+// reasons explains the objects to which no edge leads.
 func reasons(g *savedmodel.MetaGraph, paths map[int]string) map[int]string {
 	out := map[int]string{}
 	for _, o := range g.Objects {

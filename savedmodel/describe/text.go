@@ -20,7 +20,7 @@ type TextOptions struct {
 	All bool
 	// Tree are the settings of the tree of objects. Its Width counts for all.
 	Tree render.TextOptions
-	// Names is the tree that stands for the objects where there are none; nil
+	// Names is the tree of variable names for a model without objects; nil
 	// leaves it out.
 	Names *render.Graph
 }
@@ -66,7 +66,7 @@ func (t *text) head(name, more string) {
 	fmt.Fprintf(t.w, "\n%s\n", name)
 }
 
-// line writes words, broken at blanks where they are too long.
+// line writes words, broken at blanks if they are too long.
 func (t *text) line(indent, words string) {
 	for i, l := range render.Wrap(render.Printable(words), t.o.Tree.Width-len(indent)) {
 		if i > 0 {
@@ -76,8 +76,8 @@ func (t *text) line(indent, words string) {
 	}
 }
 
-// whole writes a line that isn't broken at blanks, in several where a name is too long
-// for a terminal.
+// whole writes a line that isn't broken at blanks. It takes several lines if a
+// name is too long for a terminal.
 func (t *text) whole(indent, l string) {
 	lines := []string{l}
 	if t.o.Tree.Break {
@@ -182,7 +182,7 @@ func (t *text) signature(s Signature) {
 	}
 }
 
-// typeWords says which type and shape a tensor has.
+// typeWords returns the type and shape of a tensor.
 func typeWords(x Tensor) string {
 	s := x.DType + " " + x.Shape.String()
 	switch {
@@ -298,8 +298,8 @@ func (t *text) functions(g *MetaGraph) {
 	t.head("Functions", fmt.Sprintf("%s with %s", counted(len(g.Functions), "function"), counted(traces, "trace")))
 	rest := 0
 	for _, f := range g.Functions {
-		// TensorFlow makes a function of each signature and of what saves a
-		// resource; the signatures stand above.
+		// TensorFlow makes a function of each signature and of the ops that
+		// save a resource; the signatures were listed above.
 		own := strings.HasPrefix(f.Path, "signatures/") || strings.Contains(f.Path, "/")
 		if own && !t.o.All {
 			rest++

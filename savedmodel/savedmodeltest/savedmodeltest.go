@@ -23,15 +23,16 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Class is what [Run] tests.
+// Class is a class that [Run] tests.
 type Class[T trackable.Trackable] struct {
 	// Serializer has the class among its classes.
 	Serializer *savedmodel.Serializer
 	// New returns an object that can be saved: its variables have values, and the
 	// functions that are to be saved were traced.
 	New func() T
-	// Outputs returns what the object computes, for inputs of the test's own. Objects
-	// that were loaded must give what the saved one gave. Default: nothing is compared.
+	// Outputs returns the results of the object for inputs that the test
+	// chooses. Loaded objects must return the same as the saved one. Default:
+	// nothing is compared.
 	Outputs func(ctx context.Context, obj T) ([]*tensor.Tensor, error)
 	// Options are the options of each save. Default: none.
 	Options *savedmodel.SaveOptions
@@ -46,7 +47,7 @@ type Class[T trackable.Trackable] struct {
 //
 //   - two saves of one object write the same bytes;
 //   - a saved object loads as a T that computes the same;
-//   - what was loaded can be saved and loaded again;
+//   - a loaded object can be saved and loaded again;
 //   - a program that doesn't know the class loads a generic object with the class's
 //     identifier, version and metadata, and saves it so that the class loads it again.
 func Run[T trackable.Trackable](t *testing.T, c *Class[T]) {
@@ -139,7 +140,7 @@ func (c *Class[T]) outputs(ctx context.Context, obj T) ([]*tensor.Tensor, error)
 	return c.Outputs(ctx, obj)
 }
 
-// check loads a model and compares what it computes.
+// check loads a model and compares its results.
 func (c *Class[T]) check(ctx context.Context, t *testing.T, dir fs.FS, want []*tensor.Tensor) {
 	t.Helper()
 	obj, err := c.load(ctx, dir)
@@ -160,7 +161,7 @@ func (c *Class[T]) check(ctx context.Context, t *testing.T, dir fs.FS, want []*t
 	}
 }
 
-// firstDifference says where two files begin to differ.
+// firstDifference describes the first place where two files differ.
 func firstDifference(a, b []byte) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

@@ -8,17 +8,18 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// assets tells which values of a graph are the paths of the model's own assets.
+// assets finds the values of a graph that are the paths of the model's own
+// assets.
 type assets struct {
 	tensors   map[graph.Output]bool                    // the graph's tensors that take a path
-	objects   map[*graph.Function][]*savedmodel.Object // what a function's last arguments are
+	objects   map[*graph.Function][]*savedmodel.Object // the objects that a function's last arguments capture
 	callers   map[*graph.Function][]*graph.Node
 	owner     map[*graph.Node]*graph.Function // of a function's arguments
 	variables map[string]*stringVariable
 }
 
-// assetsOf finds the assets of a MetaGraph, and what leads their paths into
-// functions: calls, and captures of the graph of objects.
+// assetsOf finds the assets of a MetaGraph. It also records how their paths
+// reach functions: by calls, and by captures in the object graph.
 func assetsOf(g *savedmodel.MetaGraph, gr *graph.Graph) *assets {
 	a := &assets{
 		tensors: map[graph.Output]bool{}, objects: map[*graph.Function][]*savedmodel.Object{},
@@ -123,9 +124,9 @@ func (a *assets) is(o graph.Output) bool {
 	return true
 }
 
-// stringVariable is what the graphs do with a variable of strings.
+// stringVariable records the uses of a variable of strings.
 type stringVariable struct {
-	assigned []graph.Output // what nodes assign to it
+	assigned []graph.Output // the values that nodes assign to it
 	escapes  bool           // whether another op than a read or an assignment takes its handle
 }
 
@@ -140,7 +141,7 @@ func variableOf(n *graph.Node) (name string, ok bool) {
 	return name, true
 }
 
-// uses notes what a graph does with variables of strings.
+// uses records the uses of variables of strings in a graph.
 func (a *assets) uses(g *graph.Graph) {
 	for _, n := range g.Nodes() {
 		for i, in := range n.In {
@@ -163,8 +164,9 @@ func (a *assets) uses(g *graph.Graph) {
 	}
 }
 
-// given returns what calls give for a function's argument; false if something
-// else than an asset is captured, or nobody calls the function.
+// given returns the values that calls pass for a function's argument. ok is
+// false if the argument is a capture other than an asset, or if no node calls
+// the function.
 func (a *assets) given(arg *graph.Node) (list []graph.Output, ok bool) {
 	f := a.owner[arg]
 	if f == nil {
@@ -178,7 +180,7 @@ func (a *assets) given(arg *graph.Node) (list []graph.Output, ok bool) {
 		}
 		ok = true
 	} else if captures != nil {
-		return nil, false // whoever calls the function gives it
+		return nil, false // it is an argument of the program that calls the function
 	}
 	for _, n := range a.callers[f] {
 		if i >= len(n.In) {

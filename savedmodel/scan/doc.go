@@ -1,6 +1,6 @@
-// Package scan looks for what a SavedModel's graph would do besides computing (in
-// files of Keras for the Python code that they carry or import):
-// files, networks and code that its ops reach, sizes that would fill the memory,
-// calls without end, ops that nobody knows, names that lead elsewhere. Nothing is
-// run, and no weights are read.
+// Package scan examines a SavedModel's graph for effects other than computing:
+// access to files, networks and code, sizes that would fill the memory, calls
+// without end, unknown ops, and names that are paths to other folders. In files
+// of Keras it examines the Python code that they contain or import. It runs
+// nothing and reads no weights.
 package scan

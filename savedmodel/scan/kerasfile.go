@@ -26,8 +26,8 @@ const kerasConfig = "config.json"
 // maxKerasConfig bounds a description that is decompressed.
 const maxKerasConfig = 256 << 20
 
-// kerasArchive scans a .keras file: the description of the model, and the files
-// beside it.
+// kerasArchive scans a .keras file: the description of the model, and the other
+// files in the archive.
 func (s *scanner) kerasArchive(b []byte) error {
 	z, err := zipfile.Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -279,6 +279,6 @@ var otherModels = map[string]string{
 	".pt": "a PyTorch file", ".pth": "a PyTorch file", ".safetensors": "a file of tensors, which holds no code",
 }
 
-// otherModel returns what a file is that is scanned by nobody, "" if its name does
-// not tell.
+// otherModel returns the format of a file that no scan supports, by the suffix
+// of its name; "" if the suffix is unknown.
 func otherModel(name string) string { return otherModels[strings.ToLower(path.Ext(name))] }

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// reach says who runs each node.
+// reach records what causes each node to run, such as a signature.
 type reach struct {
 	by  map[*graph.Node]string
 	all string // who runs every node, if not empty
@@ -25,8 +25,9 @@ func (r *reach) of(n *graph.Node) string {
 	return r.by[n]
 }
 
-// reachOf walks from signatures, from what runs at loading, from the functions of
-// the objects, and from the saver; the first that reaches a node has it.
+// reachOf walks from signatures, from the ops that run at loading, from the
+// functions of the objects, and from the saver. A node belongs to the first
+// walk that reaches it.
 func reachOf(g *savedmodel.MetaGraph, gr *graph.Graph) *reach {
 	r := &reach{by: map[*graph.Node]string{}}
 	for _, s := range g.Signatures {
@@ -85,7 +86,7 @@ func roots(f *graph.Function) []*graph.Node {
 	return out
 }
 
-// walk marks what is needed for the nodes, down to what is fed.
+// walk marks the nodes that these nodes need, up to the fed outputs.
 func (r *reach) walk(who string, from []*graph.Node, fed map[graph.Output]bool) {
 	stack := slices.Clone(from)
 	seen := map[*graph.Node]bool{}
@@ -238,7 +239,8 @@ func dataCycle(nodes []*graph.Node) []string {
 	if done == len(nodes) {
 		return nil
 	}
-	// Whoever waits for one of them waits for ever too: go back from any to a ring.
+	// A node that waits for one in a cycle waits forever too: ring follows the
+	// inputs to the cycle.
 	at := slices.IndexFunc(nodes, func(n *graph.Node) bool { return pending[n] > 0 })
 	return ring(nodes[at], pending)
 }

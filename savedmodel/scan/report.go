@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Severity says how much a finding matters.
+// Severity is the importance of a finding.
 type Severity int
 
-// The severities. Notes are what every model may have; from Warning on somebody
-// should look.
+// The severities. Notes are normal in any model; findings from Warning on
+// should be reviewed.
 const (
 	Note Severity = iota
 	Warning
@@ -42,8 +42,8 @@ func ParseSeverity(word string) (Severity, error) {
 // Rule is one of the things that are looked for.
 type Rule struct {
 	ID    string
-	Short string // what it finds, in a sentence
-	Help  string // what to do about it
+	Short string // the findings, in a sentence
+	Help  string // advice for the user
 }
 
 // The rules.
@@ -66,7 +66,7 @@ const (
 	ruleNoted     = "noted-op"
 )
 
-// Rules lists what is looked for.
+// Rules lists the rules of a scan.
 func Rules() []Rule {
 	return []Rule{
 		{ruleRead, "An op reads files.", "Cairn lets it read only what the caller grants; TensorFlow lets it read anything."},
@@ -98,14 +98,15 @@ type Finding struct {
 	Function string   `json:"function,omitempty"` // "" for the graph itself
 	Node     string   `json:"node,omitempty"`
 	Op       string   `json:"op,omitempty"`
-	// Reached says who runs the node: "signature serving_default", "function
-	// __call__", "loading", "the saver"; "" for nobody.
+	// Reached names the part of the model that runs the node: "signature
+	// serving_default", "function __call__", "loading", "the saver"; "" for
+	// none.
 	Reached string `json:"reached,omitempty"`
 	// Count is how many nodes are alike: of the same function, op and reach.
 	Count int `json:"count"`
 }
 
-// Report is what was found in a model.
+// Report lists the findings in a model.
 type Report struct {
 	Path      string
 	Findings  []Finding // the most severe first
@@ -115,7 +116,7 @@ type Report struct {
 	single bool // Path is the file
 }
 
-// Worst returns the highest severity, and false where nothing was found.
+// Worst returns the highest severity, and false if there are no findings.
 func (r *Report) Worst() (Severity, bool) {
 	if len(r.Findings) == 0 {
 		return 0, false
@@ -157,7 +158,8 @@ func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 }
 
-// Place returns where the finding is: the function and the node, joined by "/".
+// Place returns the place of the finding: the function and the node, joined by
+// "/".
 func (f *Finding) Place() string {
 	if f.Function == "" || f.Node == "" {
 		return f.Function + f.Node

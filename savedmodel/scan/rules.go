@@ -13,8 +13,8 @@ var checkpointOps = map[string]bool{
 	"SaveV2": true, "RestoreV2": true, "MergeV2Checkpoints": true, "Save": true, "SaveSlices": true, "Restore": true, "RestoreSlice": true,
 }
 
-// effects reports what running the node reaches outside of the model, by graph's
-// table of effects.
+// effects reports the effects of a node outside of the model, by package
+// graph's table of effects.
 func (s *scanner) effects(f Finding, n *graph.Node) {
 	effect := n.OwnEffect() & graph.Outside
 	if effect == 0 {
@@ -34,7 +34,7 @@ func (s *scanner) effects(f Finding, n *graph.Node) {
 	case effect&graph.FileWrites != 0:
 		f.Rule, f.Severity, f.Message = ruleWrite, High, n.Op+" writes files"
 		if saver {
-			f.Severity = Note // what every model's saver has
+			f.Severity = Note // every model's saver has these
 		} else {
 			f.Message += named(refs, graph.FileWrites)
 		}
@@ -76,8 +76,8 @@ func named(refs []graph.Reference, effect graph.Effect) string {
 	return ": " + strings.Join(list, ", ")
 }
 
-// code reports a node that runs what is no graph, and scans a graph that is a
-// string of the model.
+// code reports a node that runs code other than a graph. It scans the graph of
+// a node that runs a graph in a string of the model.
 func (s *scanner) code(f Finding, n *graph.Node, refs []graph.Reference) {
 	f.Rule, f.Severity, f.Message = ruleCode, High, n.Op+" runs code that is no graph"
 	if n.Op != "DatasetFromGraph" {
@@ -96,8 +96,8 @@ func (s *scanner) code(f Finding, n *graph.Node, refs []graph.Reference) {
 	}
 }
 
-// notedOps are ops that other scanners list, and that reach nothing outside of
-// the model: with what they do.
+// notedOps are ops that other scanners list, but that have no effect outside of
+// the model, with a description of each.
 var notedOps = map[string]string{
 	"Print": "prints what it gets", "PrintV2": "prints what it gets", "Assert": "stops the call if a condition fails",
 	"DecodeRaw": "decodes bytes", "DecodeJpeg": "decodes bytes", "DecodePng": "decodes bytes",
@@ -109,7 +109,8 @@ var notedOps = map[string]string{
 	"DebugIdentity": "is a debugger's, and names no address", "DebugIdentityV2": "is a debugger's, and names no address", "DebugIdentityV3": "is a debugger's, and names no address",
 }
 
-// noted reports ops that reach nothing outside, and that somebody may look for.
+// noted reports ops without an effect outside of the model that other scanners
+// list.
 func (s *scanner) noted(f Finding, n *graph.Node) {
 	if n.Op == "Abort" {
 		f.Rule, f.Severity, f.Message = ruleAbort, Warning, "Abort ends the process"
@@ -126,8 +127,8 @@ func (s *scanner) noted(f Finding, n *graph.Node) {
 // may have before it is odd.
 const maxElements = 1 << 28
 
-// makers are the ops that make a tensor of any size, with the input that says
-// which.
+// makers are the ops that make a tensor of any size, with the index of the
+// input that has the size.
 var makers = map[string]int{
 	"Fill": 0, "RandomUniform": 0, "RandomStandardNormal": 0, "TruncatedNormal": 0, "RandomUniformInt": 0, "RandomGamma": 0, "Empty": 0,
 	"StatelessRandomUniform": 0, "StatelessRandomNormal": 0, "StatelessRandomUniformV2": 0, "StatelessRandomNormalV2": 0,
@@ -152,7 +153,7 @@ func (s *scanner) sizes(f Finding, n *graph.Node) {
 		}
 	}
 	if n.Op == "Placeholder" {
-		return // says what it takes, and makes nothing
+		return // a Placeholder declares a shape and allocates nothing
 	}
 	for _, a := range n.Attrs {
 		if p, ok := a.Value().(graph.PartialShape); ok && a.Name == "shape" && p.HasRank() {
@@ -214,7 +215,7 @@ func productOf(dims []int) (words string, large bool) {
 	p := 1.0
 	for _, d := range dims {
 		if d < 0 {
-			return "", false // not known: whoever calls says so
+			return "", false // the caller of the function decides the size
 		}
 		p *= float64(d)
 	}
@@ -260,7 +261,7 @@ func (s *scanner) paths(f Finding, n *graph.Node) {
 	}
 }
 
-// pathWords says what a string looks like; "" for nothing.
+// pathWords describes the kind of path that a string is; "" if it is none.
 func pathWords(v string) string {
 	if len(v) > maxPathLen || len(v) < 3 || strings.ContainsAny(v, "\n\x00") {
 		return ""

@@ -96,8 +96,8 @@ func SARIF(w io.Writer, version string, reports ...*Report) error {
 	return enc.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
 }
 
-// uri returns the reference to a file of what was scanned: relative to where
-// the command runs, as the path was given.
+// uri returns the reference to a scanned file. It is relative to the working
+// directory of the command if the path was.
 func (r *Report) uri(file string) string {
 	root := filepath.ToSlash(r.Path)
 	if !r.single {

@@ -118,7 +118,7 @@ func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions
 // UnsupportedError reports a file of a format that is not scanned. It is an
 // [errors.ErrUnsupported].
 type UnsupportedError struct {
-	// Format is what the file is, such as "an ONNX model".
+	// Format describes the file, such as "an ONNX model".
 	Format string
 }
 
@@ -139,12 +139,12 @@ type scanner struct {
 	assets *assets
 
 	within string          // the place of the serialized graph that is scanned, and ": "
-	depth  int             // how many serialized graphs lie in each other
+	depth  int             // the number of serialized graphs around the present one
 	graphs map[string]bool // the serialized graphs that were scanned
 }
 
-// finish scans what was read. A file that contradicts itself is a finding, one
-// that can't be read an error.
+// finish scans a model that was read. A file that contradicts itself is a
+// finding; one that can't be read is an error.
 func (s *scanner) finish(m *savedmodel.SavedModel, err error) (*Report, error) {
 	var format *savedmodel.FormatError
 	switch {
@@ -284,7 +284,7 @@ func (s *scanner) callees(f Finding, n *graph.Node) {
 	}
 }
 
-// name looks at a name that stands in the file.
+// name checks a name in the file.
 func (s *scanner) name(what, name, function, op string) {
 	why := ""
 	switch {
@@ -312,7 +312,7 @@ func printable(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// clip shortens what is quoted.
+// clip shortens a quoted text to 80 bytes.
 func clip(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "…"
@@ -326,7 +326,7 @@ var programs = map[string]bool{
 	".pickle": true, ".joblib": true, ".dill": true, ".js": true, ".wasm": true, ".jar": true,
 }
 
-// extraFiles looks at the files beside the model.
+// extraFiles checks the other files of the model's directory.
 func (s *scanner) extraFiles(fsys fs.FS) error {
 	seen := 0
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {

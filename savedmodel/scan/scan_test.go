@@ -18,8 +18,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel/scan"
 )
 
-// schema is what SARIF 2.1.0 says of the objects that a scan writes: properties
-// with their kinds, those that must be there with a "!", nested objects by name.
+// schema lists the properties of SARIF 2.1.0's objects that a scan writes, with
+// their kinds. Required ones have a "!"; nested objects have the name of their
+// type.
 var schema = map[string]map[string]string{
 	"log":              {"$schema": "string", "version": "string!", "runs": "[]run!"},
 	"run":              {"tool": "tool!", "results": "[]result", "columnKind": "string"},
@@ -34,7 +35,7 @@ var schema = map[string]map[string]string{
 	"logicalLocation":  {"name": "string", "fullyQualifiedName": "string", "kind": "string"},
 }
 
-// conforms reports what of v isn't as the schema's object says.
+// conforms reports the differences between v and the schema's object.
 func conforms(kind, where string, v any) error {
 	if elem, list := strings.CutPrefix(kind, "[]"); list {
 		for i, x := range v.([]any) {
@@ -111,8 +112,9 @@ func TestSARIFIsAsItsSchemaSays(t *testing.T) {
 	}
 }
 
-// TestEveryRuleFindsSomething: the model made by hand, and what follows, meet
-// each rule but for keras-code's bytecode, which is a model of its own.
+// TestEveryRuleFindsSomething checks that a handwritten model and some more
+// have a finding for each rule. The bytecode of keras-code has a model of its
+// own test.
 func TestEveryRuleFindsSomething(t *testing.T) {
 	found := map[string]bool{}
 	note := func(r *scan.Report, err error) {
@@ -172,9 +174,10 @@ func TestLongChainsAndRingsAreScannedInLittleTime(t *testing.T) {
 	}
 }
 
-// What public scanners look for: modelscan 0.8 (settings.py), TensorAbuse
-// (TensorDetect/settings.py) and modelaudit (suspicious_symbols.py). Names that
-// are no ops of TensorFlow's are unknown ops.
+// The names that public scanners look for: modelscan 0.8 (settings.py),
+// TensorAbuse (TensorDetect/settings.py) and modelaudit
+// (suspicious_symbols.py). Names that are no ops of TensorFlow's are unknown
+// ops.
 var publicLists = map[string]string{
 	"modelscan": `ReadFile WriteFile MatchingFiles PyFunc EagerPyFunc WholeFileReader`,
 	"TensorAbuse": `ReadFile FixedLengthRecordDataset FixedLengthRecordDatasetV2 CSVDataset CSVDatasetV2 ExperimentalCSVDataset ImmutableConst
@@ -204,7 +207,7 @@ var attributes = map[string]string{
 	"DecodeProtoV2":                `attr { key: "descriptor_source" value { s: "/etc/passwd" } }`,
 }
 
-// outputs returns the attributes that tell an op's outputs.
+// outputs returns the attributes that determine an op's outputs.
 func outputs(op string) string {
 	d := graph.LookupOp(op)
 	if d == nil {
@@ -251,8 +254,8 @@ func octal(s string) string {
 	return b.String()
 }
 
-// TestTheOpsOfPublicListsAreFoundWhereverTheyAre: in the graph, in a function, in
-// a dataset's function, in what runs at loading, in a serialized graph.
+// TestTheOpsOfPublicListsAreFoundWhereverTheyAre checks a graph, a function, a
+// dataset's function, the ops that run at loading, and a serialized graph.
 func TestTheOpsOfPublicListsAreFoundWhereverTheyAre(t *testing.T) {
 	const meta = "saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: 'serve' } graph_def { %s } signature_def { key: '%s' value { outputs { key: 'y' value { name: '%s' dtype: DT_FLOAT } } } } }"
 	const library = " library { function { signature { name: 'f' control_output: 'a' } %s control_ret { key: 'a' value: 'op' } } }"
@@ -321,8 +324,8 @@ func TestCleanModelsAreSilent(t *testing.T) {
 	}
 }
 
-// TestSerializedGraphsAreBounded: they may lie in each other, and many nodes may
-// run the same one.
+// TestSerializedGraphsAreBounded checks serialized graphs inside of each other,
+// and many nodes that run the same one.
 func TestSerializedGraphsAreBounded(t *testing.T) {
 	node := "node { name: 'op' op: 'WriteFile' }"
 	for range 12 {

@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// maxSerialized is how many serialized graphs may lie in each other.
+// maxSerialized is the number of serialized graphs that may contain each other.
 const maxSerialized = 8
 
 // serialized scans a graph that a string of the model holds, which the node of f
