@@ -208,7 +208,7 @@ func (p *program) prune(in *runnable, where string, feeds, fetches []graph.Outpu
 	return c, err
 }
 
-// cut is prune for one form of the graph.
+// cut makes the callable of prune from one form of the graph.
 func (p *program) cut(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
 	all := append([]graph.Output(nil), feeds...)
 	fed := map[graph.Output]bool{}
