@@ -187,9 +187,10 @@ type ResourceOptions struct {
 	Run graph.Runner
 }
 
-// NewResource returns a resource that functions of its own make. They are among its
-// edges: "_create_resource" returns the handle; "_initialize" and "_destroy_resource",
-// which are optional, return an int32. An op accepts the resource as an input.
+// NewResource returns a resource that its own functions make. They are among
+// its edges: "_create_resource" returns the handle; "_initialize" and
+// "_destroy_resource", which are optional, return an int32. An op accepts the
+// resource as an input.
 func NewResource(edges []trackable.Edge, opts *ResourceOptions) *TrackableResource {
 	if opts == nil {
 		opts = new(ResourceOptions)

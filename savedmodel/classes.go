@@ -11,8 +11,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Class is a Go type whose objects SavedModels name: what its objects save besides their
-// edges, and how one is made of what was saved. T is a pointer to a struct.
+// Class is a Go type with an identifier in SavedModels. It decides which data
+// its objects save besides their edges, and makes objects of saved data. T is a
+// pointer to a struct.
 type Class[T trackable.Trackable] struct {
 	// Package is the package of the class, Name its name; "Package.Name" is the
 	// identifier in files. Default: "" is the global package, whose classes every save
@@ -20,11 +21,11 @@ type Class[T trackable.Trackable] struct {
 	Package, Name string
 	// Version is the version that Save writes. Default: 1.
 	Version int
-	// MinConsumer is the oldest version of this class's code that can read what Save
-	// writes. Default: 1.
+	// MinConsumer is the oldest version of this class's code that can read the
+	// data that Save returns. Default: 1.
 	MinConsumer int
-	// BadConsumers are versions of this class's code that can't read what Save writes.
-	// Default: none.
+	// BadConsumers are versions of this class's code that can't read the data
+	// that Save returns. Default: none.
 	BadConsumers []int
 	// AlternateIDs are other identifiers under which files name the class. Default:
 	// none.
@@ -36,14 +37,16 @@ type Class[T trackable.Trackable] struct {
 	// Matches reports whether the class is that of an object. Default: the object's type
 	// is T. The class registered last is asked first.
 	Matches func(obj trackable.Trackable) bool
-	// Save returns what is saved of an object. Default: what the object's method
-	// SavedModelSpec returns if it is a [Specifier], and its edges otherwise.
+	// Save returns the data to save for an object. Default: the result of the
+	// object's method SavedModelSpec if it is a [Specifier], and its edges
+	// otherwise.
 	Save func(sc *SaveContext, obj T) (*SaveSpec, error)
-	// Load makes an object of what was saved. Default: objects load as generic ones.
+	// Load makes an object of saved data. Default: objects load as generic
+	// ones.
 	Load func(ctx context.Context, spec *LoadSpec) (T, error)
 }
 
-// Specifier is met by objects that say what is saved of them; see [Class].
+// Specifier is an object that returns its own data to save; see [Class].
 type Specifier interface {
 	SavedModelSpec(sc *SaveContext) (*SaveSpec, error)
 }
@@ -184,7 +187,7 @@ func (c *Classes) lookup(id string, packages []string) *class {
 	return nil
 }
 
-// A VersionError says that a class can't take a version of its objects.
+// A VersionError reports a version of an object that its class can't load.
 type VersionError struct {
 	Identifier string
 	// Got is the version in the file.
@@ -202,7 +205,7 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("savedmodel: %q has version %d, the newest that is known is %d; update the program", e.Identifier, e.Got, e.Max)
 }
 
-// SaveSpec is what is saved of an object.
+// SaveSpec is the data to save for an object.
 type SaveSpec struct {
 	// Metadata is text that the class's Load gets back, UTF-8, such as JSON. Default:
 	// none.
@@ -215,9 +218,9 @@ type SaveSpec struct {
 	// saved besides. Default: none.
 	ProtoType string
 	Proto     []byte
-	// Dependencies lead to the objects that the class's Load needs to make the object, by
-	// names of their own. Each is also a child of an object that is saved. Objects that
-	// need each other are an error of the save. Default: none.
+	// Dependencies lead to the objects that the class's Load needs to make the
+	// object, by names that the class chooses. Each is also a child of a saved
+	// object. A cycle of dependencies is an error of the save. Default: none.
 	Dependencies []trackable.Edge
 }
 
@@ -248,7 +251,7 @@ func (s *SaveSpec) RemoveChild(name string) {
 	s.Children = slices.DeleteFunc(s.Children, func(e trackable.Edge) bool { return e.Name == name })
 }
 
-// SaveContext is what a class's Save knows of the save.
+// SaveContext is the context of a save for a class's Save.
 type SaveContext struct {
 	ctx   context.Context
 	opts  *SaveOptions
@@ -261,9 +264,10 @@ func (sc *SaveContext) Context() context.Context { return sc.ctx }
 // Options returns the options of the save; they must not be changed.
 func (sc *SaveContext) Options() *SaveOptions { return sc.opts }
 
-// Cached returns what was stored under key during this save, the result of make if
-// nothing was. Objects that are made for a save, such as a function that calls a layer,
-// are shared by all that need them and stored once.
+// Cached returns the value that is stored under key during this save. If there
+// is none, it calls make and stores the result. Use it for objects that are
+// made for a save, such as a function that calls a layer: all objects that need
+// one share it, and it is stored once.
 func (sc *SaveContext) Cached(key any, make func() (any, error)) (any, error) {
 	if v, ok := sc.cache[key]; ok {
 		return v, nil
@@ -288,8 +292,8 @@ func (sc *SaveContext) Default(obj trackable.Trackable) (*SaveSpec, error) {
 	return &SaveSpec{Children: slices.Clone(edges)}, nil
 }
 
-// specOf returns what a class saves of an object, with a list of children that is not
-// nil.
+// specOf returns the data that a class saves for an object. Its list of
+// children is not nil.
 func (x *class) specOf(sc *SaveContext, obj trackable.Trackable) (spec *SaveSpec, err error) {
 	defer func() {
 		if p := recover(); p != nil {

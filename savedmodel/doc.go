@@ -1,12 +1,14 @@
 // Package savedmodel reads and writes TensorFlow's SavedModels, of any version
-// since 1.0: a directory with the graph (saved_model.pb, its text form or the chunked
-// saved_model.cpb), the weights (variables/) and other files (assets/).
+// since 1.0. A SavedModel is a directory with the graph (saved_model.pb, its
+// text form or the chunked saved_model.cpb), the weights (variables/) and other
+// files (assets/).
 //
-// # Looking
+// # Reading
 //
-// [Read] reads the file and nothing else. A [SavedModel] has one [MetaGraph] or
-// several, distinguished by their tags; a MetaGraph has signatures, a graph with a
-// library of functions, and, where TensorFlow 2 wrote it, a graph of objects.
+// [Read] reads the graph's file and nothing else. A [SavedModel] has one
+// [MetaGraph] or several, distinguished by their tags. A MetaGraph has
+// signatures, a graph with a library of functions, and, if TensorFlow 2 wrote
+// it, an object graph.
 //
 //	SavedModel ── MetaGraphs ── Signatures: inputs and outputs by name
 //	                         ── Graph: the nodes and functions
@@ -15,8 +17,8 @@
 //
 // # Writing
 //
-// [Save] writes a Go object with all that it reaches: variables, functions that were
-// traced, assets, objects of loaded models.
+// [Save] writes a Go object with all that it reaches: variables, functions that
+// were traced, assets, objects of loaded models.
 //
 //	serve, err := m.Predict.Trace(Features{X: ops.Spec(tensor.Float32, -1, 4)})
 //	err = savedmodel.Save(ctx, m, dir, &savedmodel.SaveOptions{
@@ -37,15 +39,17 @@
 //	assets/                      the files that the model reads
 //	fingerprint.pb               hashes of the parts above
 //
-// [Restore] makes live objects of a model, which can be changed and saved again.
+// [Restore] makes live objects of a model, which can be changed and saved
+// again.
 //
 // # Classes
 //
-// A program registers its classes ([Register]) and saves and loads with a [Serializer] of
-// their package. A class decides what is saved of its objects ([SaveSpec]), with a version
-// and metadata, and makes objects of what was saved ([LoadSpec]). Objects of classes that
-// a program doesn't know are generic ones ([TrackableObject]) and keep what the file says.
+// A program registers its classes ([Register]) and saves and loads with a
+// [Serializer] of their package. A class decides which data its objects save
+// ([SaveSpec]), with a version and metadata, and makes objects of saved data
+// ([LoadSpec]). Objects of classes that a program doesn't know are generic ones
+// ([TrackableObject]), which keep the file's data.
 //
-// Package run makes a model of a MetaGraph, whose signatures and functions can be
-// called. This package links no engine and no kernel.
+// Package run makes a model of a MetaGraph, whose signatures and functions can
+// be called. This package links no engine and no kernel.
 package savedmodel

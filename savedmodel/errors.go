@@ -9,10 +9,10 @@ import (
 	"github.com/cairnml/cairn/internal/nearest"
 )
 
-// A FormatError says that a SavedModel's file contradicts itself or can't be
+// A FormatError reports that a SavedModel's file contradicts itself or can't be
 // decoded.
 type FormatError struct {
-	File string // "saved_model.pb"; "" for what lies inside
+	File string // "saved_model.pb"; "" for a fault inside of it
 	Err  error
 }
 
@@ -24,14 +24,14 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("savedmodel: %s: %v", e.File, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// A LimitError says that a file would take more memory than it may.
+// A LimitError reports that a file would take more memory than the limit.
 type LimitError struct {
 	File string
-	Need int64 // what it would take, in bytes
-	Most int64 // what it may
+	Need int64 // the memory that it would take, in bytes
+	Most int64 // the limit
 }
 
 // Error names the option that raises the limit.
@@ -42,10 +42,10 @@ func (e *LimitError) Error() string {
 // Is reports whether target is errors.ErrUnsupported.
 func (e *LimitError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// A TagsError says that no MetaGraph has the tags that were asked for, or that
-// several could be meant.
+// A TagsError reports that no MetaGraph has the requested tags, or that more
+// than one has them.
 type TagsError struct {
-	Want []string   // the tags that were asked for; nil where none were
+	Want []string   // the requested tags; nil if there were none
 	Have [][]string // those of each MetaGraph
 }
 
@@ -78,12 +78,12 @@ func sameTags(a, b []string) bool {
 	return slices.Equal(set(a), set(b))
 }
 
-// A NotFoundError says that a model has nothing of that name.
+// A NotFoundError reports that a model has nothing of that name.
 type NotFoundError struct {
 	Kind string   // "signature", "object", "function"
-	Name string   // what was asked for
+	Name string   // the requested name
 	Near []string // names that may have been meant, best first
-	Note string   // what else is to know; "" for nothing
+	Note string   // an explanation; "" for none
 }
 
 // Error lists similar names.
@@ -98,5 +98,6 @@ func (e *NotFoundError) Error() string {
 	return s
 }
 
-// ErrNoCheckpoint says that a model has variables and no checkpoint for them.
+// ErrNoCheckpoint reports that a model has variables and no checkpoint for
+// them.
 var ErrNoCheckpoint = errors.New("there is no checkpoint " + VariablesPrefix)

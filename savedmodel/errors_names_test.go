@@ -2,7 +2,8 @@ package savedmodel
 
 import "testing"
 
-// One name and many are said each in their way.
+// TestNotFoundNamesWhatThereIs checks the texts for no name, one name and
+// several.
 func TestNotFoundNamesWhatThereIs(t *testing.T) {
 	for _, c := range []struct {
 		near []string

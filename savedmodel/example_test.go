@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// What a model offers is read from its graph's file alone; no kernel is needed.
+// Reading the graph's file is enough to list the model's parts; no kernel is
+// needed.
 func ExampleRead() {
 	saved, err := savedmodel.Read(context.Background(), os.DirFS("testdata/models/counter"), nil)
 	if err != nil {

@@ -18,7 +18,7 @@ type file struct {
 	fs.File
 	name string
 	info fs.FileInfo
-	most int64 // bytes that what is made of it may take in memory
+	most int64 // the limit of the memory for the decoded file, in bytes
 }
 
 // openFile opens a file and finds out how much memory it may take.
@@ -56,8 +56,8 @@ func (f *file) read() ([]byte, error) {
 	return b, nil
 }
 
-// readFile reads a whole file, and says how much memory what is made of it may
-// take.
+// readFile reads a whole file. It also returns the limit of the memory for the
+// decoded file.
 func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, err error) {
 	f, err := openFile(fsys, name, o)
 	if err != nil {
@@ -68,12 +68,13 @@ func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, er
 	return b, f.most, err
 }
 
-// smallFile is the largest file that is read whole where its parts could be read when they
-// are needed: it takes less than a descriptor is worth.
+// smallFile is the size up to which a file is read whole, even if its parts
+// could be read later: so little memory is better than an open descriptor.
 const smallFile = 256 << 10
 
-// graphFile is an open file whose parts are read when they are needed. Nobody closes it: it
-// is closed when the garbage collector finds that nobody can reach it.
+// graphFile is an open file whose parts are read when they are needed. It has
+// no Close: a cleanup of the garbage collector closes it when it is
+// unreachable.
 type graphFile struct {
 	io.ReaderAt
 	name     string
@@ -82,11 +83,11 @@ type graphFile struct {
 	modified time.Time
 }
 
-// hold returns the message that the file is, and the file where its parts will be read from
-// it; nil where the message is in memory.
+// hold returns the message in the file, and the file if later reads need it.
+// The first result is nil if the message is in memory.
 func (f *file) hold() (*graphFile, pb.Source, error) {
 	at, ok := f.File.(io.ReaderAt)
-	if !ok || f.info.Size() <= smallFile || runtime.GOOS == "windows" { // where an open file can't be replaced
+	if !ok || f.info.Size() <= smallFile || runtime.GOOS == "windows" { // on Windows an open file can't be replaced
 		defer f.Close()
 		b, err := f.read()
 		return nil, pb.InMemory(b), err
@@ -105,9 +106,9 @@ func (g *graphFile) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// unchanged returns an error where the file isn't what it was when it was opened: another
-// program has written over it. A file that is replaced or removed stays what it was for those
-// who have it open.
+// unchanged returns an error if another program has written over the file since
+// it was opened. If the file was replaced or removed, the open one still has
+// the old contents.
 func (g *graphFile) unchanged() error {
 	if g == nil {
 		return nil
@@ -122,6 +123,7 @@ func (g *graphFile) unchanged() error {
 	return nil
 }
 
-// ErrChanged says that another program has written over a model's file since it was opened.
-// Files are replaced, by renaming others, without harm to those who have loaded them.
+// ErrChanged reports that another program has written over a model's file since
+// it was opened. Replacing the file by a rename does no harm to programs that
+// have it open.
 var ErrChanged = errors.New("the file was changed after it was opened")

@@ -15,8 +15,8 @@ import (
 type FunctionInfo struct {
 	// Concrete are the function's traces, in the order of the file.
 	Concrete []*ConcreteFunction
-	// Parameters are what the Python function takes; nil where the file doesn't
-	// say.
+	// Parameters are the parameters of the Python function; nil if the file
+	// lacks them.
 	Parameters *Parameters
 	// Keywords are the names of a bare function's inputs, of which so many may be
 	// given by place.
@@ -30,15 +30,15 @@ type ConcreteFunction struct {
 	Name string
 	// Captures are the objects that are the function's last arguments.
 	Captures []*Object
-	// In is what it takes: a pair of a tuple of the arguments by place and a dict of
-	// those by name, with the values that arguments without tensors had when it was
-	// traced. Nil where the file doesn't tell.
+	// In is the structure of the arguments: a pair of a tuple of those by place
+	// and a dict of those by name. Arguments without tensors have the values
+	// that they had when it was traced. Nil if the file lacks it.
 	In *graph.Structure
-	// Out is what it gives.
+	// Out is the structure of the results.
 	Out *graph.Structure
 }
 
-// Args returns what the trace takes by place.
+// Args returns the structures of the trace's arguments by place.
 func (c *ConcreteFunction) Args() []*graph.Structure {
 	if c.In == nil {
 		return nil
@@ -51,8 +51,8 @@ func (c *ConcreteFunction) String() string {
 	return fmt.Sprintf("%s(%s) → %v", c.Name, c.Takes(), c.Out)
 }
 
-// Takes returns the arguments that the trace takes, as a call has them; "unknown"
-// where the file doesn't tell.
+// Takes returns the trace's arguments in the form of a call; "unknown" if the
+// file lacks them.
 func (c *ConcreteFunction) Takes() string { return formatCall(c.In) }
 
 // Parameters are the parameters of a Python function.
@@ -70,7 +70,8 @@ type Parameters struct {
 	KeywordDefaults map[string]*graph.Structure
 	// Signature is the function's fixed input signature; nil for most.
 	Signature *graph.Structure
-	// JITCompile says what the function asks for: "DEFAULT", "ON", "OFF".
+	// JITCompile is the function's request for compilation: "DEFAULT", "ON",
+	// "OFF".
 	JITCompile string
 }
 
@@ -132,7 +133,7 @@ func (r *objectReader) concrete(b []byte) error {
 	return nil
 }
 
-// signature fills a trace with what it captures, takes and gives.
+// signature sets the captures, arguments and results of a trace.
 func (r *objectReader) signature(c *ConcreteFunction, p *pb.SavedConcreteFunction) error {
 	for _, id := range p.BoundInputs {
 		if id == -1 { // an input that TensorFlow couldn't save
@@ -168,7 +169,7 @@ func pairOf(in *graph.Structure) (*graph.Structure, error) {
 	return nil, errors.New("its input signature isn't a pair of a tuple and a dict")
 }
 
-// structure reads a structured value; nil stands for nothing.
+// structure reads a structured value; nil means that there is none.
 func (r *objectReader) structure(l *pb.Lazy[pb.StructuredValue]) (*graph.Structure, error) {
 	if l == nil {
 		return graph.ReadStructure(nil, &r.constants)
@@ -229,8 +230,8 @@ func (r *objectReader) traces(o *Object, names []string, spec *pb.Lazy[pb.Functi
 	return err
 }
 
-// parameters reads what a Python function takes; nil stands for what the file doesn't
-// say.
+// parameters reads the parameters of a Python function; nil means that the file
+// lacks them.
 func (r *objectReader) parameters(l *pb.Lazy[pb.FunctionSpec]) (*Parameters, error) {
 	if l == nil {
 		return nil, nil

@@ -2,9 +2,10 @@ package savedmodel
 
 import "github.com/cairnml/cairn/graph"
 
-// bindGradients tells the custom gradients of a library what they capture: values
-// of functions that run while their nodes do, which the graph of objects knows. One
-// that can't be known is left alone; whoever differentiates gets an error.
+// bindGradients sets the captures of the custom gradients in a library. They
+// are values of functions that are running when the gradient is, and the object
+// graph lists them. A gradient with an unknown capture has none, and
+// differentiating it is an error.
 func (g *MetaGraph) bindGradients(lib *graph.Library) {
 	if lib == nil || len(lib.Registered) == 0 {
 		return
@@ -28,9 +29,9 @@ func (g *MetaGraph) bindGradients(lib *graph.Library) {
 	}
 }
 
-// given returns the inputs of which a gradient function returns gradients: the places
-// of its tensors among what the Python function returned. It returns nil where the file
-// doesn't tell.
+// given returns the indices of the inputs for which a gradient function returns
+// gradients: the places of tensors among the results of the Python function. It
+// returns nil if the file lacks them.
 func given(out *graph.Structure) []int {
 	if out == nil || out.Kind != graph.TupleStructure && out.Kind != graph.ListStructure {
 		return nil
@@ -48,8 +49,8 @@ func given(out *graph.Structure) []int {
 	return gives
 }
 
-// captured returns the value of a function that an object stands for in the gradient
-// of its nodes.
+// captured returns the output in a function that an object means when the
+// gradient of the function's nodes captures it.
 func (g *MetaGraph) captured(lib *graph.Library, calls calls, gradient string, o *Object) (graph.Output, bool) {
 	if o == nil {
 		return graph.Output{}, false
@@ -78,8 +79,8 @@ func (g *MetaGraph) captured(lib *graph.Library, calls calls, gradient string, o
 	return graph.Output{}, false
 }
 
-// calls says which functions of a library call which, and which have nodes that name a
-// gradient.
+// calls records which functions of a library call which, and which have nodes
+// that name a gradient.
 type calls struct {
 	callers map[*graph.Function][]*graph.Function
 	naming  map[string][]*graph.Function

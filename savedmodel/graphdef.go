@@ -38,7 +38,8 @@ func ReadGraphDef(ctx context.Context, fsys fs.FS, name string, opts *ReadOption
 	return m, nil
 }
 
-// UnmarshalGraphDefText does what [ReadGraphDef] does, of the contents of a text file.
+// UnmarshalGraphDefText is like [ReadGraphDef], for the contents of a text
+// file.
 func UnmarshalGraphDefText(b []byte, opts *ReadOptions) (*SavedModel, error) {
 	const name = "graph.pbtxt"
 	return ReadGraphDef(context.Background(), oneFile{name, b}, name, opts)
@@ -77,10 +78,10 @@ func (m *SavedModel) readGraphText() (pb.Source, error) {
 // IsGraphDef reports whether the file was read by [ReadGraphDef]: a graph alone.
 func (m *SavedModel) IsGraphDef() bool { return m.graphOnly }
 
-// Endpoints returns what a graph without signatures can be run by: its placeholders, and
-// the outputs of nodes that no other node uses. They have the names of nodes, "x", or, if
-// it isn't the first output of its node, "y:1". Constants and operations without
-// outputs are left out.
+// Endpoints returns the possible feeds and fetches of a graph without
+// signatures: its placeholders, and the outputs of nodes that no other node
+// uses. They have the names of nodes, "x", or, if it isn't the first output of
+// its node, "y:1". Constants and operations without outputs are left out.
 func (g *MetaGraph) Endpoints() (feeds, fetches []TensorInfo, err error) {
 	gr, err := g.Graph()
 	if err != nil {

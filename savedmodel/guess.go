@@ -9,9 +9,9 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// guessOps makes definitions of ops that stand in functions and that nobody
-// defines, so that the rest of the file can be read: from the outputs that other
-// nodes ask for. No kernel runs such an op, so nothing else of it matters.
+// guessOps makes definitions for the unknown ops in functions, so that the rest
+// of the file can be read. Their outputs are those that other nodes use. The
+// definition needs nothing else, because no kernel runs such an op.
 func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
 	b, err := g.graphDef.Read()
 	if err != nil {
@@ -79,14 +79,14 @@ func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
 	return out, nil
 }
 
-// guess is what a file shows of an op without a definition.
+// guess collects the properties of an op without a definition.
 type guess struct {
 	outputs []string       // in the order in which they are asked for
 	last    map[string]int // the largest place that is asked of each
 	attrs   map[string]*pb.AttrValue
 }
 
-// noteOutput notes that somebody asks for "node:output:2".
+// noteOutput records a use of the output "node:output:2".
 func noteOutput(nodes map[string]*guess, ref string) {
 	node, rest, ok := strings.Cut(ref, ":")
 	g := nodes[node]

@@ -10,11 +10,11 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// KerasMetadataFile is where Keras 2 keeps what it knows of its objects; older
-// versions keep it in the objects themselves.
+// KerasMetadataFile is the file with Keras 2's description of its objects;
+// older versions store it in the objects themselves.
 const KerasMetadataFile = "keras_metadata.pb"
 
-// KerasObject is what Keras 2 says of a layer, a model or a metric.
+// KerasObject is Keras 2's description of a layer, a model or a metric.
 type KerasObject struct {
 	// Object is the object itself.
 	Object *Object
@@ -24,8 +24,7 @@ type KerasObject struct {
 	Identifier string
 	// Class and Name are those of the Python object, "Dense" and "dense_1".
 	Class, Name string
-	// Metadata is the whole description as it stands in the file: JSON as Python
-	// writes it.
+	// Metadata is the whole description in the file: JSON as Python writes it.
 	Metadata string
 }
 
@@ -54,8 +53,8 @@ func MarshalKeras(nodes []KerasNode) []byte {
 
 const kerasPrefix = "_tf_keras_"
 
-// Keras returns what Keras 2 says of its objects, in the order of the file;
-// nothing where the model wasn't saved by Keras 2.
+// Keras returns Keras 2's descriptions of its objects, in the order of the
+// file. There are none if Keras 2 hasn't saved the model.
 func (g *MetaGraph) Keras() ([]KerasObject, error) {
 	b, most, err := readFile(g.model.fsys, KerasMetadataFile, g.model.opts)
 	if errors.Is(err, fs.ErrNotExist) {

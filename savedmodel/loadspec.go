@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// LoadSpec is what a model's file says of an object, for the class that makes it. Its
-// children are made when they are asked for, each once.
+// LoadSpec is the data of an object in a model's file, for the class that makes
+// it. Its children are made on request, each once.
 type LoadSpec struct {
 	// Identifier is the class that the file names.
 	Identifier string
@@ -61,8 +61,8 @@ func (s *LoadSpec) Children() []string {
 	return names
 }
 
-// Child returns what the file says of the object to which an edge leads. Nested lists
-// and dictionaries are objects whose edges are "0", "1" and so on, or the keys.
+// Child returns the data of the object to which an edge leads. Nested lists and
+// dictionaries are objects whose edges are "0", "1" and so on, or the keys.
 func (s *LoadSpec) Child(name string) (*LoadSpec, error) {
 	o := s.r.meta.Objects[s.id].Child(name)
 	if o == nil {
@@ -72,7 +72,7 @@ func (s *LoadSpec) Child(name string) (*LoadSpec, error) {
 	return s.r.spec(o.ID), nil
 }
 
-// Dependencies returns the names of what the object requires, in order.
+// Dependencies returns the names of the object's dependencies, in order.
 func (s *LoadSpec) Dependencies() []string {
 	var names []string
 	for _, e := range s.r.meta.Objects[s.id].Dependencies {
@@ -81,7 +81,7 @@ func (s *LoadSpec) Dependencies() []string {
 	return names
 }
 
-// Dependency returns what the file says of an object that this one requires. It is often
+// Dependency returns the data of an object that this one requires. It is often
 // a child of this object or of another one, too.
 func (s *LoadSpec) Dependency(name string) (*LoadSpec, error) {
 	for _, e := range s.r.meta.Objects[s.id].Dependencies {
@@ -120,8 +120,9 @@ func Child[T any](ctx context.Context, spec *LoadSpec, name string) (T, error) {
 	return zero, fmt.Errorf("savedmodel: load %s: the object has another type (got %T, want %T)", child.Path(), obj, zero)
 }
 
-// Publish gives the spec's object before its class's Load has returned it, for objects
-// below it that lead back to it. Load must return the same object.
+// Publish makes the spec's object known before its class's Load has returned
+// it, for objects below it that lead back to it. Load must return the same
+// object.
 func (s *LoadSpec) Publish(obj trackable.Trackable) error {
 	if have := s.r.objects[s.id]; have != nil && have != obj {
 		return fmt.Errorf("savedmodel: load %s: the object was published already", s.Path())
@@ -130,10 +131,11 @@ func (s *LoadSpec) Publish(obj trackable.Trackable) error {
 	return nil
 }
 
-// SetCheckpoint says which objects take the values of the spec's object and of those
-// below it, if the class has another structure now than the file: root's edges are the
-// file's. The class's own object takes none of them then. Objects to which no edge of the
-// file leads are an error; values that no object takes are listed in [Restored].Unused.
+// SetCheckpoint sets the objects that receive the values of the spec's object
+// and of those below it, if the class's structure differs from the file: root's
+// edges are the file's. The class's own object then receives none of them. It
+// is an error if an object has no edge in the file. Values without an object
+// are listed in [Restored].Unused.
 func (s *LoadSpec) SetCheckpoint(root trackable.Trackable) error {
 	if root == nil {
 		return fmt.Errorf("savedmodel: load %s: SetCheckpoint of nothing", s.Path())
@@ -219,8 +221,8 @@ func (r *restorer) load(id int, x *class) (obj trackable.Trackable, err error) {
 	return obj, nil
 }
 
-// giveValues gives the objects of classes, and those of SetCheckpoint, the values of the
-// file.
+// giveValues assigns the file's values to the objects of classes, and to those
+// of SetCheckpoint.
 func (r *restorer) giveValues() error {
 	for len(r.checkpoints) > 0 || len(r.places) > 0 {
 		list := r.checkpoints
@@ -238,7 +240,7 @@ func (r *restorer) giveValues() error {
 	return nil
 }
 
-// give walks an object and the file's side by side.
+// give walks an object and the file's object in parallel.
 func (r *restorer) give(root livePlace) error {
 	seen := map[any]bool{}
 	for queue := []livePlace{root}; len(queue) > 0; queue = queue[1:] {
@@ -288,7 +290,7 @@ func (r *restorer) missing(e trackable.Edge, id int) error {
 		r.path(id), e.Name, nearest.Quoted(r.spec(id).Children()))
 }
 
-// assign gives a variable of the program the value of a variable of the file.
+// assign assigns the value of a variable of the file to one of the program.
 func (r *restorer) assign(v *trackable.Variable, id int) error {
 	if other := r.bound[id]; other != nil && other != v {
 		return fmt.Errorf("savedmodel: load %s: two variables of the program correspond to the file's", r.path(id))

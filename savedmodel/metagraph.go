@@ -16,7 +16,8 @@ import (
 
 // MetaGraph is a graph with all that belongs to it.
 type MetaGraph struct {
-	// Tags tell the MetaGraph from the others of its file: "serve", "train".
+	// Tags distinguish the MetaGraph from the others of its file: "serve",
+	// "train".
 	Tags []string
 	// TensorFlowVersion and TensorFlowGitVersion are those of the writer.
 	TensorFlowVersion, TensorFlowGitVersion string
@@ -36,10 +37,10 @@ type MetaGraph struct {
 	Aliases map[string]string
 
 	model     *SavedModel
-	proto     *pb.MetaGraphDef // but for what is read from the file when it is needed:
+	proto     *pb.MetaGraphDef // without the parts that are read from the file when they are needed:
 	graphDef  pb.Source
 	objectDef pb.Source       // the SavedObjectGraph
-	internal  []*SignatureDef // "__saved_model_init_op" and its like
+	internal  []*SignatureDef // "__saved_model_init_op" and similar ones
 	concretes map[string]*ConcreteFunction
 	later     []*graph.OpDef // definitions of TensorFlow's ops with attributes that 2.21 lacks
 	constants int64          // bytes that constants outside of the graph may still take
@@ -116,8 +117,8 @@ func newMetaGraph(m *SavedModel, from pb.Source) (*MetaGraph, error) {
 // SavedModel returns the model that the MetaGraph belongs to.
 func (g *MetaGraph) SavedModel() *SavedModel { return g.model }
 
-// ConcreteFunction returns what the file says of a trace by its name in the graph's
-// library; nil for functions of which it says nothing.
+// ConcreteFunction returns a trace by its name in the graph's library; nil if
+// the object graph doesn't describe that function.
 func (g *MetaGraph) ConcreteFunction(name string) *ConcreteFunction { return g.concretes[name] }
 
 // defs returns the definitions that the file has besides TensorFlow's, and more of them.
@@ -125,8 +126,8 @@ func (g *MetaGraph) defs(more []*graph.OpDef) []*graph.OpDef {
 	return slices.Concat(g.Ops, g.later, more)
 }
 
-// readOps takes the definitions of ops that aren't TensorFlow's, and of those to which a
-// later release gave attributes.
+// readOps stores the definitions of ops that aren't TensorFlow's, and of those
+// to which a later release has added attributes.
 func (g *MetaGraph) readOps(l *pb.OpList) error {
 	if l == nil {
 		return nil
@@ -149,7 +150,7 @@ func (g *MetaGraph) readOps(l *pb.OpList) error {
 	return nil
 }
 
-// assetsCollection is where TensorFlow 1 keeps the assets.
+// assetsCollection is the collection in which TensorFlow 1 stores the assets.
 const assetsCollection = "saved_model_assets"
 
 // readAssets takes the assets from the MetaGraph's own list, and from the
@@ -206,8 +207,8 @@ func (g *MetaGraph) Graph() (*graph.Graph, error) {
 	return g.graph, g.err
 }
 
-// decodeGraph makes a graph of its message, with all functions or with those that only
-// and from say, as [graph.Options] has it.
+// decodeGraph makes a graph of its message. only and from select functions of
+// the library, as in [graph.Options]; nil means all.
 func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
 	o := graph.Options{Ops: g.defs(nil), Only: only, From: from, MaxMemory: g.model.limit(g.graphDef.Len())}
 	gr, err := graph.Read(g.graphDef, &o)
@@ -320,12 +321,12 @@ func (g *MetaGraph) collection(name string) []string {
 	return nil
 }
 
-// OpUse is an op of a graph and where it stands.
+// OpUse is an op of a graph and the place of its node.
 type OpUse struct {
 	Op string
 	// InGraph and InFunctions are how many nodes have the op.
 	InGraph, InFunctions int
-	// Defined says whether TensorFlow 2.21, the file, or the graph's library
+	// Defined reports whether TensorFlow 2.21, the file, or the graph's library
 	// defines the op.
 	Defined bool
 }

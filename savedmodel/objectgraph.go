@@ -14,10 +14,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The graph of objects is read field by field from its encoded message: as messages, it
-// takes several times the memory of what is made of it. The messages inside that say
-// more than a few numbers are decoded as such, one at a time. What is kept has memory of
-// its own: the message comes from the file piece by piece, each in the place of the last.
+// The object graph is read field by field from its encoded message: decoded
+// messages would take several times the memory of the objects. Only inner
+// messages of more than a few numbers are decoded whole, one at a time. Objects
+// must not refer to the message's bytes: the file is read piece by piece, and
+// each piece overwrites the one before.
 
 // Numbers of the fields of a SavedObjectGraph.
 const (
@@ -37,8 +38,8 @@ const (
 	fieldRegisteredSaver = 16
 )
 
-// errDecode says that a message can't be decoded. What reads the whole graph of objects
-// says where.
+// errDecode reports that a message can't be decoded. readObjects, which reads
+// the whole graph, finds the place.
 var errDecode = errors.New("it can't be decoded")
 
 // readObjects makes the objects and joins them.
@@ -135,7 +136,8 @@ type objectReader struct {
 	room       []ConcreteFunction // for those still to come
 }
 
-// name returns a string with memory of its own, which equal ones share: the file's goes.
+// name returns a copy of s. Equal strings share one copy, because the file's
+// memory is reused.
 func (r *objectReader) name(s string) string {
 	own, ok := r.names[s]
 	if !ok {
@@ -145,8 +147,8 @@ func (r *objectReader) name(s string) string {
 	return own
 }
 
-// joined returns a message of which a field says more after what it has said before:
-// messages that follow each other encode the one that they are merged to.
+// joined returns the merge of two encodings of one field: two encoded messages,
+// one after the other, decode as the merged message.
 func joined(before, more []byte) []byte {
 	if before == nil {
 		return more
@@ -154,7 +156,7 @@ func joined(before, more []byte) []byte {
 	return append(before[:len(before):len(before)], more...)
 }
 
-// read fills an object with what its encoded message says.
+// read sets an object's fields from its encoded message.
 func (r *objectReader) read(o *Object, b []byte) error {
 	r.now = Traits{}
 	r.said = Details{Traits: &r.now}
@@ -177,7 +179,7 @@ func (r *objectReader) fill(o *Object, b []byte) error {
 	}
 	o.Children, o.Dependencies = makeEdges(counts[fieldChild]), makeEdges(counts[fieldDependency])
 	var kind protowire.Number
-	var of, user []byte // what is said of an object of that kind, and the user's message
+	var of, user []byte // the message of the object's kind, and the user's message
 	for f = (pb.Fields{Rest: b}); f.Next(); {
 		if f.Bytes == nil {
 			continue
@@ -296,7 +298,7 @@ func (r *objectReader) saver(o *Object, b []byte) error {
 	return nil
 }
 
-// kind fills what only objects of a kind have.
+// kind sets the fields that only objects of a kind have.
 func (r *objectReader) kind(o *Object, kind pb.SavedObjectWhich, b []byte) error {
 	switch kind {
 	case pb.SavedObjectUserObject:

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// TestObjectsInPiecesAreWhole: what a message says in several fields of one number is
-// merged, of several kinds the last counts.
+// TestObjectsInPiecesAreWhole checks that several fields of one number are
+// merged, and that of several kinds the last counts.
 func TestObjectsInPiecesAreWhole(t *testing.T) {
 	object := func(pieces ...*pb.SavedObject) (b []byte) {
 		for _, p := range pieces {

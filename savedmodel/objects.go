@@ -12,12 +12,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Kind is what an object is.
+// Kind is the kind of an object.
 type Kind uint8
 
 // The kinds of objects.
 const (
-	// Nothing is an object of which the file says nothing, a kind that this
+	// Nothing is an object that the file doesn't describe, or a kind that this
 	// package doesn't know.
 	Nothing Kind = iota
 	// UserObject is an object of a Python class: a module, a layer, a list.
@@ -53,7 +53,7 @@ func (k Kind) String() string {
 type Object struct {
 	// ID is the object's number.
 	ID int
-	// Kind says which of the fields below are set.
+	// Kind decides which of the fields below are set.
 	Kind Kind
 	// Children are the named edges in order; several may lead to one object.
 	Children []Edge
@@ -61,27 +61,28 @@ type Object struct {
 	Variable *VariableInfo
 	// Function describes a FunctionObject or BareFunction.
 	Function *FunctionInfo
-	// Details are what few objects have, and what many have in common. They are never nil.
+	// Details are properties that few objects have, or that many share. They
+	// are never nil.
 	*Details
 }
 
-// Details are what the file says of an object besides its children, its variable and its
-// function. Objects of which it says the same share them.
+// Details are an object's properties besides its children, its variable and its
+// function. Objects with equal properties share them.
 type Details struct {
-	// Dependencies have to be made before the object. Of functions they are what these
-	// capture, and all that is said besides.
+	// Dependencies are the objects that have to be made before this one. Those
+	// of a function are its captures, among others.
 	Dependencies []Edge
 	// Traits are the rest. They are never nil.
 	*Traits
 }
 
-// Traits are what the file says of an object besides its edges, its variable and its
-// function. Objects of which it says the same share them.
+// Traits are an object's properties besides its edges, its variable and its
+// function. Objects with equal properties share them.
 type Traits struct {
 	// Slots are the slot variables that an optimizer keeps.
 	Slots []Slot
 	// RegisteredName is the class under which the object was registered,
-	// RegisteredSaver what saves its values; "" for most.
+	// RegisteredSaver the saver of its values; "" for most.
 	RegisteredName, RegisteredSaver string
 	// ProtoType and Proto are a message of the user's, encoded, and its type.
 	ProtoType string
@@ -103,8 +104,8 @@ type Traits struct {
 	Asset *Asset
 	// Constant is the node of the graph that holds a ConstantObject's value.
 	Constant string
-	// Tensor and InFunction say which tensor of which function a CapturedTensor
-	// is.
+	// Tensor and InFunction are the names of a CapturedTensor and of the
+	// function that has it.
 	Tensor, InFunction string
 	// Device is the one that a ResourceObject asks for.
 	Device string
@@ -112,14 +113,14 @@ type Traits struct {
 	unknown *pb.SavedObject // the message, of a live object, if it has unknown fields
 }
 
-// user is what tells the traits of most objects apart.
+// user is the key by which the traits of most objects are shared.
 type user struct {
 	identifier, metadata string
 	version, minConsumer int
 }
 
-// shared returns details that say the same as an object's dependencies and traits and may be
-// shared.
+// shared returns details equal to an object's dependencies and traits. If it
+// can, it returns those of an earlier object.
 func (r *objectReader) shared(dependencies []Edge, t *Traits) *Details {
 	if t.Slots != nil || t.RegisteredName != "" || t.RegisteredSaver != "" || t.ProtoType != "" || t.Proto != nil ||
 		t.Savers != nil || t.BadConsumers != nil || t.Asset != nil || t.Constant != "" || t.Tensor != "" || t.InFunction != "" || t.Device != "" {
@@ -161,8 +162,8 @@ type VariableInfo struct {
 	Shape     graph.PartialShape
 	Trainable bool
 	Device    string
-	// Synchronization and Aggregation say how replicas keep the variable in
-	// step: "AUTO", "NONE", "ON_WRITE", "ON_READ"; "NONE", "SUM", "MEAN",
+	// Synchronization and Aggregation control how replicas synchronize the
+	// variable: "AUTO", "NONE", "ON_WRITE", "ON_READ"; "NONE", "SUM", "MEAN",
 	// "ONLY_FIRST_REPLICA".
 	Synchronization, Aggregation string
 	// Components are the parts of a distributed variable.

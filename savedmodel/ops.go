@@ -44,7 +44,7 @@ func (g *MetaGraph) InitOps() ([]string, error) {
 		return []string{op}, nil
 	}
 	if len(g.Objects) > 0 {
-		return nil, nil // each object has an initializer of its own
+		return nil, nil // each object has its own initializer
 	}
 	var names []string
 	for _, c := range g.Collections() {
@@ -71,7 +71,7 @@ func (g *MetaGraph) InitOps() ([]string, error) {
 func (t *TensorInfo) IsOp() bool { return t.Tensor != "" && !strings.Contains(t.Tensor, ":") }
 
 // SaverOps returns the names of the ops that write the model's checkpoint and
-// that read it; "" where there are none.
+// that read it; "" if there are none.
 func (g *MetaGraph) SaverOps() (save, restore string) {
 	if d := g.proto.SaverDef; d != nil {
 		return d.SaveTensorName, d.RestoreOpName

@@ -21,9 +21,10 @@ import (
 const (
 	// GraphFile holds the MetaGraphs.
 	GraphFile = "saved_model.pb"
-	// ChunkedGraphFile holds them in chunks, where they are too large for a [GraphFile].
+	// ChunkedGraphFile contains them in chunks, if they are too large for a
+	// [GraphFile].
 	ChunkedGraphFile = "saved_model.cpb"
-	// TextGraphFile holds them as text, where there is no other.
+	// TextGraphFile contains them as text. It is read if there is no other.
 	TextGraphFile = "saved_model.pbtxt"
 	// FingerprintFile identifies the contents.
 	FingerprintFile = "fingerprint.pb"
@@ -31,14 +32,14 @@ const (
 	VariablesPrefix = "variables/variables"
 	// AssetsDir holds the files that ops read.
 	AssetsDir = "assets"
-	// DebugInfoFile says where in Python the nodes were made.
+	// DebugInfoFile contains the Python stack that made each node.
 	DebugInfoFile = "debug/saved_model_debug_info.pb"
 )
 
-// ReadOptions say how a SavedModel is read; nil means the defaults.
+// ReadOptions control how a SavedModel is read; nil means the defaults.
 type ReadOptions struct {
 	// MaxMemory raises the memory that reading a file may take, in bytes.
-	// Default: 64 MiB and 16 times what lies on the disk.
+	// Default: 64 MiB and 16 times the size on the disk.
 	MaxMemory int64
 }
 
@@ -49,22 +50,22 @@ func (o *ReadOptions) maxMemory() int64 {
 	return o.MaxMemory
 }
 
-// SavedModel is what the files of a directory say, the weights left out.
+// SavedModel is the contents of a directory without the weights.
 type SavedModel struct {
 	// MetaGraphs are the graphs, in the order of the file: one for most models.
 	MetaGraphs []*MetaGraph
 	// File is the name of the file that was read.
 	File string
-	// Fingerprint identifies the contents; nil where there is none.
+	// Fingerprint identifies the contents; nil if there is none.
 	Fingerprint *Fingerprint
 
 	fsys fs.FS
 	opts *ReadOptions
-	most int64      // bytes that what is made of the file may take in memory
-	held *graphFile // the file, where it is read when it is needed; nil where it is in memory
+	most int64      // the limit of the memory for the decoded file, in bytes
+	held *graphFile // the file, if its parts are read later; nil if it is in memory
 
 	unknown   []byte // fields that this package doesn't know, as they were encoded
-	graphOnly bool   // the file holds a GraphDef, which has no variables beside it
+	graphOnly bool   // the file contains a GraphDef, which has no checkpoint
 }
 
 // Fingerprint identifies the contents of a SavedModel.
@@ -137,9 +138,10 @@ func Read(ctx context.Context, fsys fs.FS, opts *ReadOptions) (*SavedModel, erro
 	return m, m.readFingerprint()
 }
 
-// isGraphDef reports whether a message that was read as a SavedModel without its
-// MetaGraphs is a GraphDef without its library: its nodes or its versions are messages
-// where a SavedModel has a number or nothing.
+// isGraphDef reports whether a message is a GraphDef without its library. b was
+// read as a SavedModel without its MetaGraphs. The nodes or versions of a
+// GraphDef are messages, but a SavedModel has a number or nothing in these
+// fields.
 func isGraphDef(b []byte) bool {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
@@ -161,13 +163,13 @@ func isGraphDef(b []byte) bool {
 // fieldMetaGraphs is the number of a SavedModel's field.
 const fieldMetaGraphs = 2
 
-// Unmarshal decodes the contents of a [GraphFile] without a directory: what
-// needs other files, weights and assets, isn't there.
+// Unmarshal decodes the contents of a [GraphFile] without a directory. The
+// parts in other files, weights and assets, are missing.
 func Unmarshal(b []byte, opts *ReadOptions) (*SavedModel, error) {
 	return Read(context.Background(), oneFile{GraphFile, b}, opts)
 }
 
-// UnmarshalText does what [Unmarshal] does, of the contents of a [TextGraphFile].
+// UnmarshalText is like [Unmarshal], for the contents of a [TextGraphFile].
 func UnmarshalText(b []byte, opts *ReadOptions) (*SavedModel, error) {
 	return Read(context.Background(), oneFile{TextGraphFile, b}, opts)
 }
@@ -211,7 +213,8 @@ func (m *SavedModel) readGraphs(ctx context.Context) (pb.Source, error) {
 	return pb.Source{}, noGraphs(m.fsys)
 }
 
-// noGraphs returns what to do about a directory that isn't a SavedModel's.
+// noGraphs returns an error with advice for a directory that isn't a
+// SavedModel's.
 func noGraphs(fsys fs.FS) error {
 	entries, err := fs.ReadDir(fsys, ".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -235,7 +238,7 @@ type NoModelError struct {
 	Below []string
 }
 
-// Error says what is missing, and what is there.
+// Error returns the missing files, and the SavedModels in folders.
 func (e *NoModelError) Error() string { return "savedmodel: " + e.Reason() }
 
 // Reason returns the text of the error, without the package.
@@ -289,7 +292,7 @@ func (m *SavedModel) readText() (pb.Source, error) {
 	}
 	m.most = most
 	if need := int64(len(b)) * textFactor; need > most {
-		// What the text stands for is less in most cases; counted by messages.
+		// The messages take less in most cases; this limit counts them.
 		if need = int64(bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("<"))) * maxMessage; need > most {
 			return pb.Source{}, &LimitError{m.File, need, most}
 		}
@@ -301,7 +304,7 @@ func (m *SavedModel) readText() (pb.Source, error) {
 	return pb.InMemory(p.Marshal()), nil
 }
 
-// maxMessage is about what the largest message takes in memory.
+// maxMessage is roughly the size of the largest message in memory, in bytes.
 const maxMessage = 512
 
 // limit returns how many bytes messages of the file's may take in memory; 0 for a file so
@@ -352,8 +355,8 @@ func (m *SavedModel) readFingerprint() error {
 	return nil
 }
 
-// DebugInfo returns the contents of [DebugInfoFile], a GraphDebugInfo as it was
-// encoded; nil where there is none.
+// DebugInfo returns the contents of [DebugInfoFile], an encoded GraphDebugInfo;
+// nil if there is none.
 func (m *SavedModel) DebugInfo() ([]byte, error) {
 	b, _, err := readFile(m.fsys, DebugInfoFile, m.opts)
 	if errors.Is(err, fs.ErrNotExist) {

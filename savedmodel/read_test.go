@@ -158,7 +158,7 @@ func TestMetaGraphsAreToldApartByTags(t *testing.T) {
 	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), `["serve" "gpu"]`) {
 		t.Error(err)
 	}
-	m.MetaGraphs[1].Tags = nil // as in a module of TensorFlow Hub, beside "train"
+	m.MetaGraphs[1].Tags = nil // as in a module of TensorFlow Hub, which also has "train"
 	for _, tags := range [][]string{nil, {}} {
 		if g, err := m.Find(tags...); err != nil || g != m.MetaGraphs[1] {
 			t.Error(g, err)
@@ -244,7 +244,7 @@ func TestWrongFilesAreRefused(t *testing.T) {
 	}
 }
 
-// lazily returns m where a message is wanted that is decoded when it is asked for.
+// lazily returns m as a message that is decoded on request.
 func lazily[M any](m *M) *pb.Lazy[M] {
 	l := pb.LazyOf(m)
 	return &l

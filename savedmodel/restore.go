@@ -27,14 +27,15 @@ type RestoreOptions struct {
 	// Savers are the registered savers. Objects that one of them saved get their values
 	// from its Restore. Default: checkpoint.DefaultSavers.
 	Savers *checkpoint.Savers
-	// Run calls the model's functions that restore variables: a model that was saved by a
-	// registered saver has them in place of the values. ops.NewRunner makes one. Default:
-	// such variables have no value, unless the program's classes and savers give them one.
+	// Run calls the model's functions that restore variables: a model with a
+	// registered saver has them instead of the values. ops.NewRunner makes one.
+	// Default: such variables have no value, unless the program's classes and
+	// savers assign one.
 	Run graph.Runner
 	// AllowMissing lets variables that a class's Load made keep their values if the
 	// model has none for them. Default: that is an error.
 	AllowMissing bool
-	// Read says how the files are read. Default: ReadOptions's defaults.
+	// Read controls how the files are read. Default: ReadOptions's defaults.
 	Read *ReadOptions
 	// Tags chooses the MetaGraph. Default: the only one, or "serve".
 	Tags []string
@@ -84,17 +85,18 @@ type UnknownClass struct {
 	// Identifier is the class that the file names, Version its version there.
 	Identifier string
 	Version    int
-	// Reason says why the class was not used.
+	// Reason explains why the class was not used.
 	Reason string
 }
 
-// Restore makes the objects of a model: variables with their values, functions with
-// their traces, assets, tables, and the objects around them. Nothing runs. An object of a
-// class in opts is made by the class; any other is a generic object, which keeps what
-// the file says of it.
+// Restore makes the objects of a model: variables with their values, functions
+// with their traces, assets, tables, and the objects around them. Nothing runs.
+// An object of a class in opts is made by the class; any other is a generic
+// object, which keeps the file's data.
 //
-// Functions capture the objects that are returned here, so a program may train the
-// variables, add objects and functions, and save the root again with [Save].
+// Functions capture the objects that are returned here, so a program may train
+// the variables, add objects and functions, and save the root again with
+// [Save].
 func Restore(ctx context.Context, fsys fs.FS, opts *RestoreOptions) (*Restored, error) {
 	if opts == nil {
 		opts = new(RestoreOptions)
@@ -110,7 +112,7 @@ func Restore(ctx context.Context, fsys fs.FS, opts *RestoreOptions) (*Restored, 
 	return g.Restore(ctx, opts)
 }
 
-// Restore does what the function [Restore] does, of one MetaGraph.
+// Restore is like the function [Restore], for one MetaGraph.
 func (g *MetaGraph) Restore(ctx context.Context, opts *RestoreOptions) (*Restored, error) {
 	if opts == nil {
 		opts = new(RestoreOptions)
@@ -148,8 +150,8 @@ func (g *MetaGraph) Restore(ctx context.Context, opts *RestoreOptions) (*Restore
 	return r.result, nil
 }
 
-// setOutputShapes gives the functions of the signatures the shapes of outputs that the
-// MetaGraph tells of. The functions often tell less.
+// setOutputShapes sets the output shapes of the signatures' functions from the
+// MetaGraph. The functions themselves often have fewer.
 func (r *restorer) setOutputShapes() {
 	signatures := r.meta.Objects[0].Child(signaturesEdge)
 	if signatures == nil {
@@ -192,7 +194,7 @@ type restorer struct {
 	attributes map[int][]trackable.Attribute // values of other objects
 	registered map[int]savedBy               // objects whose values a registered saver wrote
 	byFunction map[int][]*Object             // variables that functions of other objects restore, and these objects
-	bound      map[int]*trackable.Variable   // variables of the program that stand for the file's
+	bound      map[int]*trackable.Variable   // variables of the program that replace the file's
 	places     []livePlace                   // objects whose values are still to be given
 	// checkpoints are the objects that take values in place of those of a class.
 	checkpoints []livePlace
@@ -414,7 +416,8 @@ func (r *restorer) setShape(v *trackable.Variable, o *Object) {
 	}
 }
 
-// setTraits gives a variable what the file says of it besides value, name and shape.
+// setTraits sets a variable's traits: the file's data besides value, name and
+// shape.
 func (r *restorer) setTraits(v *trackable.Variable, o *Object) {
 	i := o.Variable
 	t := trackable.VariableTraits{Device: i.Device, Synchronization: i.Synchronization, Aggregation: i.Aggregation}
@@ -450,8 +453,8 @@ func (r *restorer) trace(c *ConcreteFunction) (*graph.Concrete, error) {
 	return t, nil
 }
 
-// finish sets the edges of generic objects, gives the objects of classes their values,
-// and binds what functions capture.
+// finish sets the edges of generic objects, assigns values to the objects of
+// classes, and binds the captures of functions.
 func (r *restorer) finish() error {
 	functions, err := r.restoringFunctions()
 	if err != nil {
@@ -536,8 +539,8 @@ func (r *restorer) setEdges() error {
 	return nil
 }
 
-// setDependencies sets what a generic object requires. Functions have no such list: what
-// they require is what they capture.
+// setDependencies sets the dependencies of a generic object. Functions have no
+// such list: their dependencies are their captures.
 func (r *restorer) setDependencies(o *Object) error {
 	traits := traitsOf(r.objects[o.ID])
 	if traits == nil || o.Kind == FunctionObject || o.Kind == BareFunction {
@@ -553,7 +556,7 @@ func (r *restorer) setDependencies(o *Object) error {
 	return nil
 }
 
-// slots gives an optimizer its slot variables.
+// slots sets an optimizer's slot variables.
 func (r *restorer) slots(obj trackable.Trackable, o *Object) error {
 	owner, ok := obj.(*TrackableOptimizer)
 	if !ok {
@@ -616,7 +619,7 @@ func (r *restorer) saveables(o *Object) (map[string]SaveableFunctions, error) {
 	return out, nil
 }
 
-// bindCaptures sets what a trace captures.
+// bindCaptures sets the captures of a trace.
 func (r *restorer) bindCaptures(c *ConcreteFunction) error {
 	t := r.traces[c]
 	t.Captures = make([]graph.Capture, 0, len(c.Captures))

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// A model that a registered saver saved has no value for the variables in its
-// checkpoint: functions of one object take what is stored there and assign all of them.
+// The checkpoint of a model with a registered saver has no values for the saver's variables. Instead, functions of one
+// object take the stored tensors and assign all of them.
 
 // findByFunction notes the variables that functions of another object restore.
 func (r *restorer) findByFunction() {
@@ -31,8 +31,8 @@ func (r *restorer) findByFunction() {
 	}
 }
 
-// filledByFunction refuses a variable of a class that only functions of the model give a
-// value, if the program can't run these.
+// filledByFunction returns an error for a variable of a class that only functions of the model restore, if the program can't
+// run these.
 func (r *restorer) filledByFunction(id int) error {
 	if r.opts.Run != nil || r.opts.AllowMissing {
 		return nil
@@ -131,8 +131,8 @@ func (r *Restored) unfilledError() error {
 	return errors.New("the variable has no value in the model's checkpoint, because a registered saver of the program that wrote it has it")
 }
 
-// coverRestored notes the variables that functions of a loaded object save and restore:
-// they have no value of their own.
+// coverRestored marks the variables that functions of a loaded object save and restore. The checkpoint stores no values for
+// the variables themselves.
 func (s *saver) coverRestored() {
 	for id := range s.walk.Nodes {
 		own := generic(s.walk.Nodes[id].Object)

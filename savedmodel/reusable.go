@@ -26,15 +26,15 @@ const trainingArgument = "training"
 // ReusableParts are the edges of the root that the interface names.
 var ReusableParts = []string{"__call__", "variables", "trainable_variables", "regularization_losses"}
 
-// CheckReusable returns what the model lacks of TensorFlow Hub's interface of reusable
-// SavedModels; nothing if it has all of it. The root has
+// CheckReusable returns the parts of TensorFlow Hub's interface of reusable
+// SavedModels that the model lacks; nil if it has all of them. The root has
 //
 //   - a function __call__ of one positional argument. Others have defaults, but for
 //     "training", of which there are traces for true and false, or for a tensor;
 //   - lists variables and trainable_variables, the second a part of the first;
 //   - a list regularization_losses of functions of nothing that return a scalar.
 //
-// hub.KerasLayer trains nothing, and says nothing, if the lists are missing.
+// If the lists are missing, hub.KerasLayer trains nothing and reports no error.
 func (g *MetaGraph) CheckReusable() []Lack {
 	if len(g.Objects) == 0 {
 		return []Lack{{"__call__", "the MetaGraph has no objects: it is one of TensorFlow 1"}}
@@ -131,7 +131,8 @@ func TakesTraining(p *Parameters) bool {
 	return p != nil && (slices.Contains(p.Names, trainingArgument) || slices.Contains(p.KeywordOnly, trainingArgument))
 }
 
-// trainingOf returns what a trace was made for; nil if the file doesn't say.
+// trainingOf returns the value of "training" of a trace; nil if the file lacks
+// it.
 func trainingOf(p *Parameters, in *graph.Structure) *graph.Structure {
 	if in == nil || len(in.Elems) != 2 {
 		return nil

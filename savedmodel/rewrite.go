@@ -22,27 +22,30 @@ type RewriteOptions struct {
 	// Edit changes the objects of the model before they are saved. A model of TensorFlow
 	// 1, or of several MetaGraphs, has none, and Edit is not called. Default: no change.
 	Edit func(*Restored) error
-	// Run is [RestoreOptions].Run. Default: a model whose variables functions of its own
-	// restore is an error.
+	// Run is [RestoreOptions].Run. Default: a model whose own functions restore
+	// variables is an error.
 	Run graph.Runner
-	// Note is called with what a caller should know of the copy. Default: nothing is
-	// called.
+	// Note is called with facts about the copy that the caller should know.
+	// Default: it isn't called.
 	Note func(text string)
-	// Save is what [SaveFS] does differently. Aliases, namespaces, defaults of signatures
-	// and tags that are not set are those of the model. Default: SaveOptions's defaults.
+	// Save is the options of [SaveFS]. Aliases, namespaces, defaults of
+	// signatures and tags that are not set are those of the model. Default:
+	// SaveOptions's defaults.
 	Save *SaveOptions
 }
 
 // Rewrite writes a model that was read into the folder called name of dir.
 //
-// A model with an object graph is restored and saved, as [Restore] and [SaveFS] do. A
-// model of TensorFlow 1, or of several MetaGraphs, is written again from its graphs,
-// signatures, collections and savers, with its variables as they are stored. Keras's
-// description of the objects, requests for warming up a server and assets follow.
+// A model with an object graph is restored and saved, as [Restore] and [SaveFS]
+// do. A model of TensorFlow 1, or of several MetaGraphs, is written again from
+// its graphs, signatures, collections and savers. Its variables are copied in
+// their stored form. Keras's description of the objects, requests for warming
+// up a server and assets are copied too.
 //
-// Where a registered saver that the program doesn't have wrote values, nothing says which
-// variables they belong to. Such a model is written again from its graphs too, with its
-// variables as they are stored, unless it is edited: that is an error.
+// If a registered saver that the program doesn't have wrote values, it is
+// unknown which variables they belong to. Such a model is written again from
+// its graphs too, with its variables as they are stored. Editing it is an
+// error.
 func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts *RewriteOptions) error {
 	if opts == nil {
 		opts = new(RewriteOptions)
@@ -97,7 +100,8 @@ func Rewrite(ctx context.Context, m *SavedModel, dir vfs.Dir, name string, opts 
 	return s.write(ctx, dir, name)
 }
 
-// saveOptions returns options that keep what the MetaGraph says besides its objects.
+// saveOptions returns options that keep the MetaGraph's properties besides its
+// objects.
 func (g *MetaGraph) saveOptions(r *Restored, given *SaveOptions) (*SaveOptions, error) {
 	var o SaveOptions
 	if given != nil {
@@ -212,7 +216,7 @@ type extraFile struct {
 	open func() (io.ReadCloser, error)
 }
 
-// extraDir holds files that servers read beside a model, such as requests for warming up.
+// extraDir contains files for servers, such as requests for warming up.
 const extraDir = "assets.extra"
 
 // debugDir holds the stack traces of the program that made the graph, by its nodes.
@@ -240,8 +244,8 @@ func (m *SavedModel) below(folder string) ([]extraFile, error) {
 	return out, err
 }
 
-// rewriteGraphs writes the MetaGraphs as they were read. The variables are copied as
-// they are stored: no object says what they are.
+// rewriteGraphs writes the MetaGraphs as they were read. It copies the
+// variables in their stored form, because no object describes them.
 func (m *SavedModel) rewriteGraphs(ctx context.Context, dir vfs.Dir, name string) error {
 	p := &pb.SavedModel{SavedModelSchemaVersion: 1, Unknown: m.unknown}
 	for _, g := range m.MetaGraphs {

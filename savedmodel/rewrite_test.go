@@ -15,8 +15,9 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestModelsAreWrittenAgain reads each model of the test data, writes it, and reads what
-// was written: it has the same signatures, objects, functions, assets and collections.
+// TestModelsAreWrittenAgain reads each model of the test data, writes it, and
+// reads the copy: it has the same signatures, objects, functions, assets and
+// collections.
 func TestModelsAreWrittenAgain(t *testing.T) {
 	names, err := filepath.Glob("testdata/models/*")
 	if err != nil || len(names) < 40 {

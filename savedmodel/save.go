@@ -33,8 +33,8 @@ type SaveOptions struct {
 	// Tags are tags of the MetaGraph besides [ServeTag]. TensorFlow's loaders that ask
 	// for "serve" alone don't find a model with more tags. Default: none.
 	Tags []string
-	// Aliases are names for functions of the model, each by the name that programs look
-	// for. A function of several traces gives the alias to each. Default: none.
+	// Aliases are names for functions of the model, each by the name that programs look for. A function of several traces
+	// passes the alias to each. Default: none.
 	Aliases map[string]FunctionNode
 	// Savers are the registered savers. Default: checkpoint.DefaultSavers.
 	Savers *checkpoint.Savers
@@ -51,15 +51,14 @@ type SaveOptions struct {
 	Namespaces []string
 	// Shards splits the values over several data files. Default: one file.
 	Shards checkpoint.ShardPolicy
-	// Writer says how the values are written. Default: bundle's defaults.
+	// Writer controls how the values are written. Default: bundle's defaults.
 	Writer *bundle.WriterOptions
 	// CheckpointEdges are further edges of the root that only the checkpoint in variables/
 	// has: values for programs that restore them by name, such as an optimizer's. Default:
 	// none.
 	CheckpointEdges []trackable.Edge
-	// Files returns more files of the directory, by their paths, such as what a framework
-	// keeps of its objects beside the graph. nodes are the saved objects in the file's
-	// order. Default: none.
+	// Files returns more files of the directory, by their paths, such as a framework's own descriptions of its objects.
+	// nodes are the saved objects in the file's order. Default: none.
 	Files func(nodes []SavedNode) (map[string][]byte, error)
 	// Progress is called while values are written, with bytes done and bytes in all.
 	// Calls don't overlap. Default: nothing is called.
@@ -122,31 +121,30 @@ type Saved struct {
 	// Bytes is the size of the object's values, of the function's encoded body, or of
 	// the asset's file.
 	Bytes int64
-	// Note is the reason for what is unusual: why the object is saved though no edge of
-	// the program leads to it, or why it is not. "" for most.
+	// Note explains an unusual case: why the object is saved though no edge of the program leads to it, or why it is not. ""
+	// for most.
 	Note string
 }
 
-// Save writes root, and all that it reaches, as a SavedModel in the directory dir:
-// tf.saved_model.save. TensorFlow, its servers and [Read] load it.
+// Save writes root, and all that it reaches, as a SavedModel in the directory dir: tf.saved_model.save. TensorFlow, its
+// servers and [Read] load it.
 //
-// The object graph is that of a checkpoint ([trackable.Children]), and functions:
-// fields that hold a function.Func or a *function.Concrete. What functions capture must
-// be reached by root too; constants and the variables of the saved graph are written
-// once. A function that was never traced is left out, which the log tells.
+// The object graph is that of a checkpoint ([trackable.Children]), and functions: fields that hold a function.Func or a
+// *function.Concrete. Root must also reach the captures of functions; constants and the variables of the saved graph are
+// written once. A function that was never traced is left out, and the log reports it.
 //
-// A graph of 2 GiB or more is written in chunks ([ChunkedGraphFile]), which Cairn reads;
-// public builds of TensorFlow 2.21 don't. The same model gives the same bytes. A directory that holds a SavedModel is replaced
-// as a whole: readers find the old model or the new one, and an error or a crash leaves
-// the old one. A directory that holds other files is an error.
+// A graph of 2 GiB or more is written in chunks ([ChunkedGraphFile]), which Cairn reads; public builds of TensorFlow 2.21
+// don't. The same model results in the same bytes. A directory that contains a SavedModel is replaced as a whole: readers
+// find the old model or the new one, and an error or a crash leaves the old one. A directory that contains other files is an
+// error.
 //
-// Save runs between training steps. The errors are a *[SaveError] or an
-// *[UntrackedCaptureError] for what can't be saved, and those of files.
+// Save runs between training steps. For objects that can't be saved, the error is a *[SaveError] or an
+// *[UntrackedCaptureError]. Other errors are those of files.
 func Save(ctx context.Context, root trackable.Trackable, dir string, opts *SaveOptions) error {
 	return new(Serializer).Save(ctx, root, dir, opts)
 }
 
-// SaveFS does what [Save] does, in the folder called name of dir.
+// SaveFS is like [Save], for the folder called name of dir.
 func SaveFS(ctx context.Context, root trackable.Trackable, dir vfs.Dir, name string, opts *SaveOptions) error {
 	return new(Serializer).SaveFS(ctx, root, dir, name, opts)
 }

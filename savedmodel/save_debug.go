@@ -7,9 +7,10 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// stripDebugOps replaces the ops of a graph and of its functions that check and print:
-// Assert and PrintV2 by NoOp, CheckNumerics and Print by Identity. What an op took
-// besides the value it passes on, it waits for.
+// stripDebugOps replaces the ops of a graph and of its functions that check and
+// print: Assert and PrintV2 by NoOp, CheckNumerics and Print by Identity. The
+// value that an op passes on stays its input; the new op waits for the other
+// inputs.
 func stripDebugOps(g *pb.GraphDef) error {
 	for _, n := range g.Node {
 		stripDebugOp(n, nil)

@@ -9,9 +9,9 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// stripDefaults removes the attributes of a graph's nodes, and of those of its functions,
-// that have their op's default value. So a release that doesn't know a newer attribute
-// loads the graph, as long as nobody uses it.
+// stripDefaults removes the attributes of a graph's nodes, and of those of its
+// functions, that have their op's default value. So a release that doesn't know
+// a newer attribute can still load the graph.
 func stripDefaults(g *pb.GraphDef) error {
 	called := map[string]bool{} // names of functions, which nodes may have as their op
 	var functions []pb.Lazy[pb.FunctionDef]

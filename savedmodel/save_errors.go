@@ -2,7 +2,8 @@ package savedmodel
 
 import "fmt"
 
-// A SaveError says why a model can't be saved. Nothing of the model has been written.
+// A SaveError explains why a model can't be saved. Nothing of the model has
+// been written.
 type SaveError struct {
 	// Path leads from the root to the object, edges joined by dots; "(root)" for the
 	// root, "" if the error belongs to no object.
@@ -21,8 +22,8 @@ func (e *SaveError) Error() string {
 // Unwrap returns the cause.
 func (e *SaveError) Unwrap() error { return e.Err }
 
-// An UntrackedCaptureError says that a function captures an object to which no edge of
-// the saved graph leads. A loader would have no value for it.
+// An UntrackedCaptureError reports a function that captures an object to which
+// no edge of the saved graph leads. A loader would have no value for it.
 type UntrackedCaptureError struct {
 	// Function is the path of the function, Argument its argument for the capture.
 	Function, Argument string
@@ -30,7 +31,7 @@ type UntrackedCaptureError struct {
 	Capture string
 }
 
-// Error returns the function, the captured object and what to do.
+// Error returns the function, the captured object and a hint.
 func (e *UntrackedCaptureError) Error() string {
 	return fmt.Sprintf("savedmodel: save %s: the function captures %s (argument %q), which the root does not reach; make it an exported field of an object that the root reaches, or attach it", e.Function, e.Capture, e.Argument)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// collectFunctions makes the library of all functions that nodes of the walk hold, and
-// gives each a name.
+// collectFunctions makes the library of all functions that nodes of the walk
+// hold, and names each of them.
 func (s *saver) collectFunctions() error {
 	for id := range s.nodes {
 		switch f := s.nodes[id].Object.(type) {
@@ -63,9 +63,10 @@ func (s *saver) collect(c *graph.Concrete, id int) {
 	}
 }
 
-// numbered returns the names of a library's functions. TensorFlow's fingerprint orders
-// functions by the number at the end of their names, so each has one of its own. A name
-// that has such a number already stays, as other functions' attributes refer to it.
+// numbered returns the names of a library's functions. TensorFlow's fingerprint
+// orders functions by the number at the end of their names, so each needs a
+// unique one. A name that has such a number already stays, as other functions'
+// attributes refer to it.
 func numbered(lib *graph.Library) map[*graph.Function]string {
 	names := map[*graph.Function]string{}
 	taken := map[int64]bool{}
@@ -124,8 +125,8 @@ func (s *saver) collectGradients() error {
 		if k < 0 {
 			return &SaveError{Err: fmt.Errorf("the gradient %s of %s captures more than its arguments", s.lib.NameOf(f), g.Type)}
 		}
-		// TensorFlow gives a gradient the op, of which the trace has None, and the
-		// gradients of its outputs.
+		// TensorFlow passes a gradient function the op, for which the trace has
+		// None, and the gradients of its outputs.
 		args := []*graph.Structure{graph.StaticOf(nil)}
 		for _, a := range f.Args[:k] {
 			args = append(args, graph.TensorOf(a.Name, a.Out[0].WithoutValue()))

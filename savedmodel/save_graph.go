@@ -54,7 +54,7 @@ type mainGraph struct {
 	g      *graph.Graph
 	values []graph.Output // of the nodes of the walk
 	made   []bool
-	after  []*graph.Node        // what initialization runs
+	after  []*graph.Node        // the nodes of the initialization
 	paths  map[int]graph.Output // of assets, while initialization runs
 	err    error
 }
@@ -124,7 +124,7 @@ func (m *mainGraph) variableName(id int) string {
 	return validNodeName(name)
 }
 
-// validNodeName replaces what a node's name can't have.
+// validNodeName replaces the characters that a node's name can't have.
 func validNodeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./-", r) {
@@ -138,7 +138,7 @@ func validNodeName(name string) string {
 	return name
 }
 
-// value returns the output that stands for a node of the object graph.
+// value returns the output in the main graph for a node of the object graph.
 func (m *mainGraph) value(id int) graph.Output {
 	if m.made[id] {
 		return m.values[id]
@@ -242,9 +242,9 @@ func (m *mainGraph) child(id int, name string) *graph.Concrete {
 	return nil
 }
 
-// inline copies the body of a function that makes a handle into the main graph and
-// returns the handle. A handle without a name of its own gets a unique one: sessions
-// find resources by their names.
+// inline copies the body of a function that makes a handle into the main graph
+// and returns the handle. If the handle has no name, it gets a unique one:
+// sessions find resources by their names.
 func (m *mainGraph) inline(c *graph.Concrete, name string) graph.Output {
 	none := graph.Output{Node: &graph.Node{Out: make([]graph.Fact, 1)}}
 	if len(c.Function.Results) != 1 || c.NumArgs() != 0 {
@@ -325,7 +325,7 @@ func inOrder(nodes []*graph.Node) ([]*graph.Node, error) {
 	return out, nil
 }
 
-// buildMain makes the main graph and what refers to it.
+// buildMain makes the main graph and the parts of p that refer to it.
 func (s *saver) buildMain(p *pb.MetaGraphDef, nodes []*pb.SavedObject) (*graph.Graph, error) {
 	m := &mainGraph{saver: s, g: &graph.Graph{Library: s.lib, Versions: graph.Versions{Producer: producerVersion}},
 		values: make([]graph.Output, len(s.nodes)), made: make([]bool, len(s.nodes))}

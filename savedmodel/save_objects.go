@@ -18,8 +18,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// saver is one save of a model. The object graph is walked once; what a walk of the
-// checkpoint needs is kept, so that both files have one graph.
+// saver is one save of a model. The object graph is walked once, and the walk
+// of the checkpoint reuses the results, so that both files have the same graph.
 type saver struct {
 	ctx  context.Context
 	opts *SaveOptions
@@ -49,7 +49,7 @@ type saver struct {
 	extra map[any]int // their numbers, by identity
 
 	lib      *graph.Library
-	concrete map[*graph.Function]*graph.Concrete // that have an entry of their own
+	concrete map[*graph.Function]*graph.Concrete // the traces with an entry in concrete_functions
 	order    []*graph.Concrete                   // in the order in which they were met
 	where    map[*graph.Concrete]string          // the path of the first node of each
 
@@ -57,7 +57,7 @@ type saver struct {
 	more  []extraFile // files to copy besides assets
 }
 
-// savedSpec is what a class saves of an object.
+// savedSpec is the data that a class saves for an object.
 type savedSpec struct {
 	*SaveSpec
 	class *class
@@ -140,7 +140,8 @@ func (s *saver) walkObjects() error {
 	return nil
 }
 
-// addNode adds an object to which no edge leads, with what it leads to.
+// addNode adds an object to which no edge leads, with the objects that it
+// reaches.
 func (s *saver) addNode(obj trackable.Trackable) error {
 	if obj == nil {
 		return errors.New("one of the functions that save and restore it is missing")
@@ -257,7 +258,8 @@ func isEnd(obj trackable.Trackable) bool {
 	return false
 }
 
-// ownEdges returns the edges that an object's class says, or those that it has.
+// ownEdges returns the edges that an object's class lists, or the object's
+// edges.
 func (s *saver) ownEdges(obj trackable.Trackable) ([]trackable.Edge, error) {
 	if isEnd(obj) {
 		return nil, nil
@@ -449,8 +451,8 @@ func (s *saver) node(id int) (*pb.SavedObject, error) {
 	return o, keepUnknown(o, traits.unknown)
 }
 
-// traitsOf returns what is written for an object besides its kind and its edges; nil for
-// nothing.
+// traitsOf returns the traits that are written for an object besides its kind
+// and its edges; nil if there are none.
 func traitsOf(obj trackable.Trackable) *Traits {
 	switch x := obj.(type) {
 	case trackable.VariableLike:
@@ -479,7 +481,7 @@ func (s *saver) saveables(o *pb.SavedObject, all map[string]SaveableFunctions) e
 	return nil
 }
 
-// describe fills in what depends on the node's kind.
+// describe fills in the fields that depend on the node's kind.
 func (s *saver) describe(o *pb.SavedObject, n *trackable.GraphNode, id int) error {
 	switch kindOf(n.Object) {
 	case VariableObject:
@@ -493,7 +495,7 @@ func (s *saver) describe(o *pb.SavedObject, n *trackable.GraphNode, id int) erro
 	case BareFunction:
 		return s.describeBare(o, n.Object)
 	case ConstantObject:
-		o.Which, o.Constant = pb.SavedObjectConstant, &pb.SavedConstant{} // the graph gives it a name
+		o.Which, o.Constant = pb.SavedObjectConstant, &pb.SavedConstant{} // buildMain sets its name
 	case CapturedTensor:
 		t := n.Object.(*TrackableTensor)
 		o.Which, o.CapturedTensor = pb.SavedObjectCapturedTensor, &pb.CapturedTensor{Name: t.Name, ConcreteFunction: s.lib.NameOf(t.Function)}

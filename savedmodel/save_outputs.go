@@ -88,8 +88,8 @@ func resultName(fn *graph.Function, name string) string {
 
 // outputInfo describes an output of a signature's call in the main graph.
 func (m *mainGraph) outputInfo(w signatureWrapper, out signatureOutput, call *graph.Node) (*pb.TensorInfo, error) {
-	// The body of a loaded function says little of shapes. Its structure says more, and
-	// the signature that was read may say still more.
+	// The body of a loaded function has few shapes. Its structure has more, and
+	// the signature that was read may have still more.
 	said := w.function.shapes
 	var flat []graph.Flat
 	if out.structure != nil {

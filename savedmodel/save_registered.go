@@ -19,21 +19,23 @@ import (
 // TracedSaver is met by registered savers whose work is ops, as a function.Saver's:
 // [checkpoint.Saver].Traced.
 type TracedSaver interface {
-	// TraceSave returns the function that takes a prefix, writes the objects with SaveV2
-	// and returns the prefixes of what it wrote.
+	// TraceSave returns a function that accepts a prefix, writes the objects
+	// with SaveV2 and returns the prefixes of the files.
 	TraceSave(ctx context.Context, objects checkpoint.Objects) (*graph.Concrete, error)
-	// TraceRestore returns the function that takes the prefix of a checkpoint and
-	// restores the objects from what RestoreV2 reads.
+	// TraceRestore returns a function that accepts the prefix of a checkpoint
+	// and restores the objects from the results of RestoreV2.
 	TraceRestore(ctx context.Context, objects checkpoint.Objects) (*graph.Concrete, error)
 }
 
-// registeredValues are what registered savers save of the objects of a model.
+// registeredValues are the values that registered savers save for the objects
+// of a model.
 //
-// A SavedModel's checkpoint can't hold the files that a saver writes: a loader without
-// that saver would leave the objects without values. So each tensor that a saver writes
-// becomes an attribute of one of its objects, and the saver's ops two functions of that
-// object: one that returns the tensors and one that takes them. All of TensorFlow's
-// loaders, and the model's own ops, save and restore the objects by these.
+// A SavedModel's checkpoint can't hold the files that a saver writes: a loader
+// without that saver would leave the objects without values. So each tensor
+// that a saver writes becomes an attribute of one of its objects. The saver's
+// ops become two functions of that object: one that returns the tensors and one
+// that accepts them. All of TensorFlow's loaders, and the model's own ops, save
+// and restore the objects by these.
 type registeredValues struct {
 	covered    map[any]bool                         // objects that a saver is in charge of, by identity
 	attributes map[any][]trackable.Attribute        // of their owners
@@ -70,7 +72,7 @@ func (s *saver) findRegistered() error {
 	return nil
 }
 
-// addRegistered adds what a saver saves of its objects.
+// addRegistered adds the values that a saver saves for its objects.
 func (s *saver) addRegistered(name string, x checkpoint.Saver, list []checkpoint.Object) error {
 	traced, ok := x.Traced.(TracedSaver)
 	if !ok {
@@ -205,8 +207,8 @@ type restoredGroup struct {
 	effects []*graph.Node
 }
 
-// restoredBy returns what the RestoreV2 ops of a function read, in groups that don't
-// depend on each other.
+// restoredBy returns the tensors that the RestoreV2 ops of a function read, in
+// groups that don't depend on each other.
 func restoredBy(c *graph.Concrete) ([]restoredGroup, error) {
 	type read struct {
 		key string
@@ -308,7 +310,7 @@ func ownerOf(key string, list []checkpoint.Object) (trackable.Trackable, string)
 	return best, rest
 }
 
-// captureArgs returns the arguments of a function that stand for its captures.
+// captureArgs returns the arguments of a function that are its captures.
 func captureArgs(c *graph.Concrete) []graph.Output {
 	var out []graph.Output
 	for _, a := range c.Function.Args[c.NumArgs():] {
@@ -382,7 +384,7 @@ func saveablesFor(save, restore *graph.Concrete, sources map[string]graph.Output
 		return none, err
 	}
 	back.Name = restore.Function.Name + "_tensors"
-	// TensorFlow's savers wait for what the function returns.
+	// TensorFlow's savers wait for the function's results.
 	zero := &graph.Node{Op: "Const", Name: back.Graph.UniqueName("restored/Const"), Attrs: graph.Attrs{graph.Tensor("value", tensor.Scalar[int32](0)), graph.Type("dtype", tensor.Int32)}}
 	done := &graph.Node{Op: "Identity", Name: back.Graph.UniqueName("restored/Identity"), In: []graph.Output{zero.Output(0)}}
 	for _, c := range back.Control {

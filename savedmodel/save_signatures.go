@@ -66,7 +66,7 @@ const defaultSaveSignature = "_default_save_signature"
 // signature. A function that can't be a signature is saved all the same.
 func (s *saver) addDefaultSignature() error {
 	if _, loaded := s.root.(*TrackableObject); loaded {
-		return nil // the file says that it has none
+		return nil // the file has none
 	}
 	edges, err := s.ownEdges(s.root)
 	if err != nil {
@@ -201,14 +201,14 @@ func isWrapper(c *graph.Concrete) bool {
 	return c.Out != nil && c.Out.Kind == graph.DictStructure && !slices.ContainsFunc(c.Out.Elems, func(e *graph.Structure) bool { return !isOutput(e) })
 }
 
-// isOutput reports whether a signature can return what a structure describes.
+// isOutput reports whether a signature can return a value of a structure.
 func isOutput(s *graph.Structure) bool {
 	return s.Kind == graph.TensorStructure || s.Kind == graph.CompositeStructure
 }
 
-// inputKeys returns the names of a trace's arguments as inputs of a signature, in the
-// order of the arguments. Servers know plain tensors only, so the tensors of a composite
-// are inputs of their own, under the names that they have in the function.
+// inputKeys returns the names of a trace's arguments as inputs of a signature,
+// in the order of the arguments. Servers know plain tensors only, so each
+// tensor of a composite is an input, with its name in the function.
 func inputKeys(c *graph.Concrete) ([]string, error) {
 	var keys []string
 	args := c.Function.Args[:c.NumArgs()]
@@ -317,7 +317,7 @@ func wrap(name string, c *graph.Concrete, inputs []string, outputs []signatureOu
 				return nil, err
 			}
 			if len(results) == len(call.Out) && !call.Out[i].Shape.HasRank() {
-				call.Out[i].Shape = results[i].Fact.Shape // the body of a loaded function says little of shapes
+				call.Out[i].Shape = results[i].Fact.Shape // the body of a loaded function has few shapes
 			}
 			n.Out[0].Shape = call.Out[i].Shape
 			if err := fn.Graph.Add(n); err != nil {

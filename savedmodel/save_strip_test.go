@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// strippedNode is what a debug stripper changes of a node.
+// strippedNode contains the fields of a node that a debug stripper changes.
 type strippedNode struct {
 	Op     string
 	Inputs []string

@@ -156,7 +156,7 @@ func (s *saver) tags() []string {
 	return tags
 }
 
-// aliases adds the names that programs give to functions.
+// aliases adds the names that programs chose for functions.
 func (s *saver) aliases(p *pb.MetaInfoDef) error {
 	for _, alias := range sortedKeys(s.opts.Aliases) {
 		f := s.opts.Aliases[alias]
@@ -213,7 +213,7 @@ func (s *saver) usedOps(g *pb.GraphDef) (*pb.OpList, error) {
 	return list, nil
 }
 
-// report tells the log what is saved.
+// report logs the saved objects.
 func (s *saver) report(nodes []*pb.SavedObject) {
 	if s.opts.Log == nil {
 		return
@@ -272,15 +272,17 @@ func tracesOf(obj any) []*graph.Concrete {
 
 // write writes the model's files into the folder called name of dir.
 //
-// The files of a model refer to each other by fixed names, so a model that exists can't
-// be replaced file by file. A new folder gets the graph's file last, under a temporary
-// name until it is whole: without it the folder is no model. A folder that holds a model
-// is exchanged as a whole for one beside it.
+// The files of a model refer to each other by fixed names, so a model that
+// exists can't be replaced file by file. The graph's file comes last, under a
+// temporary name until it is whole: without it the folder is no model. If the
+// folder contains a model, the files go to a new folder in the same parent, and
+// then the two folders are exchanged.
 func (s *saver) write(ctx context.Context, dir vfs.Dir, name string) error {
 	return replaceModel(dir, name, func(into string) error { return s.writeFiles(ctx, dir, into) })
 }
 
-// replaceModel makes the folder called name of dir what write puts into a folder.
+// replaceModel calls write with a folder and then makes it the folder called
+// name of dir.
 func replaceModel(dir vfs.Dir, name string, write func(into string) error) (err error) {
 	name = path.Clean(name)
 	if !fs.ValidPath(name) {
@@ -319,7 +321,7 @@ func replaceModel(dir vfs.Dir, name string, write func(into string) error) (err 
 	if err := swap.ExchangeFolders(into, name); err != nil {
 		return &SaveError{Err: err}
 	}
-	// The new model stands under the name; what is left is the old one.
+	// The new model has the name now; into is the old one.
 	return errors.Join(dir.Sync(), removeAll(dir, into))
 }
 
@@ -403,8 +405,8 @@ func publishGraphs(ctx context.Context, dir vfs.Dir, into string, m *pb.SavedMod
 // modelFiles are the names that a model's folder may hold.
 var modelFiles = []string{GraphFile, GraphFile + ".tmp", ChunkedGraphFile, ChunkedGraphFile + ".tmp", TextGraphFile, FingerprintFile, "variables", AssetsDir, "debug", "keras_metadata.pb", "assets.extra"}
 
-// existing reports whether a folder holds files that a save has to replace: a model, or
-// what a broken save left. Other files are an error.
+// existing reports whether a folder contains files that a save has to replace:
+// a model, or the rest of a failed save. Other files are an error.
 func existing(dir vfs.Dir, name string) (bool, error) {
 	entries, err := fs.ReadDir(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -434,7 +436,7 @@ func copyAsset(ctx context.Context, dir vfs.Dir, name string, a *TrackableAsset)
 	return copyTo(ctx, dir, name, in)
 }
 
-// copyTo writes a file with what a reader has, and makes it durable.
+// copyTo writes the contents of a reader to a file and makes it durable.
 func copyTo(ctx context.Context, dir vfs.Dir, name string, in io.Reader) error {
 	out, err := dir.Create(name)
 	if err != nil {

@@ -41,8 +41,8 @@ func (z *Serializer) classes() *Classes {
 	return z.Classes
 }
 
-// Save does what the function [Save] does. An object of a class is saved as the class
-// says: its identifier, version, metadata and children.
+// Save is like the function [Save]. For an object of a class, the class decides
+// the identifier, version, metadata and children.
 func (z *Serializer) Save(ctx context.Context, root trackable.Trackable, dir string, opts *SaveOptions) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func (z *Serializer) Save(ctx context.Context, root trackable.Trackable, dir str
 	return z.SaveFS(ctx, root, vfs.OSDir(filepath.Dir(abs)), filepath.ToSlash(filepath.Base(abs)), opts)
 }
 
-// SaveFS does what [Serializer.Save] does, in the folder called name of dir.
+// SaveFS is like [Serializer.Save], for the folder called name of dir.
 func (z *Serializer) SaveFS(ctx context.Context, root trackable.Trackable, dir vfs.Dir, name string, opts *SaveOptions) error {
 	if opts == nil {
 		opts = new(SaveOptions)
@@ -63,7 +63,7 @@ func (z *Serializer) SaveFS(ctx context.Context, root trackable.Trackable, dir v
 	return s.write(ctx, dir, name)
 }
 
-// Load does what [Restore] does, with the serializer's classes, and returns the root.
+// Load is like [Restore], with the serializer's classes, and returns the root.
 func (z *Serializer) Load(ctx context.Context, fsys fs.FS, opts *RestoreOptions) (*Restored, error) {
 	o := RestoreOptions{}
 	if opts != nil {
@@ -73,8 +73,8 @@ func (z *Serializer) Load(ctx context.Context, fsys fs.FS, opts *RestoreOptions)
 	return Restore(ctx, fsys, &o)
 }
 
-// Serialize returns what a save writes for an object: what its class says, or the edges
-// that it has. It lists all present dependencies, for a class that changes them.
+// Serialize returns the data that a save writes for an object: its class's, or
+// its edges. It lists all present dependencies, for a class that changes them.
 func (z *Serializer) Serialize(ctx context.Context, obj trackable.Trackable) (*SaveSpec, error) {
 	sc := &SaveContext{ctx: ctx, opts: new(SaveOptions), cache: map[any]any{}}
 	if x := z.classes().of(obj, z.packages()); x != nil {

@@ -63,7 +63,7 @@ func loadCustom(ctx context.Context, spec *savedmodel.LoadSpec) (*Custom, error)
 	}
 	c := NewCustom(m.Name)
 	switch spec.Version {
-	case 1: // kept its variables in a list "vars"; say so, and its values land in c
+	case 1: // version 1 had its variables in a list "vars": SetCheckpoint assigns their values to c's
 		return c, spec.SetCheckpoint(&struct{ Vars []*trackable.Variable }{[]*trackable.Variable{c.Var1, c.Var2}})
 	case 2:
 		var err error

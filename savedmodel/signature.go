@@ -17,7 +17,7 @@ import (
 type SignatureDef struct {
 	// Name is the signature's name, "serving_default".
 	Name string
-	// Method says what kind of call it is, "tensorflow/serving/predict".
+	// Method is the kind of the call, "tensorflow/serving/predict".
 	Method string
 	// Inputs and Outputs are in the order of their names.
 	Inputs, Outputs []TensorInfo
@@ -31,11 +31,11 @@ type TensorInfo struct {
 	Tensor string
 	// DType is the element type.
 	DType tensor.DType
-	// Shape is what is known of the shape.
+	// Shape is the shape, as far as it is known.
 	Shape graph.PartialShape
-	// Default is the value of an input that the caller leaves out; nil where it
-	// must be given. It is the one that the file tells or the constant of a
-	// PlaceholderWithDefault, as in sessions of TensorFlow.
+	// Default is the value of an input that the caller leaves out; nil if it is
+	// required. It is the file's, or the constant of a PlaceholderWithDefault,
+	// as in sessions of TensorFlow.
 	Default *tensor.Tensor
 	// Parts are the tensors of a composite, such as a sparse or a ragged tensor;
 	// nil for a plain tensor. Each has a name that begins with the composite's:

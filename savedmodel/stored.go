@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Stored returns where the checkpoint holds each variable of the graph of
-// objects: its key, type, shape and size. No value is read. Variables without a
-// value in the checkpoint are left out; without a checkpoint the map is empty.
+// Stored returns the checkpoint's entry for each variable of the object graph:
+// its key, type, shape and size. No value is read. Variables without a value in
+// the checkpoint are left out; without a checkpoint the map is empty.
 func (g *MetaGraph) Stored(ctx context.Context) (map[*Object]bundle.Entry, error) {
 	out := map[*Object]bundle.Entry{}
 	if len(g.Objects) == 0 {

@@ -61,7 +61,7 @@ func saves(f FunctionNode) (*graph.Concrete, error) {
 	return save, nil
 }
 
-// export returns what the function that saves an attribute returns.
+// export returns the results of the function that saves an attribute.
 func export(ctx context.Context, run graph.Runner, f FunctionNode) ([]part, error) {
 	save, err := saves(f)
 	if err != nil {
@@ -83,7 +83,8 @@ func export(ctx context.Context, run graph.Runner, f FunctionNode) ([]part, erro
 }
 
 // suffixes returns the names of the tensors that the function saves, after the
-// checkpoint's key. Nothing is computed but these: what it saves may have no value yet.
+// checkpoint's key. It computes nothing else: the saved variables may have no
+// value yet.
 func suffixes(ctx context.Context, run graph.Runner, f FunctionNode) ([]string, error) {
 	save, err := saves(f)
 	if err != nil {
@@ -134,7 +135,7 @@ func text(t *tensor.Tensor) string {
 	return t.Strings()[0]
 }
 
-// fill gives the values to the functions that restore them.
+// fill calls the functions that restore the values.
 func (v *storedValues) fill(ctx context.Context, run graph.Runner) error {
 	for _, a := range v.attributes {
 		pair, ok := v.saveables[a.Name]

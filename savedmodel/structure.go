@@ -10,8 +10,8 @@ import (
 // maxStructure is how deep the values of calls may nest.
 const maxStructure = 64
 
-// maxConstants is what the constants may take, in bytes, that stand in the structures
-// and the defaults of one MetaGraph.
+// maxConstants limits the size of the constants in the structures and the
+// defaults of one MetaGraph, in bytes.
 const maxConstants = 64 << 20
 
 // isSequence reports whether a structure is a list or a tuple.

@@ -443,7 +443,8 @@ func TestSlotVariablesAreSavedAgain(t *testing.T) {
 			}
 		}
 	}
-	// The step goes on from the slot: v is 1, 2 - 0.2, 0.4 - (0.9*0.2 + 0.2*0.8, …).
+	// The step uses the restored slot: v is 1, 2 - 0.2, 0.4 - (0.9*0.2 +
+	// 0.2*0.8, …).
 	model, err := run.Load(t.Context(), again, &run.LoadOptions{Kernels: kernel.All()})
 	if err != nil {
 		t.Fatal(err)

@@ -67,8 +67,8 @@ func (l *edgeList) Remove(name string) bool {
 	return i >= 0
 }
 
-// Rename gives an edge another name. It is an error if there is no edge of the old name,
-// or one of the new.
+// Rename changes the name of an edge. It is an error if there is no edge of the
+// old name, or one of the new.
 func (l *edgeList) Rename(from, to string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,12 +83,12 @@ func (l *edgeList) Rename(from, to string) error {
 	return nil
 }
 
-// TrackableObject is an object of a loaded model whose class no program has registered:
-// its edges, and what the file says of it. A program may change both before it saves the
-// model again. Variables and functions below it work.
+// TrackableObject is an object of a loaded model whose class no program has
+// registered, with its edges and the file's other data. A program may change
+// both before it saves the model again. Variables and functions below it work.
 type TrackableObject struct {
-	// Traits are what is written for the object: identifier, version, metadata,
-	// registered name.
+	// Traits are the data that a save writes for the object: identifier,
+	// version, metadata, registered name.
 	Traits *Traits
 
 	edgeList
@@ -97,8 +97,9 @@ type TrackableObject struct {
 	covers []*trackable.Variable // variables whose values only these functions save and restore
 }
 
-// SerializeToTensors returns the object's values: what its functions return if they have
-// restored variables, else those of the model's checkpoint.
+// SerializeToTensors returns the object's values. They are the results of its
+// functions if these have restored variables, else those of the model's
+// checkpoint.
 func (o *TrackableObject) SerializeToTensors() ([]trackable.Attribute, error) {
 	if o.run == nil {
 		return o.storedValues.SerializeToTensors()
@@ -132,7 +133,7 @@ func generic(obj trackable.Trackable) *TrackableObject {
 	return nil
 }
 
-// NewObject returns an object with edges, of the class that TensorFlow gives to modules.
+// NewObject returns an object with edges, of TensorFlow's class for modules.
 func NewObject(edges ...trackable.Edge) *TrackableObject {
 	return &TrackableObject{
 		Traits:   &Traits{Identifier: "_generic_user_object", Version: 1, MinConsumer: 1},
@@ -140,13 +141,13 @@ func NewObject(edges ...trackable.Edge) *TrackableObject {
 	}
 }
 
-// SavedTraits returns what is written for the object.
+// SavedTraits returns the data that a save writes for the object.
 func (o *TrackableObject) SavedTraits() *Traits { return o.Traits }
 
 // TrackableResource is a table or another resource of a loaded model. Its edges lead to
 // the functions that make it, fill it and end it.
 type TrackableResource struct {
-	// Traits are what is written for the object.
+	// Traits are the data that a save writes for the object.
 	Traits *Traits
 
 	edgeList
@@ -155,10 +156,11 @@ type TrackableResource struct {
 	live   liveResource
 }
 
-// SavedTraits returns what is written for the object.
+// SavedTraits returns the data that a save writes for the object.
 func (r *TrackableResource) SavedTraits() *Traits { return r.Traits }
 
-// CapturedResource returns the handle's object; nil if the resource itself stands for it.
+// CapturedResource returns the handle's object; nil if the resource itself is
+// the handle's object.
 func (r *TrackableResource) CapturedResource() any { return r.handle }
 
 // ResourceDevice returns the device that the resource asks for; "" for any.
@@ -167,9 +169,9 @@ func (r *TrackableResource) ResourceDevice() string { return r.Traits.Device }
 // TrackableFunction is a function of a loaded model, with its traces. function.Apply calls
 // a trace in model code; package run calls the function by its Python arguments.
 type TrackableFunction struct {
-	// Traits are what is written for the object.
+	// Traits are the data that a save writes for the object.
 	Traits *Traits
-	// Parameters are those of the Python function; nil if the file says nothing.
+	// Parameters are those of the Python function; nil if the file lacks them.
 	Parameters *Parameters
 
 	edgeList
@@ -182,7 +184,7 @@ func (f *TrackableFunction) NotTracked() {}
 // SavedModelOnly makes functions nodes of the object graph of a SavedModel.
 func (f *TrackableFunction) SavedModelOnly() {}
 
-// SavedTraits returns what is written for the object.
+// SavedTraits returns the data that a save writes for the object.
 func (f *TrackableFunction) SavedTraits() *Traits { return f.Traits }
 
 // Traces returns the function's traces in the order of the file.
@@ -191,6 +193,6 @@ func (f *TrackableFunction) Traces() []*graph.Concrete { return slices.Clone(f.t
 // SetTraces replaces the function's traces.
 func (f *TrackableFunction) SetTraces(traces ...*graph.Concrete) { f.traces = slices.Clone(traces) }
 
-// FunctionParameters returns the parameters of the Python function; nil if the file says
-// nothing.
+// FunctionParameters returns the parameters of the Python function; nil if the
+// file lacks them.
 func (f *TrackableFunction) FunctionParameters() *Parameters { return f.Parameters }

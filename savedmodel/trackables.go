@@ -47,9 +47,11 @@ type ResourceNode interface {
 	ResourceDevice() string
 }
 
-// TraitsHolder is met by objects of which a file says more than its kind and its edges.
+// TraitsHolder is an object for which a save writes more than its kind and its
+// edges.
 type TraitsHolder interface {
-	// SavedTraits returns what is written for the object; nil for nothing.
+	// SavedTraits returns the data that a save writes for the object; nil if
+	// there is none.
 	SavedTraits() *Traits
 }
 
@@ -80,7 +82,8 @@ type TrackableAsset struct {
 	traits *Traits // of a file
 }
 
-// SavedTraits returns what the file says of an asset that was loaded; nil for others.
+// SavedTraits returns the file's data of an asset that was loaded; nil for
+// others.
 func (a *TrackableAsset) SavedTraits() *Traits { return a.traits }
 
 // NewAsset returns the asset that is the operating system's file at path.
@@ -140,7 +143,8 @@ type TrackableConstant struct {
 	traits *Traits // of a file
 }
 
-// SavedTraits returns what the file says of a constant that was loaded; nil for others.
+// SavedTraits returns the file's data of a constant that was loaded; nil for
+// others.
 func (c *TrackableConstant) SavedTraits() *Traits { return c.traits }
 
 // NotTracked keeps constants out of the object graph of a checkpoint.
@@ -160,8 +164,8 @@ type TrackableTensor struct {
 	traits *Traits // of a file
 }
 
-// SavedTraits returns what the file says of a captured tensor that was loaded; nil for
-// others.
+// SavedTraits returns the file's data of a captured tensor that was loaded; nil
+// for others.
 func (t *TrackableTensor) SavedTraits() *Traits { return t.traits }
 
 // NotTracked keeps such tensors out of the object graph of a checkpoint.
@@ -178,15 +182,17 @@ type TrackableBareFunction struct {
 	// place.
 	Keywords   []string
 	Positional int
-	// Parameters are the parameters of the Python function; nil if a file says nothing.
+	// Parameters are the parameters of the Python function; nil if a file lacks
+	// them.
 	Parameters *Parameters
 
 	edges  []trackable.Edge              // of a file: constants that the trace captures
 	traits *Traits                       // of a file
-	shapes map[string]graph.PartialShape // of a signature's outputs, as its file tells of them
+	shapes map[string]graph.PartialShape // of a signature's outputs, from its file
 }
 
-// SavedTraits returns what the file says of a function that was loaded; nil for others.
+// SavedTraits returns the file's data of a function that was loaded; nil for
+// others.
 func (f *TrackableBareFunction) SavedTraits() *Traits { return f.traits }
 
 // NotTracked keeps such functions out of the object graph of a checkpoint.

@@ -70,7 +70,7 @@ func (g *MetaGraph) foreign() (*foreign, error) {
 	return out, p.Err
 }
 
-// check refuses what no object can keep.
+// check returns an error for unknown fields outside of objects, because no object can keep them.
 func (f *foreign) check() error {
 	if f.graph {
 		return &SaveError{Path: "the graph of objects", Err: ErrUnknownFields}
@@ -172,8 +172,8 @@ func hasUnknown(v reflect.Value, depth int) bool {
 	return false
 }
 
-// keepUnknown gives an object's message the unknown fields of the one in the file. Those
-// of edges and functions that a program has removed go with these.
+// keepUnknown copies the unknown fields of an object's message in the file to a new one. If the program has removed an edge
+// or a function, its unknown fields are dropped.
 func keepUnknown(to, from *pb.SavedObject) error {
 	if to.Which != from.Which {
 		return ErrUnknownFields
@@ -210,7 +210,7 @@ func graft(to, from reflect.Value, depth int) error {
 				return err
 			}
 		case f.Name == "ExperimentalDistributedVariableComponents": // taken over as they are
-		case f.Name == "Dependencies" && b.Len() > a.Len(): // those of functions follow from what they capture
+		case f.Name == "Dependencies" && b.Len() > a.Len(): // the dependencies of functions are their captures
 			return ErrUnknownFields
 		case b.Kind() == reflect.Slice:
 			if err := graftList(a, b, depth+1); err != nil {
@@ -268,8 +268,8 @@ func graftList(to, from reflect.Value, depth int) error {
 	return nil
 }
 
-// removable reports whether a program may have removed an element of a list: an edge, a
-// signature, a pair of functions. All that is said of it goes with it.
+// removable reports whether a program may have removed an element of a list: an edge, a signature, a pair of functions. Its
+// unknown fields are dropped with it.
 func removable(v reflect.Value) bool {
 	switch v.Interface().(type) {
 	case *pb.ObjectReference, *pb.SaveableObjectEntry, *pb.SignatureDefEntry, *pb.AssetFileDef:

@@ -9,10 +9,11 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// keepOuter copies to a new model's file the unknown fields that the MetaGraph has outside of
-// its objects: those of signatures, tensors' descriptions, assets and the like. What the
-// new file has no place for is an error, such as fields of nodes of the main graph, which is
-// made anew. A program that edits the model may have removed functions.
+// keepOuter copies to a new model's file the unknown fields that the MetaGraph
+// has outside of its objects, such as those of signatures, tensors'
+// descriptions and assets. It is an error if the new file has no place for
+// them, as for those of nodes of the main graph, which is made anew. A program
+// that edits the model may have removed functions.
 func (g *MetaGraph) keepOuter(to *pb.SavedModel, edited bool) error {
 	to.Unknown = g.model.unknown
 	meta, def := to.MetaGraphs[0], new(pb.GraphDef)
@@ -123,7 +124,7 @@ func (g *MetaGraph) unknownInGraph(def *pb.GraphDef, edited bool) (unknownFields
 			return nil, err
 		}
 		had.message(reflect.ValueOf(&l), 0)
-		if l.Unknown != nil { // what else it has follows from the functions
+		if l.Unknown != nil { // its other fields are made from the functions
 			def.Library = &pb.FunctionDefLibrary{Unknown: l.Unknown}
 		}
 	}

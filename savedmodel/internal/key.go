@@ -1,5 +1,5 @@
-// Package internal holds the key to what package savedmodel shows to packages below it
-// and to no others.
+// Package internal contains the key to the functions of package savedmodel that
+// only packages below it may call.
 package internal
 
 // NotForPublicUse is the type of the key.
