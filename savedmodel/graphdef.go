@@ -38,7 +38,7 @@ func ReadGraphDef(ctx context.Context, fsys fs.FS, name string, opts *ReadOption
 	return m, nil
 }
 
-// UnmarshalGraphDefText is like [ReadGraphDef], for the contents of a text
+// UnmarshalGraphDefText decodes like [ReadGraphDef], for the contents of a text
 // file.
 func UnmarshalGraphDefText(b []byte, opts *ReadOptions) (*SavedModel, error) {
 	const name = "graph.pbtxt"

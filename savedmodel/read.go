@@ -169,7 +169,7 @@ func Unmarshal(b []byte, opts *ReadOptions) (*SavedModel, error) {
 	return Read(context.Background(), oneFile{GraphFile, b}, opts)
 }
 
-// UnmarshalText is like [Unmarshal], for the contents of a [TextGraphFile].
+// UnmarshalText decodes like [Unmarshal], for the contents of a [TextGraphFile].
 func UnmarshalText(b []byte, opts *ReadOptions) (*SavedModel, error) {
 	return Read(context.Background(), oneFile{TextGraphFile, b}, opts)
 }

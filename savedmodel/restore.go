@@ -112,7 +112,7 @@ func Restore(ctx context.Context, fsys fs.FS, opts *RestoreOptions) (*Restored, 
 	return g.Restore(ctx, opts)
 }
 
-// Restore is like the function [Restore], for one MetaGraph.
+// Restore works like the function [Restore], for one MetaGraph.
 func (g *MetaGraph) Restore(ctx context.Context, opts *RestoreOptions) (*Restored, error) {
 	if opts == nil {
 		opts = new(RestoreOptions)

@@ -41,7 +41,7 @@ func (z *Serializer) classes() *Classes {
 	return z.Classes
 }
 
-// Save is like the function [Save]. For an object of a class, the class decides
+// Save saves like the function [Save]. For an object of a class, the class decides
 // the identifier, version, metadata and children.
 func (z *Serializer) Save(ctx context.Context, root trackable.Trackable, dir string, opts *SaveOptions) error {
 	abs, err := filepath.Abs(dir)
@@ -51,7 +51,7 @@ func (z *Serializer) Save(ctx context.Context, root trackable.Trackable, dir str
 	return z.SaveFS(ctx, root, vfs.OSDir(filepath.Dir(abs)), filepath.ToSlash(filepath.Base(abs)), opts)
 }
 
-// SaveFS is like [Serializer.Save], for the folder called name of dir.
+// SaveFS saves like [Serializer.Save], for the folder called name of dir.
 func (z *Serializer) SaveFS(ctx context.Context, root trackable.Trackable, dir vfs.Dir, name string, opts *SaveOptions) error {
 	if opts == nil {
 		opts = new(SaveOptions)
@@ -63,7 +63,7 @@ func (z *Serializer) SaveFS(ctx context.Context, root trackable.Trackable, dir v
 	return s.write(ctx, dir, name)
 }
 
-// Load is like [Restore], with the serializer's classes, and returns the root.
+// Load restores like [Restore], with the serializer's classes, and returns the root.
 func (z *Serializer) Load(ctx context.Context, fsys fs.FS, opts *RestoreOptions) (*Restored, error) {
 	o := RestoreOptions{}
 	if opts != nil {
