@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// AttrKind says what an [Attr] holds.
+// AttrKind is the kind of the value of an [Attr].
 type AttrKind uint8
 
 // The kinds of attributes, those of TensorFlow's AttrValue.
@@ -33,8 +33,8 @@ const (
 	AttrShapes
 	AttrTensors
 	AttrFuncs
-	// AttrPlaceholder is the name of an attribute of the function that the node
-	// stands in, whose value each call of the function gives.
+	// AttrPlaceholder is the name of an attribute of the surrounding function.
+	// Each call of the function sets its value.
 	AttrPlaceholder
 )
 
@@ -62,8 +62,8 @@ func ParseAttrKind(s string) (AttrKind, bool) {
 // IsList reports whether the kind is a list.
 func (k AttrKind) IsList() bool { return k >= AttrInts && k <= AttrFuncs }
 
-// Elem returns the kind of a list's elements; the kind itself where it is no
-// list.
+// Elem returns the kind of a list's elements. The kind of a single value
+// returns itself.
 func (k AttrKind) Elem() AttrKind {
 	switch k {
 	case AttrInts, AttrFloats, AttrBools:
@@ -83,17 +83,17 @@ type Attr struct {
 	num  uint64
 	str  string
 	list any
-	src  *pb.AttrValue // as a file has it, where the value doesn't tell it all
+	src  *pb.AttrValue // the value in the file, if the fields above don't contain all of it
 }
 
-// Callee is a function as an attribute names it: the function itself where it
-// is known, and the attributes that the call gives it. Names exist at the edge
-// of files only.
+// Callee is a function that an attribute names: the function itself, if it is
+// known, and the attributes of the call. Only files refer to functions by name.
 type Callee struct {
-	// Function is the function; nil where only the name is known, of a function
-	// that the library doesn't have.
+	// Function is the function. It is nil if the library has no function called
+	// Name.
 	Function *Function
-	// Name is the function's name, or that of an op that stands for a function.
+	// Name is the name of the function, or of an op whose computation is a
+	// function.
 	Name string
 	// Attrs are the values of the function's own attributes.
 	Attrs Attrs
@@ -147,9 +147,9 @@ func Func(name string, f *Function) Attr { return Call(name, Callee{Function: f}
 // Call returns a function attribute with attributes for the function.
 func Call(name string, c Callee) Attr { return Attr{Name: name, Kind: AttrFunc, list: c} }
 
-// FunctionName returns a string attribute that is a function's name, as
-// forward_function_name is: the function may get another name where it is
-// written.
+// FunctionName returns a string attribute whose value is a function's name,
+// such as forward_function_name. The name follows the function: a writer may
+// rename it.
 func FunctionName(name string, f *Function) Attr {
 	return Attr{Name: name, Kind: AttrString, list: Callee{Function: f}}
 }
@@ -315,9 +315,9 @@ func (a Attr) String() string {
 	return fmt.Sprintf("%s=%v", a.Name, a.Value())
 }
 
-// Attrs are an op's attributes. Those that follow from the inputs (T, N, Tidx
-// and the like) may be left out where an op is emitted: [OpDef.Bind] adds them.
-// A list is treated as immutable once an op has been given it.
+// Attrs are an op's attributes. Attributes that follow from the inputs, such as
+// T, N and Tidx, may be left out when an op is emitted: [OpDef.Bind] adds them.
+// A list must not be changed after an op has received it.
 type Attrs []Attr
 
 // Lookup returns the attribute called name, and whether there is one.
@@ -369,7 +369,7 @@ func (as Attrs) Without(names ...string) Attrs {
 	return out
 }
 
-// Int returns the integer called name, or def where there is none.
+// Int returns the integer called name, or def if there is none.
 func (as Attrs) Int(name string, def int64) int64 {
 	if a, ok := as.find(name, AttrInt); ok {
 		return int64(a.num)
@@ -377,7 +377,7 @@ func (as Attrs) Int(name string, def int64) int64 {
 	return def
 }
 
-// Float returns the float called name, or def where there is none.
+// Float returns the float called name, or def if there is none.
 func (as Attrs) Float(name string, def float64) float64 {
 	if a, ok := as.find(name, AttrFloat); ok {
 		return math.Float64frombits(a.num)
@@ -385,13 +385,13 @@ func (as Attrs) Float(name string, def float64) float64 {
 	return def
 }
 
-// Bool returns the boolean called name; false where there is none.
+// Bool returns the boolean called name, or false if there is none.
 func (as Attrs) Bool(name string) bool {
 	a, ok := as.find(name, AttrBool)
 	return ok && a.num != 0
 }
 
-// String returns the string called name, or def where there is none.
+// String returns the string called name, or def if there is none.
 func (as Attrs) String(name, def string) string {
 	if a, ok := as.find(name, AttrString); ok {
 		return a.text()
@@ -399,7 +399,7 @@ func (as Attrs) String(name, def string) string {
 	return def
 }
 
-// Type returns the element type called name, or def where there is none.
+// Type returns the element type called name, or def if there is none.
 func (as Attrs) Type(name string, def tensor.DType) tensor.DType {
 	if a, ok := as.find(name, AttrType); ok {
 		return tensor.DType(a.num)
@@ -469,8 +469,8 @@ func listOf[T any](as Attrs, name string, kind AttrKind) []T {
 	return nil
 }
 
-// Describe returns a readable list, "transpose_a=true axis=1"; empty where
-// there are none.
+// Describe returns a readable list, "transpose_a=true axis=1", or "" for an
+// empty list.
 func (as Attrs) Describe() string {
 	var b strings.Builder
 	for i, a := range as {

@@ -14,9 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestNodesWithOtherAttributesAreJudgedAsTensorFlowJudges: nodes of many ops that have
-// an attribute of another kind or value, or none, are read and bound where TensorFlow's importer takes them,
-// and refused where it refuses them.
+// TestNodesWithOtherAttributesAreJudgedAsTensorFlowJudges reads and binds nodes of many ops that have an attribute of
+// another kind or value, or none. They are accepted if TensorFlow's importer accepts them, and refused if it refuses them.
 func TestNodesWithOtherAttributesAreJudgedAsTensorFlowJudges(t *testing.T) {
 	refused, taken := 0, 0
 	for rows := json.NewDecoder(bytes.NewReader(packed.Read(t, "testdata/tf2.21/attrs.jsonl.gz"))); ; {

@@ -9,24 +9,25 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// BindError says that attributes or inputs don't fit an op's definition.
+// BindError reports attributes or inputs that don't fit an op's definition.
 type BindError struct {
 	Op     string // the op
-	Reason string // what is wrong
+	Reason string // the cause
 }
 
 // Error returns the reason, under the op's name.
 func (e *BindError) Error() string { return e.Op + ": " + e.Reason }
 
-// Bind completes the attributes of a call of the op: those that follow from the
-// inputs are inferred, those that were left out get their defaults. It returns
-// them in the order of the definition, those that begin with an underscore
-// after them, and a fact an output with its element type. in are what is known
-// of the inputs, of which the element types are looked at.
+// Bind completes the attributes of a call of the op. It infers attributes that
+// follow from the inputs and sets defaults for those that were left out. The
+// result is in the order of the definition, followed by the attributes that
+// begin with an underscore. The second result has one fact per output with its
+// element type. in are the facts of the inputs; only their element types are
+// used.
 //
-// A wrong number or type of inputs, an attribute of the wrong kind, out of its
-// bounds, or not in the definition, is a *[BindError]. Attributes that are
-// placeholders are left alone.
+// A wrong number or type of inputs returns a *[BindError]. So does an attribute
+// of the wrong kind, out of its bounds, or not in the definition. Attributes
+// that are placeholders stay unchanged.
 func (d *OpDef) Bind(attrs Attrs, in []Fact) (Attrs, []Fact, error) {
 	b := binding{def: d, given: attrs, full: make(Attrs, len(d.Attrs))}
 	if err := b.takeGiven(); err != nil {
@@ -71,7 +72,7 @@ func (b *binding) takeGiven() error {
 		i := b.index(a.Name)
 		switch {
 		case i >= 0 && a.Kind == AttrNone && b.def.Attrs[i].HasDefault():
-			// A file may name an attribute and say nothing of it.
+			// A file may name an attribute without a value.
 		case i >= 0 && a.Kind == AttrNone && b.def.Attrs[i].Kind.IsList() && b.def.Attrs[i].Minimum == 0:
 			b.full[i] = Ints(a.Name) // an empty list, which shows no kind
 		case i >= 0:
@@ -93,7 +94,7 @@ func (b *binding) takeGiven() error {
 	return nil
 }
 
-// check returns what is wrong with a value for the attribute, or "".
+// check returns the reason why the attribute can't have a value, or "".
 func (a *AttrDef) check(v Attr) string {
 	if v.Kind == AttrPlaceholder {
 		return ""
@@ -146,7 +147,8 @@ func (a *AttrDef) allowType(t tensor.DType) string {
 	return ""
 }
 
-// takeInputs shares the inputs out to the arguments and infers what they tell.
+// takeInputs distributes the inputs among the arguments and infers attributes
+// from them.
 func (b *binding) takeInputs(in []Fact) error {
 	rest := in
 	for i := range b.def.Inputs {
@@ -169,7 +171,7 @@ func (b *binding) takeInputs(in []Fact) error {
 	return nil
 }
 
-// arity says how many inputs the op takes.
+// arity describes how many inputs the op takes.
 func (b *binding) arity() string {
 	n, list := 0, false
 	for i := range b.def.Inputs {
@@ -207,7 +209,8 @@ func (b *binding) count(arg *ArgDef, i, remaining int) (int, error) {
 	default:
 		return 1, nil
 	}
-	// The list's length isn't given: it takes what the later arguments leave.
+	// Without a length, the list takes all inputs that the later arguments
+	// leave.
 	later := 0
 	for j := i + 1; j < len(b.def.Inputs); j++ {
 		next := &b.def.Inputs[j]
@@ -215,7 +218,7 @@ func (b *binding) count(arg *ArgDef, i, remaining int) (int, error) {
 		case !next.List():
 			later++
 		case next.NumberAttr != "" && next.NumberAttr == arg.NumberAttr:
-			// Several lists of one length share what there is.
+			// Several lists of one length share the inputs evenly.
 			same, single := 1, 0
 			for _, o := range b.def.Inputs[i+1:] {
 				if o.NumberAttr == arg.NumberAttr {
@@ -298,8 +301,9 @@ func (b *binding) infer(name string, v Attr) error {
 	return nil
 }
 
-// heldType returns what dtype is where nobody says it: the type of what a
-// handle among the inputs holds, or of the value of a constant.
+// heldType returns the value of a dtype attribute that was left out. It is the
+// element type that a handle among the inputs refers to, or that of a constant's
+// value.
 func (b *binding) heldType(in []Fact) (Attr, bool) {
 	if t := b.given.Tensor("value"); t != nil {
 		return Type("dtype", t.DType()), true
@@ -363,7 +367,8 @@ func (b *binding) outputs() ([]Fact, error) {
 	return out, nil
 }
 
-// maxOutputs bounds the outputs of one op, whose number a file may say.
+// maxOutputs bounds the outputs of one op, because a file may contain any
+// number.
 const maxOutputs = 1 << 16
 
 // Default returns the value of an attribute that is left out, and whether it
@@ -384,8 +389,9 @@ func (a AttrDef) WithDefault(v Attr) AttrDef {
 	return a
 }
 
-// OldHandle returns the name of an argument that is a reference, or that makes a
-// handle which is a string, both of TensorFlow 1; "" where there is none.
+// OldHandle returns the name of an argument that is a reference, or that makes
+// a handle which is a string, both of TensorFlow 1. It returns "" if there is
+// none.
 func (d *OpDef) OldHandle() string {
 	for _, args := range [][]ArgDef{d.Inputs, d.Outputs} {
 		for i := range args {

@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// facts returns the tensors that a composite consists of. Where the class is none
-// that this package follows, only their number is known.
+// facts returns the tensors of a composite. For a class that this package
+// doesn't know, only their number is known.
 func (c *Composite) facts() []Fact {
 	if c.Facts != nil {
 		return c.Facts
@@ -44,8 +44,8 @@ func (c *Composite) Name() string {
 	return c.ClassName
 }
 
-// String returns the name with what is known: "RaggedTensorSpec([?,?], float32, 1,
-// int64)".
+// String returns the class with its known properties: "RaggedTensorSpec([?,?],
+// float32, 1, int64)".
 func (c *Composite) String() string {
 	if c.Facts == nil {
 		return c.Name() + c.State.String()
@@ -57,15 +57,15 @@ func (c *Composite) String() string {
 	return c.Name() + "(" + strings.Join(words, ", ") + ")"
 }
 
-// Count returns how many tensors a value has; ok is false where neither the file says
-// it nor the class is known.
+// Count returns the number of tensors of a value. ok is false if neither the
+// file nor the class determines it.
 func (c *Composite) Count() (n int, ok bool) {
 	n = len(c.facts())
 	return n, n > 0 || c.Class == ExtensionComposite
 }
 
-// shape returns the shape of the tensor that a composite stands for, of which nothing
-// is known where it stands for none.
+// shape returns the shape of the tensor that a composite represents. It is
+// unknown for a composite that represents none.
 func (c *Composite) shape() PartialShape {
 	if c.State == nil {
 		return PartialShape{}
@@ -118,8 +118,8 @@ func raggedFacts(state []*Structure) []Fact {
 	return out
 }
 
-// slicesFacts returns those of slices of a tensor: the values, their indices, and
-// the whole's shape where it is given.
+// slicesFacts returns the facts of tf.IndexedSlices: the values, their indices,
+// and the dense shape if it is present.
 func slicesFacts(state []*Structure) []Fact {
 	shape, okShape := staticOf[PartialShape](state, 0)
 	dtype, okType := staticOf[tensor.DType](state, 1)

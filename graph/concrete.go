@@ -8,18 +8,17 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Concrete is a function together with what it captures from outside: what a
-// trace yields, what a plan is compiled from, and what a SavedModel holds.
-// Nothing in it runs.
+// Concrete is a function together with its captures. Tracing returns one, plans
+// are compiled from one, and SavedModels contain them. Nothing in it runs.
 type Concrete struct {
 	// Function is the function. Its last len(Captures) arguments are the
 	// captures.
 	Function *Function
-	// Captures are what those arguments are in every call.
+	// Captures are the values of those arguments, the same in every call.
 	Captures []Capture
-	// In describes what a caller gives and Out what it gets: structs, maps,
-	// slices and static values around the arguments and results, which are their
-	// tensors in order. Nil where that isn't known.
+	// In describes the arguments of a call and Out its results: structs, maps,
+	// slices and static values around tensors. The tensors are the function's
+	// arguments and results, in order. Nil means unknown.
 	In, Out *Structure
 	// Call is the canonical form of the arguments as a file has it: a pair of a tuple
 	// of the arguments by place and a dict of those by name. Nil means that it follows
@@ -41,13 +40,13 @@ func (c *Concrete) SavedModelOnly() {}
 type Capture struct {
 	// Variable is a variable, passed as its handle.
 	Variable *trackable.Variable
-	// Tensor is a constant that is too large to stand in the function.
+	// Tensor is a constant that is too large for a node of the function.
 	Tensor *tensor.Tensor
 	// Resource is another object: a [Capturable], or the object that a handle refers to.
 	Resource any
 }
 
-// NumArgs returns the number of arguments that a caller gives.
+// NumArgs returns the number of arguments that a caller passes.
 func (c *Concrete) NumArgs() int { return len(c.Function.Args) - len(c.Captures) }
 
 // Variables returns the captured variables, in the order of the captures.
@@ -93,8 +92,8 @@ func (c *Concrete) Signature() string {
 	return c.Function.Name + " " + in + " → " + c.Out.String()
 }
 
-// String returns the function as text: the types of a call, the body a line a node,
-// what it captures, and the functions that it calls.
+// String returns the function as text: the types of a call, the body with one
+// node per line, the captures, and the called functions.
 func (c *Concrete) String() string {
 	var b strings.Builder
 	if c.In != nil || c.Out != nil {

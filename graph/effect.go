@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// Effect is what running an op does or depends on besides its inputs and
-// outputs: a set of the constants below. The zero Effect is that of a pure op,
-// which gives the same outputs for the same inputs whenever it runs.
+// Effect is a set of the constants below: the actions and dependencies of an op
+// besides its inputs and outputs. The zero Effect is that of a pure op, which
+// returns the same outputs for the same inputs whenever it runs.
 type Effect uint16
 
 const (
-	// Random ops draw numbers from a state of their own.
+	// Random ops draw numbers from the state of their node.
 	Random Effect = 1 << iota
 	// Reads state that others change: variables, tables, queues.
 	Reads
 	// Writes state that others read, or makes an object that is changed.
 	Writes
-	// Checks what it gets, or shows it to somebody: assertions, prints.
+	// Checks is for ops that check or show their inputs: assertions, prints.
 	Checks
 	// FileReads is the reading of files.
 	FileReads
@@ -25,8 +25,8 @@ const (
 	FileWrites
 	// Network is talk with other processes and other devices.
 	Network
-	// Code is the running of what is no op of the graph: Python functions, compiled
-	// programs, graphs that are serialized in a tensor.
+	// Code is for ops that run code outside of the graph: Python functions,
+	// compiled programs, graphs that are serialized in a tensor.
 	Code
 )
 
@@ -56,10 +56,10 @@ func (e Effect) String() string {
 // beforehand.
 func (e Effect) Pure() bool { return e == 0 }
 
-// Effect returns the effect that running the op may have, whatever its inputs
-// and attributes. That of a call is its function's: see [Node.Effect]. An op that
-// TensorFlow doesn't define counts as one that writes state if its definition
-// says that it is stateful.
+// Effect returns the effect that running the op may have with any inputs and
+// attributes. [Node.Effect] returns the effect of a call, that of its function.
+// An op that TensorFlow doesn't define writes state if its definition is
+// stateful.
 func (d *OpDef) Effect() Effect {
 	e := d.ownEffect()
 	for _, r := range references()[d.Name] {
@@ -68,7 +68,8 @@ func (d *OpDef) Effect() Effect {
 	return e
 }
 
-// ownEffect returns the effect of the op without that of what its arguments name.
+// ownEffect returns the effect of the op without the effects on things outside
+// of the graph that its inputs and attributes name.
 func (d *OpDef) ownEffect() Effect {
 	if e, ok := effectOf(d.Name); ok {
 		return e
@@ -87,7 +88,8 @@ func (d *OpDef) ownEffect() Effect {
 	return 0
 }
 
-// effectOf returns what the table says of an op, and whether it says anything.
+// effectOf returns the table's effect of an op, and whether the table has the
+// op.
 func effectOf(op string) (Effect, bool) {
 	t := effectTable()
 	if e, ok := t.exact[op]; ok {
@@ -109,8 +111,8 @@ type effects struct {
 	}
 }
 
-// effectTable is [effectList] for looking up. A name that ends in "*" stands for
-// all ops that begin so.
+// effectTable is [effectList] as maps for lookups. A name that ends in "*"
+// matches all ops that begin so.
 var effectTable = sync.OnceValue(func() *effects {
 	t := &effects{exact: map[string]Effect{}}
 	for _, row := range effectList {
@@ -167,7 +169,7 @@ func (n *Node) effect(seen map[*Function]bool) Effect {
 	case n.IsArg():
 		return 0
 	case d == nil:
-		return Code // nobody knows what it does
+		return Code // the op's behaviour is unknown
 	case !callAttrs[n.Op]:
 		e = n.ownEffect(d)
 	}
@@ -184,9 +186,9 @@ func (n *Node) effect(seen map[*Function]bool) Effect {
 	return e
 }
 
-// OwnEffect returns the effect of running the node without that of the functions
-// that it calls. It is 0 for the op of a function, and for an op that nobody
-// defines.
+// OwnEffect returns the effect of running the node without the effects of the
+// functions that it calls. It is 0 for the op of a function, and for an op
+// without a definition.
 func (n *Node) OwnEffect() Effect {
 	d := n.Def
 	if d == nil {

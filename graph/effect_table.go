@@ -1,9 +1,9 @@
 package graph
 
-// effectList says what the ops do that are not pure. It was gone through by
-// hand; a test holds that every stateful op stands here. An op that is stateful
-// in TensorFlow although it gives the same outputs for the same inputs stands
-// with no effect.
+// effectList lists the ops that aren't pure, with their effects. It was checked
+// by hand; a test checks that it has every stateful op. An op that is stateful
+// in TensorFlow but returns the same outputs for the same inputs has no effect
+// here.
 var effectList = []struct {
 	effect Effect
 	ops    string

@@ -91,8 +91,9 @@ func TestTheEffectOfACallIsItsFunctions(t *testing.T) {
 	}
 }
 
-// TestRandomNumbersAloneHaveNoOtherEffect: the ops that TensorFlow's automatic control
-// dependencies leave out since all that they change is a random state of their own.
+// TestRandomNumbersAloneHaveNoOtherEffect has the ops that TensorFlow's
+// automatic control dependencies leave out, because they change nothing but
+// their own random state.
 func TestRandomNumbersAloneHaveNoOtherEffect(t *testing.T) {
 	for _, op := range []string{"RandomUniform", "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal", "TruncatedNormal",
 		"RandomShuffle", "Multinomial", "RandomGamma", "RandomGammaGrad", "RandomPoisson", "RandomPoissonV2"} {

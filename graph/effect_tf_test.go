@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEffectsAreThoseOfAutomaticControlDependencies holds the effect classes to what TensorFlow's
-// automatic control dependencies know of ops by name.
+// TestEffectsAreThoseOfAutomaticControlDependencies compares the effects of ops with the lists of op names in TensorFlow's
+// automatic control dependencies.
 func TestEffectsAreThoseOfAutomaticControlDependencies(t *testing.T) {
 	b, err := os.ReadFile("testdata/tf2.21/effects.txt")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestEffectsAreThoseOfAutomaticControlDependencies(t *testing.T) {
 // allowed reports whether an op of a class of TensorFlow's may have an effect of ours.
 func allowed(class, op string, e Effect) bool {
 	switch class {
-	case "legacy random": // wherever they stand, and left out where nobody needs them
+	case "legacy random": // unordered, and left out if their results are unused
 		return e&^Random == 0
 	case "skipped": // the same, though they do something
 		return e&Writes == 0
@@ -52,9 +52,9 @@ func allowed(class, op string, e Effect) bool {
 	return false
 }
 
-// orderDoesntShow are stateful ops without an effect: calls, whose effect is their functions';
-// datasets, which describe elements and draw none; and ops that give the same whenever they run. What
-// only draws random numbers of its own has the effect Random, and no order either.
+// orderDoesntShow are stateful ops without an effect: calls, whose effect is their functions'; datasets, which describe
+// elements and draw none; and ops that return the same results whenever they run. Ops that only draw random numbers have the
+// effect Random, and no order either.
 const orderDoesntShow = `Case If While StatefulPartitionedCall
 	CacheDatasetV2 ExperimentalGroupByReducerDataset GlobalShuffleDataset GroupByReducerDataset ListDataset RangeDataset
 	SparseTensorSliceDataset TensorDataset TensorSliceDataset

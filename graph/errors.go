@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// NodeError says which node of a graph failed. Where the node stands in a
-// function that another node calls, that one's error wraps it.
+// NodeError names the node of a graph that failed. If the node is in a function
+// that another node calls, the error of that node wraps it.
 type NodeError struct {
 	Node     string // the node's name
 	Op       string // the op's name
-	Function string // the function that the node stands in; empty for a graph
+	Function string // the function that contains the node; empty for a graph
 	Site     string // the line of the Go program that made the node, where known
-	Err      error  // what is wrong
+	Err      error  // the cause
 }
 
-// Error returns "model.go:12: MatMul node "dense/MatMul": what is wrong".
+// Error returns "model.go:12: MatMul node "dense/MatMul": cause".
 func (e *NodeError) Error() string {
 	var b strings.Builder
 	if e.Site != "" {
@@ -29,5 +29,5 @@ func (e *NodeError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *NodeError) Unwrap() error { return e.Err }

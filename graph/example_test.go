@@ -8,8 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A function is built node by node: the op's definition completes the attributes,
-// and its shape rule tells what is known of the outputs.
+// A function is built node by node: the op's definition completes the attributes, and its shape rule infers the outputs.
 func Example() {
 	f := graph.NewFunction("affine")
 	arg := func(name string, dims ...int) graph.Output {
@@ -52,8 +51,7 @@ func Example() {
 	// [?,2] pure
 }
 
-// What a graph computes between given values is a function of its own: the nodes
-// that it doesn't need are gone.
+// The part of a graph between given values and a result becomes a function: nodes that it doesn't need are gone.
 func ExamplePrune() {
 	g, err := graph.Unmarshal(model(), nil)
 	if err != nil {

@@ -8,27 +8,29 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Fact is what is known of a value without running anything: of an output of a
-// node, or of a function's argument.
+// Fact describes a value without running anything: an output of a node, or a
+// function's argument.
 type Fact struct {
 	// DType is the type of the elements, Resource or Variant for a handle.
-	// Invalid where not even that is known.
+	// Invalid means unknown.
 	DType tensor.DType
-	// Ref says that the value is a reference to a variable of TensorFlow 1.
+	// Ref reports whether the value is a reference to a variable of TensorFlow
+	// 1.
 	Ref bool
-	// Shape is what is known of the shape. The default: nothing.
+	// Shape is the known part of the shape. Default: unknown rank.
 	Shape PartialShape
-	// Value is the value, where it is known as a whole; nil otherwise.
+	// Value is the value, if it is known as a whole; nil otherwise.
 	Value *tensor.Tensor
-	// Elems is the value of an integer scalar or vector of which some elements
-	// are known: nil where none is, or where Value is set. The order is row-major.
+	// Elems is the value of an integer scalar or vector with some known
+	// elements, in row-major order. It is nil if no element is known, or if
+	// Value is set.
 	Elems []Elem
-	// Handle describes what a resource or variant holds: one entry for a
-	// variable, or for the elements of a list. Nil where that is unknown.
+	// Handle describes the contents of a resource or variant: one entry for a
+	// variable, or for the elements of a list. Nil means unknown.
 	Handle []Content
 }
 
-// Content is the type and shape of what a handle holds.
+// Content is the type and shape of the value that a handle refers to.
 type Content struct {
 	DType tensor.DType
 	Shape PartialShape
@@ -65,8 +67,8 @@ func UnknownElem() Elem { return Elem{id: -1} }
 // Int returns the element's value, and whether it is known.
 func (e Elem) Int() (int64, bool) { return e.n, e.id == 0 }
 
-// Size returns the element as a size: unknown where the element is. A known
-// element that is no size gives false.
+// Size returns the element as a size. The size of an unknown element is
+// unknown. A known element that can't be a size returns false.
 func (e Elem) Size() (int, bool) {
 	if e.id != 0 {
 		return e.id, true
@@ -83,8 +85,8 @@ func (e Elem) String() string {
 }
 
 // Ints returns the elements of an integer scalar or vector, as far as they are
-// known; false where not even their number is, or where the value is no integer
-// of at most one dimension.
+// known. It returns false if their number is unknown, or if the value has
+// another type or more than one dimension.
 func (f Fact) Ints() ([]Elem, bool) {
 	switch {
 	case f.Value != nil:
@@ -168,8 +170,8 @@ func (f Fact) Int() (int64, bool) {
 	return e[0].Int()
 }
 
-// WithElems returns the fact with the value that the elements tell: Value where
-// all are known and the type is known, Elems otherwise.
+// WithElems returns the fact with the value of these elements: Value if all of
+// them and the type are known, Elems otherwise.
 func (f Fact) WithElems(e []Elem) Fact {
 	f.Value, f.Elems = nil, nil
 	unknown := slices.ContainsFunc(e, func(e Elem) bool { return e.id != 0 })
@@ -199,8 +201,8 @@ func tensorOfElems(d tensor.DType, shape tensor.Shape, e []Elem) *tensor.Tensor 
 }
 
 // AsShape returns the shape that an integer vector describes: an element of -1
-// is an unknown size. The second result is false where the vector says nothing,
-// not even its length; an element below -1 is an error.
+// is an unknown size. The second result is false if not even the vector's
+// length is known. An element below -1 is an error.
 func (f Fact) AsShape() (PartialShape, bool, error) {
 	if f.Value != nil && f.Value.Len() == 1 && len(f.Value.Shape()) == 0 {
 		if n, ok := f.Int(); ok && n == -1 {
@@ -228,7 +230,8 @@ func (f Fact) AsShape() (PartialShape, bool, error) {
 	return PartialShape{dims: dims, known: true}, true, nil
 }
 
-// Relax returns what both facts have in common, for a value that may be either.
+// Relax returns a fact that holds for both values, for a value that may be
+// either.
 func (f Fact) Relax(o Fact) Fact {
 	out := Fact{Shape: f.Shape.Relax(o.Shape)}
 	if f.DType == o.DType {
@@ -267,8 +270,9 @@ func (f Fact) withCommon(a, b Fact) Fact {
 	return f.WithElems(e)
 }
 
-// Alike reports whether two lists of facts say the same, whatever the identities
-// of the unknown sizes are: each of one list stands for one of the other.
+// Alike reports whether two lists of facts are equal up to the identities of
+// unknown sizes. The identities of one list must map one to one to those of the
+// other.
 func Alike(a, b []Fact) bool {
 	if len(a) != len(b) {
 		return false
@@ -300,7 +304,7 @@ func Alike(a, b []Fact) bool {
 	return true
 }
 
-// Equal reports whether both facts say the same.
+// Equal reports whether all properties of both facts are equal.
 func (f Fact) Equal(o Fact) bool {
 	return f.DType == o.DType && f.Ref == o.Ref && f.Shape.Equal(o.Shape) && sameTensor(f.Value, o.Value) &&
 		slices.Equal(f.Elems, o.Elems) &&
@@ -314,7 +318,7 @@ func (f Fact) WithoutValue() Fact {
 	return f
 }
 
-// String returns "float32[2,?]", "int32[2]{?,3}" where elements are known,
+// String returns "float32[2,?]", "int32[2]{?,3}" if elements are known, or
 // "resource(float32[3])" for a handle.
 func (f Fact) String() string {
 	var b strings.Builder

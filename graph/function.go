@@ -10,13 +10,13 @@ import (
 )
 
 // ArgOp is the op of the nodes that are a function's arguments. TensorFlow's
-// runtime calls it the same; it stands in no file.
+// runtime has the same name for it. Files never contain it.
 const ArgOp = "_Arg"
 
 // Function is a graph with arguments and results.
 type Function struct {
-	// Name is the function's name where it is written to a file. Two functions of
-	// one library have two names.
+	// Name is the function's name in files. Two functions of one library have
+	// different names.
 	Name string
 	// Graph is the body. Its nodes include the arguments.
 	Graph *Graph
@@ -31,10 +31,10 @@ type Function struct {
 	// Attrs are the function's attributes, such as _construction_context or
 	// forward_function_name.
 	Attrs Attrs
-	// ArgAttrs are attributes of arguments, by their place, such as
-	// _output_shapes; nil where there are none.
+	// ArgAttrs are attributes of arguments, by the argument's index, such as
+	// _output_shapes; nil if there are none.
 	ArgAttrs map[int]Attrs
-	// Extra keeps what a file says of the function besides.
+	// Extra keeps the rest of the function's message in a file.
 	Extra *FunctionExtra
 }
 
@@ -50,9 +50,9 @@ type ControlResult struct {
 	Node *Node
 }
 
-// FunctionExtra is what a file says of a function that nothing here follows:
-// descriptions, the definitions of its attributes, which arguments are one
-// resource.
+// FunctionExtra is the part of a function's message in a file that this module
+// doesn't use: descriptions, definitions of its attributes, which arguments are
+// one resource.
 type FunctionExtra struct {
 	signature *OpDef
 	resources []*pb.Uint32Uint32Entry
@@ -97,15 +97,15 @@ func (fn *Function) AddResult(name string, o Output) {
 	fn.Results = append(fn.Results, Result{unique, o})
 }
 
-// NumberArgs makes the arguments' attributes say their places, after the order
-// of Args has changed.
+// NumberArgs sets the index attribute of each argument after the order of Args
+// has changed.
 func (fn *Function) NumberArgs() {
 	for i, a := range fn.Args {
 		a.Attrs = a.Attrs.Set(Int("index", int64(i)))
 	}
 }
 
-// ArgFacts returns what is known of the arguments.
+// ArgFacts returns the facts of the arguments.
 func (fn *Function) ArgFacts() []Fact {
 	out := make([]Fact, len(fn.Args))
 	for i, a := range fn.Args {
@@ -114,7 +114,7 @@ func (fn *Function) ArgFacts() []Fact {
 	return out
 }
 
-// ResultFacts returns what is known of the results.
+// ResultFacts returns the facts of the results.
 func (fn *Function) ResultFacts() []Fact {
 	out := make([]Fact, len(fn.Results))
 	for i, r := range fn.Results {
@@ -168,28 +168,30 @@ type Library struct {
 	// Registered are the custom gradients that TensorFlow 2 registers by op type.
 	Registered []RegisteredGradient
 
-	names     map[*Function]string // of functions that stand under a name not their own
+	names     map[*Function]string // of functions whose name in the library differs from Function.Name
 	gradients map[*Node]string     // of gradients that nodes name otherwise than the library
 }
 
-// FunctionGradient says which function is another's gradient.
+// FunctionGradient is a pair of a function and its gradient.
 type FunctionGradient struct {
 	Function, Gradient Callee
 
 	unknown []byte
 }
 
-// RegisteredGradient says which function is the gradient of nodes whose
-// attribute _gradient_op_type is Type.
+// RegisteredGradient is the gradient function of nodes whose attribute
+// _gradient_op_type is Type.
 type RegisteredGradient struct {
 	Type     string
 	Gradient Callee
-	// Captures are the values of the function in which the nodes stand that the
-	// gradient takes besides the gradients of a node's outputs. A library's message
-	// doesn't tell them, the objects of a SavedModel do.
+	// Captures are values of the function that contains the nodes. The gradient
+	// takes them after the gradients of a node's outputs. They come from the
+	// objects of a SavedModel, because a library's message doesn't contain
+	// them.
 	Captures []Output
-	// Gives are the inputs of a node whose gradients are the function's results, in
-	// their order; nil means its last inputs. They, too, come from the objects.
+	// Gives are the indices of a node's inputs whose gradients are the
+	// function's results, in the order of the results. Nil means the last
+	// inputs. They come from the objects, too.
 	Gives []int
 
 	unknown []byte

@@ -31,9 +31,9 @@ type Versions struct {
 	BadConsumers          []int32
 }
 
-// graphExtra is what a GraphDef says that nothing here follows.
+// graphExtra is the part of a GraphDef that this module doesn't use.
 type graphExtra struct {
-	versions *pb.VersionDef // nil where the file has none
+	versions *pb.VersionDef // nil if the file has none
 	version  int32
 	debug    *pb.GraphDebugInfo
 	library  []byte // unknown fields of the library

@@ -58,8 +58,8 @@ func (l *Library) Inherit() error {
 	return nil
 }
 
-// Rename gives functions of the library the names under which it is written. The names
-// must differ from each other and from those of the functions that keep theirs.
+// Rename changes the names under which the library writes functions. The new
+// names must differ from each other and from the names of all other functions.
 func (l *Library) Rename(names map[*Function]string) error {
 	functions := make(map[string]*Function, len(l.order))
 	order := make([]string, 0, len(l.order))

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// InlineOptions say what [Function.Inline] does.
+// InlineOptions are the options of [Function.Inline].
 type InlineOptions struct {
 	// MaxNodes is the most nodes that come from called functions. A call that
 	// would add more stays. Default: 1<<14.
@@ -15,23 +15,23 @@ type InlineOptions struct {
 // maxInlined is the default of InlineOptions.MaxNodes.
 const maxInlined = 1 << 14
 
-// maxInlineDepth is how deep in each other the calls may lie whose bodies take their places:
+// maxInlineDepth bounds the nesting of the calls that are inlined, because
 // names and paths of nodes grow with it.
 const maxInlineDepth = 200
 
-// Inline returns the function with the bodies of the functions that it calls in
-// the place of the calls, and those that they call in turn; fn itself where there
-// are none. Branches and loops stay, as do calls of functions that call
-// themselves, that take references, or that say _noinline.
+// Inline returns the function with calls replaced by the bodies of the called
+// functions, and so on for their calls. A function without such calls returns
+// fn itself. Branches and loops stay. Calls stay if their function calls
+// itself, takes references or has the attribute _noinline.
 //
-// The nodes of a body come after all that the call's inputs come from, where
-// they have effects, and whatever waits for the call waits for them. Nodes that
-// draw random numbers stay although nobody may need them, so that each call
-// draws as many as without inlining. A node of a body is called "call/node", and
-// its [Node.Origin] is that of the function, and [Node.Path] has the calls.
+// Nodes with effects in a body come after all nodes that the call's inputs come
+// from. Nodes that wait for the call wait for them. Nodes that draw random
+// numbers stay even if their values are unused, so that each call draws as many
+// as without inlining. A node of a body is called "call/node". Its
+// [Node.Origin] is that of the function's node, and [Node.Path] has the calls.
 //
-// The facts of the nodes are those of the bodies, which know less of the
-// arguments; inference adds the rest.
+// The facts of the nodes are those of the bodies, which have fewer facts about
+// the arguments. Inference adds the rest.
 func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
 	in := &inliner{left: maxInlined, loops: new(Recursion)}
 	if o != nil && o.MaxNodes > 0 {
@@ -43,7 +43,7 @@ func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
 	if !slices.ContainsFunc(fn.Graph.nodes, func(n *Node) bool { _, ok := in.callee(n); return ok }) {
 		return fn, nil
 	}
-	fn, err := fn.Clone() // whose nodes stand in order
+	fn, err := fn.Clone() // whose nodes are in order
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ type inliner struct {
 	out   *Function
 	left  int // nodes that may still be added
 	loops *Recursion
-	must  []*Node // that run although nobody needs them
+	must  []*Node // that run even if their results are unused
 	stays func(*Function) bool
 }
 
@@ -101,14 +101,14 @@ type inliner struct {
 type inlined struct {
 	prefix string
 	path   []*Node           // the calls that led to the body
-	values map[Output]Output // what an output of the body is in the copy
-	ends   map[*Node][]*Node // what waits for a node of the body waits for these
-	after  []*Node           // what the body's effects come after
+	values map[Output]Output // each output of the body and its value in the copy
+	ends   map[*Node][]*Node // nodes that wait for the key, a node of the body, wait for these
+	after  []*Node           // the body's effects come after these
 	did    []*Node           // nodes with effects, in the copy
 }
 
-// callee returns the function that a node calls, and whether its body may stand
-// in the call's place.
+// callee returns the function that a node calls, and whether its body may
+// replace the call.
 func (in *inliner) callee(n *Node) (Callee, bool) {
 	if n.Op != CallOp && n.Op != StatefulCallOp {
 		return Callee{}, false
@@ -185,8 +185,8 @@ func (in *inliner) emit(fn *Function, b *inlined) error {
 	return nil
 }
 
-// instance returns a copy of a function with its attributes filled in, nil where
-// it has too many nodes.
+// instance returns a copy of a function with its attributes filled in, or nil
+// if it has too many nodes.
 func (in *inliner) instance(c Callee) (*Function, error) {
 	f, err := c.Function.Clone()
 	if err != nil {
@@ -239,8 +239,8 @@ func (in *inliner) inline(call *Node, body *Function, b *inlined, waits []*Node)
 	return nil
 }
 
-// barrier returns what to wait for instead of many nodes: one that does nothing
-// and waits for all of them.
+// barrier returns the nodes to wait for instead of all: one node that only
+// waits for all of them, or all of them if they are few.
 func (in *inliner) barrier(name string, all []*Node) ([]*Node, error) {
 	if len(all) <= 4 {
 		return all, nil

@@ -2,16 +2,16 @@ package graph
 
 import "fmt"
 
-// CallOp is the op that a call of a library function by its name stands for.
+// CallOp is the op that replaces an op with the name of a library function.
 const CallOp = "PartitionedCall"
 
 // StatefulCallOp is [CallOp] for functions with effects.
 const StatefulCallOp = "StatefulPartitionedCall"
 
-// Instantiate gives the function's own attributes values: every placeholder in
-// the attributes of its nodes is replaced, and a node that has a library
-// function's name as its op becomes a call of that function. A placeholder
-// without a value is an error.
+// Instantiate sets the function's attributes: it replaces every placeholder in
+// the attributes of its nodes. A node whose op is the name of a library
+// function becomes a call of that function. A placeholder without a value is an
+// error.
 func (fn *Function) Instantiate(attrs Attrs) error {
 	for _, n := range fn.Graph.nodes {
 		if err := n.substitute(attrs); err != nil {

@@ -6,10 +6,11 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// Assemble returns a library of functions and of all that they refer to,
-// directly or through others, by their attributes' function names too. Each is
-// written under its own name; where two have the same one, or an op has it, the
-// later gets a number: [Library.NameOf] tells.
+// Assemble returns a library of functions and of all functions that they refer
+// to, directly or through others. References include function names in
+// attributes. Each function keeps its name. If two functions have the same
+// name, or an op has it, the later one gets a number: [Library.NameOf] returns
+// the result.
 func Assemble(roots ...*Function) *Library {
 	l := &Library{}
 	l.assemble(roots)
@@ -73,8 +74,8 @@ func (fn *Function) named() []*Function {
 	return out
 }
 
-// NameOf returns the name under which the library holds a function, the
-// function's own where it doesn't hold it.
+// NameOf returns the name of a function in the library, or the function's Name
+// if the library doesn't have it.
 func (l *Library) NameOf(f *Function) string {
 	if l != nil {
 		if s, ok := l.names[f]; ok {
@@ -84,11 +85,11 @@ func (l *Library) NameOf(f *Function) string {
 	return f.Name
 }
 
-// Register adds the gradient of a node of one of the library's functions, under
-// g.Type or, where that is taken, under one with a number: the values that
-// gradients capture are those around their nodes, so nodes can't share one. The
-// node is written with that name in its attribute _gradient_op_type. Without a
-// function in g the node gets a name that no gradient has.
+// Register adds the gradient of a node of one of the library's functions. Its
+// name is g.Type, with a number added if that is taken. Each node needs its own
+// gradient, because gradients capture the values around their nodes. The
+// attribute _gradient_op_type of the written node has that name. If g has no
+// function, no gradient has that name.
 func (l *Library) Register(n *Node, g RegisteredGradient) {
 	taken := make(map[string]bool, len(l.Registered)+len(l.gradients))
 	for _, r := range l.Registered {
@@ -111,8 +112,8 @@ func (l *Library) Register(n *Node, g RegisteredGradient) {
 	}
 }
 
-// GradientOf returns the name under which the library holds the gradient of a
-// node, the one that the node itself names where it holds none.
+// GradientOf returns the name of a node's gradient in the library, or the name
+// in the node's attribute if the library has none.
 func (l *Library) GradientOf(n *Node) string {
 	if l != nil {
 		if s, ok := l.gradients[n]; ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestNamesInFilesAreThoseThatAreWritten: arguments whose names a file can't have are
-// written under others, which don't clash with what is there.
+// TestNamesInFilesAreThoseThatAreWritten: arguments whose names are invalid in
+// files are written under other names, which don't clash with existing ones.
 func TestNamesInFilesAreThoseThatAreWritten(t *testing.T) {
 	fn := graph.NewFunction("f")
 	var args []*graph.Node

@@ -15,25 +15,25 @@ type Node struct {
 	Name string
 	// Op is the op's name, or the name of a function that the node calls.
 	Op string
-	// Def is the op's definition; nil for an op that nobody defines.
+	// Def is the op's definition; nil for an op without one.
 	Def *OpDef
 	// Device is the device that a file asks for. It is kept, not followed.
 	Device string
 	// Attrs are the attributes as they were given. [OpDef.Bind] completes them.
 	Attrs Attrs
-	// In are the data inputs, in order. The node of an input may stand later in
+	// In are the data inputs, in order. The node of an input may come later in
 	// the graph, as in the loops of TensorFlow 1.
 	In []Output
 	// Control are the nodes that run before this one although it takes nothing
 	// from them.
 	Control []*Node
-	// Out are what is known of the outputs, as many as the node has.
+	// Out are the facts of the outputs, one per output.
 	Out []Fact
 	// Site is the line of the Go program that made the node, "model.go:12"; empty
 	// for a node that was read.
 	Site string
-	// Extra keeps what a file says of the node besides: its debug info, full type
-	// and fields that this package doesn't know.
+	// Extra keeps the rest of the node's message in a file: its debug info,
+	// full type and fields that this package doesn't know.
 	Extra *NodeExtra
 
 	origin *Node   // that this one is a copy of
@@ -43,7 +43,8 @@ type Node struct {
 	read   bool // from a file, whose names stay as they are
 }
 
-// NodeExtra is what a file says of a node that nothing here follows.
+// NodeExtra is the part of a node's message in a file that this module doesn't
+// use.
 type NodeExtra struct {
 	debugInfo *pb.ExperimentalDebugInfo
 	fullType  *pb.FullTypeDef
@@ -51,9 +52,9 @@ type NodeExtra struct {
 }
 
 // Origin returns the node that n is a copy of, by [Function.Clone], [Prune] or
-// [Function.Inline], directly or through other copies; n itself where it is no
-// copy. It tells what a node keeps between calls from what others keep, however
-// often the node is compiled.
+// [Function.Inline], directly or through other copies. A node that is no copy
+// returns itself. Origin identifies a node's state between calls, however often
+// the node is compiled.
 func (n *Node) Origin() *Node {
 	if n.origin != nil {
 		return n.origin
@@ -61,9 +62,9 @@ func (n *Node) Origin() *Node {
 	return n
 }
 
-// Path returns the calls that [Function.Inline] has put bodies in the place of, in
-// which n stands, outermost first: each the [Node.Origin] of the call. It tells the
-// copies of a node apart that different calls run.
+// Path returns the calls that [Function.Inline] replaced by the bodies that
+// contain n, outermost first. Each is the [Node.Origin] of the call. The path
+// distinguishes copies of a node that different calls run.
 func (n *Node) Path() []*Node { return n.path }
 
 // clone returns a copy of n in no graph, whose inputs are still n's.
@@ -81,7 +82,7 @@ type Output struct {
 	Index int
 }
 
-// Fact returns what is known of the output.
+// Fact returns the fact of the output.
 func (o Output) Fact() Fact {
 	if o.Node == nil || o.Index >= len(o.Node.Out) {
 		return Fact{}

@@ -7,10 +7,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// OpDef defines an op: what it takes, what it gives and which attributes it
-// has. [LookupOp] finds TensorFlow's; [OpDefFromProto] makes one from what a
-// file carries for an op of its own. A definition is shared and must not be
-// changed.
+// OpDef defines an op: its inputs, outputs and attributes. [LookupOp] finds
+// TensorFlow's definitions; [OpDefFromProto] reads the definition of another op
+// from a file. A definition is shared and must not be changed.
 type OpDef struct {
 	// Name is the op's name, "MatMul".
 	Name string
@@ -21,10 +20,10 @@ type OpDef struct {
 	// ControlOutputs name the nodes of a function's body that run whether or
 	// not anybody takes a result. Only the signature of a function has any.
 	ControlOutputs []string
-	// Stateful ops are neither merged with their like, folded nor dropped when a
+	// Stateful ops are never merged with equal ops, folded, or dropped if a
 	// graph asks for their effect.
 	Stateful bool
-	// Commutative ops give the same result for swapped inputs.
+	// Commutative ops return the same result for swapped inputs.
 	Commutative bool
 	// Aggregate ops take any number of inputs of one type, as AddN does.
 	Aggregate bool
@@ -36,25 +35,25 @@ type OpDef struct {
 	// Deprecation is nil for an op that newer graphs may hold.
 	Deprecation *Deprecation
 
-	rest *pb.OpDef // what a file says besides: words, unknown fields
+	rest *pb.OpDef // the rest of the message in a file: descriptions, unknown fields
 }
 
-// Deprecation says from which version on graphs may not hold an op.
+// Deprecation is the version from which graphs may not contain an op.
 type Deprecation struct {
 	// Version is the producer version of the first graph that may not.
 	Version int
-	// Reason says what to use instead.
+	// Reason names the replacement.
 	Reason string
 
 	unknown []byte
 }
 
-// ArgDef is an input or output. It stands for one tensor, or for several where
-// NumberAttr or TypeListAttr is set.
+// ArgDef is an input or output: one tensor, or several if NumberAttr or
+// TypeListAttr is set.
 type ArgDef struct {
 	// Name is the argument's name, "product".
 	Name string
-	// Type is the element type; tensor.Invalid where an attribute has it.
+	// Type is the element type; tensor.Invalid if an attribute has it.
 	Type tensor.DType
 	// TypeAttr is the attribute that holds the type.
 	TypeAttr string
@@ -63,28 +62,28 @@ type ArgDef struct {
 	NumberAttr string
 	// TypeListAttr is the attribute that holds the types of all tensors.
 	TypeListAttr string
-	// Ref is set where a reference to a V1 variable is taken or given.
+	// Ref is set if the argument is a reference to a V1 variable.
 	Ref bool
 
 	rest *pb.ArgDef
 }
 
-// List reports whether the argument stands for any number of tensors.
+// List reports whether the argument is a list of any number of tensors.
 func (a *ArgDef) List() bool { return a.NumberAttr != "" || a.TypeListAttr != "" }
 
 // AttrDef is an attribute that an op has.
 type AttrDef struct {
 	// Name is the attribute's name, "transpose_a".
 	Name string
-	// Kind is what it holds.
+	// Kind is the kind of its value.
 	Kind AttrKind
-	// HasMinimum says whether there is a Minimum: of an integer's value, of a
-	// list's length.
+	// HasMinimum reports whether there is a Minimum, of an integer's value or
+	// of a list's length.
 	HasMinimum bool
 	// Minimum is the least value or length.
 	Minimum int64
-	// AllowedTypes are the types that a type attribute, or an element of a list
-	// of types, may be; nil where all are allowed.
+	// AllowedTypes are the values that a type attribute, or an element of a
+	// list of types, may have; nil means all.
 	AllowedTypes []tensor.DType
 	// AllowedStrings are the same for strings.
 	AllowedStrings []string
@@ -96,12 +95,12 @@ type AttrDef struct {
 // HasDefault reports whether the attribute may be left out.
 func (a *AttrDef) HasDefault() bool { return a.def != nil }
 
-// DefaultProto returns the value of an attribute that is left out, or nil where
-// it may not be. It must not be changed.
+// DefaultProto returns the default value of an attribute, or nil if the
+// attribute has no default. It must not be changed.
 func (a *AttrDef) DefaultProto() *pb.AttrValue { return a.def }
 
-// withAttrsOf returns d with the attributes that only o has, as far as they may be left
-// out; d itself where there are none.
+// withAttrsOf returns d with the attributes that only o has and that have a
+// default; d itself if there are none.
 func (d *OpDef) withAttrsOf(o *OpDef) *OpDef {
 	more := *d
 	for _, a := range o.Attrs {
@@ -115,9 +114,10 @@ func (d *OpDef) withAttrsOf(o *OpDef) *OpDef {
 	return &more
 }
 
-// readsAs returns the definition by which a node with these attributes is read: more,
-// which has all attributes of d, where those that only it has are what they are by
-// default. What they would change otherwise nobody here knows.
+// readsAs returns the definition by which a node with these attributes is read.
+// That is more, which has all attributes of d, if the additional attributes
+// have their default values. The effect of other values is unknown to this
+// module.
 func (d *OpDef) readsAs(more *OpDef, attrs Attrs) *OpDef {
 	for _, a := range more.Attrs[len(d.Attrs):] {
 		v, ok := attrs.Lookup(a.Name)

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// An OpDefError says what is wrong with an op's definition in a file.
+// An OpDefError reports a fault in an op's definition in a file.
 type OpDefError struct {
 	Op     string // the op's name
 	Part   string // `attribute "T"`, `input "x"`, or "" for the whole
@@ -77,7 +77,7 @@ func OpDefFromProto(p *pb.OpDef) (*OpDef, error) {
 	return d, nil
 }
 
-// argDef fills d from p; it gives what is wrong with p, or "".
+// argDef fills d from p. It returns the fault of p, or "".
 func argDef(d *ArgDef, p *pb.ArgDef, attrs map[string]AttrKind, seen map[string]bool) string {
 	*d = ArgDef{
 		Name: p.Name, Type: tensor.DType(p.Type), Ref: p.IsRef,
@@ -120,7 +120,7 @@ func argDef(d *ArgDef, p *pb.ArgDef, attrs map[string]AttrKind, seen map[string]
 	return ""
 }
 
-// attrDef converts p; it gives what is wrong with p, or "".
+// attrDef converts p. It returns the fault of p, or "".
 func attrDef(p *pb.AttrDef) (AttrDef, string) {
 	kind, ok := ParseAttrKind(p.Type)
 	if !ok || kind == AttrPlaceholder {
@@ -192,7 +192,7 @@ func onlyHolds(l *pb.AttrValueListValue, elem AttrKind) bool {
 		none(l.Tensor, elem != AttrTensor) && none(l.Func, elem != AttrFunc)
 }
 
-// none reports whether list is empty, where it must be.
+// none reports whether list is empty, if it must be.
 func none[T any](list []T, must bool) bool { return !must || len(list) == 0 }
 
 func dtypes(list []pb.DataType) []tensor.DType {
@@ -211,8 +211,8 @@ func stringsOf(list [][]byte) []string {
 	return out
 }
 
-// Proto returns the definition as a file has it, with all that the file it came
-// from says besides.
+// Proto returns the definition as a message, with the parts of the original
+// message that this module doesn't use.
 func (d *OpDef) Proto() *pb.OpDef {
 	p := new(pb.OpDef)
 	if d.rest != nil {

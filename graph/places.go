@@ -6,16 +6,16 @@ import (
 	"sort"
 )
 
-// places says where each output argument of a node begins among its outputs,
-// and at its end how many outputs there are.
+// places has the index of the first output of each output argument of a node,
+// and at its end the number of outputs.
 type places struct {
 	starts []int
 	byName map[string]int // of many arguments
 }
 
-// placesOf returns the places of the outputs of a node with such attributes.
-// Where the attributes of the surrounding function tell how many there are,
-// they are not supported.
+// placesOf returns the places of the outputs of a node with such attributes. A
+// number of outputs that an attribute of the surrounding function determines is
+// not supported.
 func placesOf(def *OpDef, attrs Attrs) (*places, error) {
 	p := &places{starts: make([]int, 1, len(def.Outputs)+1)}
 	at := 0
@@ -39,7 +39,7 @@ func placesOf(def *OpDef, attrs Attrs) (*places, error) {
 	return p, nil
 }
 
-// named returns the outputs that an argument stands for.
+// named returns the range of the outputs of an argument.
 func (p *places) named(def *OpDef, name string) (lo, hi int, ok bool) {
 	if p.byName != nil {
 		if i, ok := p.byName[name]; ok {

@@ -7,36 +7,37 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// Options says how graphs are read; nil means the defaults.
+// Options are the options for reading graphs; nil means the defaults.
 type Options struct {
-	// Ops are definitions of ops that TensorFlow 2.21 doesn't have, such as those
-	// of a MetaGraphDef's stripped_op_list. Of an op that it has, its own
-	// definition counts; but a node may have attributes that only the one here
-	// has, where they are what it says that they are by default: so files of later
-	// releases are written. Default none.
+	// Ops are definitions of ops that TensorFlow 2.21 doesn't have, such as
+	// those of a MetaGraphDef's stripped_op_list. TensorFlow's definition of an
+	// op takes precedence. A node may have attributes that only the definition
+	// here has, if their values are its defaults. So files of later releases
+	// can be written. Default none.
 	Ops []*OpDef
-	// MaxExpanded bounds the memory, in bytes, of constant elements that the file
-	// doesn't spell out one by one: a single value may stand for any number of
-	// them. Default 256 MiB.
+	// MaxExpanded bounds the memory, in bytes, of constant elements that the
+	// file doesn't contain one by one: a single value may be repeated any
+	// number of times. Default 256 MiB.
 	MaxExpanded int64
-	// Only, where it isn't nil, leaves out the functions of the library to which
-	// neither the graph's nodes nor these names lead, directly or through others.
-	// Attributes that name them have a [Callee] without a function. Default: all are
-	// read.
+	// Only, unless it is nil, are the names of the functions to read. Functions
+	// that the graph's nodes or these functions reach, directly or through
+	// others, are read too. Attributes that name other functions have a
+	// [Callee] without a function. Default: all are read.
 	Only []string
 	// From, where it isn't nil, names the nodes of the graph that count for Only, with
 	// those that they take inputs from or wait for. Default: all.
 	From []string
-	// MaxMemory, where it isn't zero, bounds about how many bytes of memory the messages
-	// take of which the graph is made; more is a [*MemoryError]. Default: as many as there
-	// are.
+	// MaxMemory, unless it is zero, is an approximate bound, in bytes, on the
+	// memory of the messages from which the graph is made. More is a
+	// [*MemoryError]. Default: no bound.
 	MaxMemory int64
 }
 
-// A MemoryError says that a graph would take more memory than [Options].MaxMemory.
+// A MemoryError reports that a graph would take more memory than
+// [Options].MaxMemory, in bytes.
 type MemoryError struct{ Need, Most int64 }
 
-// Error tells both.
+// Error returns a message with both numbers.
 func (e *MemoryError) Error() string {
 	return fmt.Sprintf("graph: the file's messages would take about %d bytes in memory, the most is %d", e.Need, e.Most)
 }
@@ -57,12 +58,12 @@ func (o *Options) from() []string {
 
 const (
 	defaultMaxExpanded = 256 << 20
-	maxNumbered        = 1 << 18 // outputs in a graph whose number an attribute tells
-	maxPort            = 1 << 16 // outputs of an op that nobody defines
+	maxNumbered        = 1 << 18 // outputs in a graph whose number comes from an attribute
+	maxPort            = 1 << 16 // outputs of an op without a definition
 	maxAttrDepth       = 64      // functions with attributes that are functions with attributes
 )
 
-// A NodeDefError says what is wrong with a node in a file.
+// A NodeDefError reports a fault of a node in a file.
 type NodeDefError struct {
 	Function string // the function that the node is in; "" for the graph itself
 	Node     string // the node's name
@@ -79,10 +80,10 @@ func (e *NodeDefError) Error() string {
 	return fmt.Sprintf("graph: %s: %v", where, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NodeDefError) Unwrap() error { return e.Err }
 
-// A FunctionDefError says what is wrong with a function in a file.
+// A FunctionDefError reports a fault of a function in a file.
 type FunctionDefError struct {
 	Function string
 	Err      error
@@ -93,11 +94,11 @@ func (e *FunctionDefError) Error() string {
 	return fmt.Sprintf("graph: function %q: %v", e.Function, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *FunctionDefError) Unwrap() error { return e.Err }
 
-// ErrUnknownOp says that a file uses an op that neither TensorFlow 2.21 nor
-// [Options].Ops defines, where it can't be followed without its definition.
+// ErrUnknownOp reports that a file uses an op that neither TensorFlow 2.21 nor
+// [Options].Ops defines, and that reading the node needs its definition.
 var ErrUnknownOp = errors.New("the op is unknown; put its definition in Options.Ops")
 
 // reader makes graphs of messages.
@@ -107,12 +108,12 @@ type reader struct {
 	later    map[string]*OpDef              // TensorFlow's, with the attributes that the file's has besides
 	calls    map[*Function]*OpDef           // the signatures of the library's functions
 	kinds    map[*OpDef]map[string]AttrKind // of definitions with many attributes
-	expand   int64                          // what is left of Options.MaxExpanded
-	numbered int64                          // what is left of maxNumbered
+	expand   int64                          // the rest of Options.MaxExpanded
+	numbered int64                          // the rest of maxNumbered
 	value    *pb.AttrValue                  // for the next attribute of a node
 	inputs   []string                       // of the node that is connected
-	took     int64                          // about what the messages take that were decoded
-	most     int64                          // what they may; 0 for any number
+	took     int64                          // approximate memory of the decoded messages, in bytes
+	most     int64                          // bound of took; 0 means none
 }
 
 // count counts an encoded message before it is decoded.
@@ -167,11 +168,11 @@ func (r *reader) def(op string) *OpDef {
 }
 
 // FromProto returns the graph that a GraphDef describes, with its library. It
-// keeps references into p, which must not change afterwards. What is wrong with
-// a node is a [*NodeDefError], with a function a [*FunctionDefError].
+// keeps references into p, which must not change afterwards. A fault of a node
+// is a [*NodeDefError], that of a function a [*FunctionDefError].
 //
-// Facts of outputs have the element types that definitions and attributes
-// tell; nothing else is inferred.
+// Facts of outputs have the element types of definitions and attributes;
+// nothing else is inferred.
 func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 	nodes := make([][]byte, len(p.Node))
 	for i, n := range p.Node {
@@ -214,8 +215,8 @@ func (r *reader) graph(p *pb.GraphDef, nodes [][]byte, l *library, opts *Options
 // [FromProto]. It keeps references into b.
 func Unmarshal(b []byte, opts *Options) (*Graph, error) { return Read(pb.InMemory(b), opts) }
 
-// Read does what [Unmarshal] does. Of a GraphDef in a file, functions that [Options].Only
-// leaves out aren't read, but for their names.
+// Read reads a graph as [Unmarshal] does. It skips the functions in the file
+// that [Options].Only leaves out, except for their names.
 func Read(from pb.Source, opts *Options) (*Graph, error) {
 	fail := func(err error) (*Graph, error) { return nil, fmt.Errorf("graph: %w", err) }
 	var libraries []pb.Source
@@ -259,13 +260,13 @@ const (
 )
 
 // Proto returns the graph as a GraphDef. Its library has the functions of
-// g.Library and, after them, all others that nodes refer to, under names that
-// are unique. Maps are sorted by key.
+// g.Library, followed by all others that nodes refer to, under unique names.
+// Maps are sorted by key.
 //
-// A graph that was read and not changed gives the message it was read from,
-// except for this: map entries are sorted, and of two with one key the last is
-// written; "x:0" in an input is written as "x", in a function "x:y" as "x:y:0";
-// unknown fields inside map entries are lost.
+// A graph that was read and not changed returns the message it was read from,
+// with these exceptions. Map entries are sorted, and the last of two with the
+// same key is written. "x:0" in an input is written as "x", in a function "x:y"
+// as "x:y:0". Unknown fields inside map entries are lost.
 func (g *Graph) Proto() (*pb.GraphDef, error) {
 	lib := g.written()
 	p := &pb.GraphDef{}

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// attrs returns the attributes of a call. def, which may be nil, tells the kind of empty
-// lists.
+// attrs returns the attributes of a call. def, which may be nil, determines the
+// kind of empty lists.
 func (r *reader) attrs(entries []*pb.AttrValueEntry, def *OpDef, depth int) (Attrs, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -28,8 +28,9 @@ func (r *reader) attrs(entries []*pb.AttrValueEntry, def *OpDef, depth int) (Att
 	return out.attrs, nil
 }
 
-// attrsOf returns the n attributes of a node, an encoded NodeDef. One message takes one
-// value after the other, and is kept only where that says more than the attribute.
+// attrsOf returns the n attributes of a node, an encoded NodeDef. One message
+// is reused for all values. It is kept only if it contains more than the
+// attribute does.
 func (r *reader) attrsOf(b []byte, n int, def *OpDef) (Attrs, error) {
 	if n == 0 {
 		return nil, nil
@@ -49,7 +50,7 @@ func (r *reader) attrsOf(b []byte, n int, def *OpDef) (Attrs, error) {
 				key = e.Text()
 			case e.Number == 2 && value == nil:
 				value = e.Bytes
-			case e.Number == 2: // says more of the same message
+			case e.Number == 2: // another part of the same message
 				value = append(value[:len(value):len(value)], e.Bytes...)
 			}
 		}
@@ -80,7 +81,8 @@ func (r *reader) attrsOf(b []byte, n int, def *OpDef) (Attrs, error) {
 	return out.attrs, nil
 }
 
-// listKind returns the kind of an attribute in a definition where its value is a list.
+// listKind returns the kind of an attribute in a definition if its value is a
+// list.
 func (r *reader) listKind(def *OpDef, name string, v *pb.AttrValue) AttrKind {
 	if def == nil || v == nil || v.Which != pb.AttrValueList {
 		return AttrNone
@@ -91,7 +93,7 @@ func (r *reader) listKind(def *OpDef, name string, v *pb.AttrValue) AttrKind {
 // attrList is attributes, of which the last of a name counts.
 type attrList struct {
 	attrs Attrs
-	at    map[string]int // where each stands, where there are many
+	at    map[string]int // the index of each, if there are many
 }
 
 // newAttrList returns an empty list of which n attributes are to come.
@@ -120,8 +122,8 @@ func (l *attrList) add(a Attr) {
 	l.attrs = append(l.attrs, a)
 }
 
-// kind returns the kind of an attribute in a definition, AttrNone where it has
-// none.
+// kind returns the kind of an attribute in a definition, or AttrNone if the
+// definition doesn't have it.
 func (r *reader) kind(def *OpDef, name string) AttrKind {
 	if len(def.Attrs) <= 32 {
 		if d := def.Attr(name); d != nil {
@@ -143,8 +145,8 @@ func (r *reader) kind(def *OpDef, name string) AttrKind {
 	return kinds[name]
 }
 
-// attr returns an attribute. kind is what its definition says, AttrNone where
-// there is none.
+// attr returns an attribute. kind is the kind in its definition, AttrNone for
+// none.
 func (r *reader) attr(name string, v *pb.AttrValue, kind AttrKind, depth int) (Attr, error) {
 	if v == nil {
 		return Attr{Name: name}, nil
@@ -197,7 +199,8 @@ func (r *reader) attr(name string, v *pb.AttrValue, kind AttrKind, depth int) (A
 	return a, err
 }
 
-// kindOfList returns the kind of a list in an attribute; kind is what its definition says.
+// kindOfList returns the kind of a list in an attribute; kind is that in its
+// definition.
 func kindOfList(name string, l *pb.AttrValueListValue, kind AttrKind) (AttrKind, error) {
 	held, kinds := AttrNone, 0
 	for _, k := range []struct {
@@ -222,7 +225,7 @@ func kindOfList(name string, l *pb.AttrValueListValue, kind AttrKind) (AttrKind,
 	case kinds == 0 && name == "_class":
 		held = AttrStrings
 	case kinds == 0:
-		held = AttrInts // nothing tells
+		held = AttrInts // the kind is unknown
 	}
 	return held, nil
 }
@@ -310,8 +313,8 @@ func (r *reader) callee(p *pb.NameAttrList, depth int) (Callee, error) {
 	return c, err
 }
 
-// readShape returns what a shape says, and whether that is all that the message
-// says.
+// readShape returns the shape of a message, and whether the message has no
+// other content.
 func readShape(p *pb.TensorShapeProto) (PartialShape, bool, error) {
 	switch {
 	case p == nil:

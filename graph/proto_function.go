@@ -97,7 +97,7 @@ func (r *nodeReader) arguments() error {
 	return nil
 }
 
-// results notes what the function returns and what runs in every call.
+// results sets the function's results and the nodes that run in every call.
 func (r *nodeReader) results(p *pb.FunctionDef) error {
 	fn := r.function
 	sig := r.calls[fn]

@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// library makes the functions of a file: first all of them without bodies, so
-// that each can refer to each, itself included. Of those that only names, where it
-// isn't nil, the ones that aren't reached from them are left out.
+// library makes the functions of a file, first all of them without bodies,
+// because functions may refer to each other and to themselves. Unless only is
+// nil, functions that the names in it don't reach are left out.
 func (r *reader) library(p *library, only []string) (*Library, error) {
 	r.lib = &Library{}
 	defs, err := r.functionDefs(p, only)
@@ -101,7 +101,8 @@ func (r *reader) readLibrary(from pb.Source) (*library, error) {
 	return l, l.Unmarshal(b)
 }
 
-// maxFunction is about what a function takes that isn't read.
+// maxFunction is the approximate memory, in bytes, of a function that isn't
+// read.
 const maxFunction = 128
 
 // libraryOf returns the library of a message.
@@ -115,8 +116,8 @@ func libraryOf(p *pb.FunctionDefLibrary) *library {
 	return l
 }
 
-// functionName returns the name of the encoded function that p is at, which stands at its
-// beginning in files of all writers that are known. It is good until p's next step.
+// functionName returns the name of the encoded function at p. All known writers
+// put it at the beginning. It is valid until p's next step.
 func functionName(p *pb.Parts) ([]byte, error) { return nameAt(p, fieldSignature, fieldName) }
 
 // nameAt returns the name to which the fields lead of the message that p is at, the first of
@@ -138,8 +139,9 @@ func nameAt(p *pb.Parts, path ...protowire.Number) ([]byte, error) {
 	return []byte(pb.StringAt(b, path...)), err
 }
 
-// firstField returns the value of a message's first field, where that has the number and a
-// length: as much as b has of it, and whether that is all.
+// firstField returns the value of a message's first field if that has the
+// number and a length. The value is cut off at the end of b; whole reports
+// whether it isn't.
 func firstField(b []byte, number protowire.Number) (value []byte, whole bool) {
 	got, typ, n := protowire.ConsumeTag(b)
 	if n < 0 || got != number || typ != protowire.BytesType {
@@ -221,8 +223,9 @@ func (r *reader) functionDefs(p *library, only []string) ([]*functionDef, error)
 	return reached, nil
 }
 
-// needed returns the nodes of these names, and those that they take inputs from or wait
-// for, directly or through others; all where names is nil.
+// needed returns the nodes of these names and the nodes that they depend on,
+// directly or through others, by data or control inputs. It returns all nodes
+// if names is nil.
 func needed(nodes [][]byte, names []string) [][]byte {
 	if names == nil {
 		return nodes
@@ -253,7 +256,7 @@ func needed(nodes [][]byte, names []string) [][]byte {
 	return out
 }
 
-// links follow from what a file names to functions of its library.
+// links lead from names in a file to functions of its library.
 type links struct {
 	functions  map[string]string // the gradients of functions
 	registered map[string]string // the gradients that nodes name by their type
@@ -270,7 +273,8 @@ func gradientLinks(p *pb.FunctionDefLibrary) links {
 	return l
 }
 
-// ofNodes tells the names that may be those of functions which nodes call or refer to.
+// ofNodes calls tell with names that may be functions which nodes call or refer
+// to.
 func (l links) ofNodes(nodes [][]byte, tell func(name string)) {
 	for _, n := range nodes {
 		for f := (pb.Fields{Rest: n}); f.Next(); {
@@ -285,7 +289,7 @@ func (l links) ofNodes(nodes [][]byte, tell func(name string)) {
 	}
 }
 
-// ofEntry tells the names in an attribute, an encoded AttrValueEntry.
+// ofEntry calls tell with the names in an attribute, an encoded AttrValueEntry.
 func (l links) ofEntry(b []byte, depth int, tell func(name string)) {
 	key := pb.StringAt(b, 1)
 	for f := (pb.Fields{Rest: b}); f.Next(); {
@@ -312,8 +316,9 @@ func (l links) ofEntry(b []byte, depth int, tell func(name string)) {
 	}
 }
 
-// ofCallee tells the names in an encoded NameAttrList. What lies deeper than a function
-// may is refused by who reads it.
+// ofCallee calls tell with the names in an encoded NameAttrList. It skips
+// deeper nesting than attributes may have; the reader of the attribute refuses
+// that.
 func (l links) ofCallee(b []byte, depth int, tell func(name string)) {
 	if depth > maxAttrDepth {
 		return

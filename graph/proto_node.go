@@ -16,7 +16,7 @@ import (
 type nodeReader struct {
 	*reader
 	graph    *Graph
-	function *Function         // whose body the graph is; nil for a graph of its own
+	function *Function         // whose body the graph is; nil for a graph outside of a function
 	args     map[string]Output // the function's arguments
 	places   placeCache
 }
@@ -38,7 +38,8 @@ const (
 	fieldAttr   = 5
 )
 
-// nodes adds all nodes, which are encoded, then connects them: an input may stand later.
+// nodes adds all encoded nodes, then connects them, because the node of an
+// input may come later.
 func (r *nodeReader) nodes(defs [][]byte) error {
 	room := make([]Node, len(defs))
 	if r.graph.byName == nil {
@@ -64,13 +65,14 @@ func (r *nodeReader) nodes(defs [][]byte) error {
 	return nil
 }
 
-// node fills a node with what its encoded NodeDef says, but for its inputs, and adds it.
+// node fills a node from its encoded NodeDef, except for its inputs, and adds
+// it.
 func (r *nodeReader) node(n *Node, b []byte) error {
 	n.read = true
 	attrs, plain := 0, true
 	for f := (pb.Fields{Rest: b}); ; {
 		if !f.Next() {
-			if f.Bad || f.Passed || !plain { // rare: its own message has the rest, or says what is wrong
+			if f.Bad || f.Passed || !plain { // rare: decoding the whole message reads the rest or returns the error
 				var err error
 				if n.Extra, err = extraOf(b); err != nil {
 					return err
@@ -120,7 +122,8 @@ func (r *nodeReader) node(n *Node, b []byte) error {
 	return r.graph.Add(n)
 }
 
-// extraOf returns what an encoded NodeDef says that nothing here follows; nil for nothing.
+// extraOf returns the part of an encoded NodeDef that this module doesn't use;
+// nil if there is none.
 func extraOf(b []byte) (*NodeExtra, error) {
 	var p pb.NodeDef
 	if err := p.Unmarshal(b); err != nil {
@@ -132,8 +135,8 @@ func extraOf(b []byte) (*NodeExtra, error) {
 	return &NodeExtra{p.ExperimentalDebugInfo, p.ExperimentalType, p.Unknown}, nil
 }
 
-// outputs returns facts with the types of a node's outputs, nil where an
-// attribute of the surrounding function tells how many there are.
+// outputs returns facts with the types of a node's outputs. It returns nil if
+// an attribute of the surrounding function determines their number.
 func (r *reader) outputs(def *OpDef, attrs Attrs) ([]Fact, error) {
 	var out []Fact
 	for i := range def.Outputs {
@@ -178,8 +181,9 @@ func typeFact(t tensor.DType, ref bool) Fact {
 
 const refOffset = 100
 
-// length returns how many tensors an argument stands for, and whether that is
-// known: not where an attribute of the surrounding function tells.
+// length returns the number of tensors of an argument, and whether that is
+// known. It is unknown if an attribute of the surrounding function determines
+// it.
 func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) {
 	switch {
 	case arg.NumberAttr != "":
@@ -217,7 +221,7 @@ func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) 
 	return 1, true, nil
 }
 
-// said returns an attribute of which more is said than its name.
+// said returns an attribute that has a value besides its name.
 func (as Attrs) said(name string) (Attr, bool) {
 	a, ok := as.Lookup(name)
 	return a, ok && a.Kind != AttrNone
@@ -234,7 +238,7 @@ func (d *OpDef) types(name string, attrs Attrs) []tensor.DType {
 	return nil
 }
 
-// typeOf returns a type, or its default; Invalid where neither tells.
+// typeOf returns a type, or its default; Invalid if there is neither.
 func (d *OpDef) typeOf(name string, attrs Attrs) tensor.DType {
 	if a, ok := attrs.Lookup(name); ok {
 		if a.Kind == AttrType {
@@ -248,7 +252,7 @@ func (d *OpDef) typeOf(name string, attrs Attrs) tensor.DType {
 	return tensor.Invalid
 }
 
-// connect gives a node its inputs. Data inputs stand before control inputs.
+// connect sets a node's inputs. Data inputs come before control inputs.
 func (r *nodeReader) connect(n *Node, names []string) error {
 	if len(names) == 0 {
 		return nil

@@ -14,9 +14,10 @@ const (
 	fieldSize     = 1 // of a dimension
 )
 
-// shapesOf returns an encoded attribute value that is a list of shapes which say nothing
-// but their sizes: most nodes of a file have one, _output_shapes, whose message takes
-// many times the memory of its sizes. ok is false for all others, wrong ones too.
+// shapesOf returns an encoded attribute value that is a list of shapes with
+// nothing but sizes. Most nodes of a file have one, _output_shapes, whose
+// message takes many times the memory of its sizes. ok is false for all other
+// values, invalid ones too.
 func shapesOf(value []byte) (list []PartialShape, ok bool) {
 	v := pb.Fields{Rest: value}
 	if !v.Next() || v.Number != fieldList || v.Bytes == nil || len(v.Rest) > 0 || v.Passed {
@@ -75,7 +76,7 @@ func shapesOf(value []byte) (list []PartialShape, ok bool) {
 	return list, true
 }
 
-// onlySize reports whether an encoded dimension says nothing but its size.
+// onlySize reports whether an encoded dimension has no field but its size.
 func onlySize(dim []byte) bool {
 	d := pb.Fields{Rest: dim}
 	for d.Next() {

@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// TestShapesOfAnAttribute: the short way gives what the message gives, or leaves the
-// attribute to it.
+// TestShapesOfAnAttribute: the fast decoder returns the same as the message, or
+// leaves the attribute to it.
 func TestShapesOfAnAttribute(t *testing.T) {
 	dim := func(n int64) *pb.Dim { return &pb.Dim{Size: n} }
 	shape := func(dims ...*pb.Dim) *pb.TensorShapeProto { return &pb.TensorShapeProto{Dim: dims} }

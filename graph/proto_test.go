@@ -136,7 +136,7 @@ func TestFunctionsReferToThemselvesByPointer(t *testing.T) {
 	if c, ok := g.Lookup("u").Attrs.Func("_f"); !ok || c.Function != nil || c.FuncName() != "unknown" {
 		t.Error("the name of a function that isn't there is lost")
 	}
-	f.Name = "g" // a name counts where it is written only
+	f.Name = "g" // a name counts only when it is written
 	p, err := g.Proto()
 	if err != nil {
 		t.Fatal(err)
@@ -340,8 +340,9 @@ func TestAttributesOfLaterReleases(t *testing.T) {
 	}
 }
 
-// TestFunctionsSayTheShapesOfTheirArguments has what TensorFlow 2.21 writes of a function
-// of float32[?,3], a float32 of unknown rank and two variables.
+// TestFunctionsSayTheShapesOfTheirArguments has the attributes that TensorFlow
+// 2.21 writes for a function of float32[?,3], a float32 of unknown rank and two
+// variables.
 func TestFunctionsSayTheShapesOfTheirArguments(t *testing.T) {
 	fn := NewFunction("f")
 	for _, f := range []Fact{

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/internal/testkit/packed"
 )
 
-// tfGraph is a GraphDef that TensorFlow made, with the definitions of its own
-// ops.
+// tfGraph is a GraphDef that TensorFlow made, with the definitions of the ops
+// that it adds.
 type tfGraph struct {
 	name string
 	def  *pb.GraphDef

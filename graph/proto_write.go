@@ -117,8 +117,7 @@ func (w *writer) input(g *Graph, o Output) (string, error) {
 	return w.name(o.Node) + ":" + def.Outputs[arg].Name + ":" + strconv.Itoa(at), nil
 }
 
-// definition returns the op's definition, from TensorFlow's where the node has
-// none.
+// definition returns the op's definition, or TensorFlow's if the node has none.
 func (n *Node) definition() *OpDef {
 	if n.Def != nil {
 		return n.Def
@@ -131,12 +130,13 @@ func (n *Node) definition() *OpDef {
 	return LookupOp(n.Op)
 }
 
-// Proto returns the function as a FunctionDef. lib tells the names of the
-// functions that it refers to; nil means each function's own. Maps are sorted by
-// key. See [Graph.Proto] for what may differ from a message that was read.
+// Proto returns the function as a FunctionDef. lib has the names of the
+// functions that it refers to; nil means the Name of each function. Maps are
+// sorted by key. [Graph.Proto] lists the differences from a message that was
+// read.
 //
 // A function that was not read gets a signature: names of arguments and results
-// that TensorFlow takes, element types, whether it is stateful.
+// that TensorFlow accepts, element types, whether it is stateful.
 func (fn *Function) Proto(lib *Library) (*pb.FunctionDef, error) {
 	w := &writer{lib: lib, names: nodeNames(fn.Graph, fn), fn: fn, args: make(map[*Node]bool, len(fn.Args))}
 	for _, a := range fn.Args {
@@ -209,9 +209,9 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 	return p, nil
 }
 
-// shapeAttrs returns the attributes of a function that was not read, and those of its
-// arguments, with the arguments' shapes as TensorFlow writes them. TensorFlow reads them
-// where it differentiates the function.
+// shapeAttrs returns the attributes of a function that was not read, and those
+// of its arguments, with the arguments' shapes as TensorFlow writes them.
+// TensorFlow reads them when it differentiates the function.
 func (fn *Function) shapeAttrs() (Attrs, map[int]Attrs) {
 	attrs, args := fn.Attrs, make(map[int]Attrs, len(fn.Args))
 	shapes := make([]PartialShape, len(fn.Args))
@@ -240,9 +240,10 @@ const (
 	outputShapes = "_output_shapes"
 )
 
-// orderResults adds nodes to the message of a function that was not read: a NoOp behind
-// all control results, and for each result an Identity behind that. So whoever asks for a
-// result gets the effects, in TensorFlow too. It returns what renames a result.
+// orderResults adds nodes to the message of a function that was not read: a
+// NoOp after all control results, and for each result an Identity after that.
+// So a fetched result implies the effects, in TensorFlow too. It returns a
+// function that renames a result.
 func (w *writer) orderResults(p *pb.FunctionDef) (func(i int, name string) string, error) {
 	fn := w.fn
 	controls := fn.controlResults()
@@ -277,9 +278,10 @@ func (w *writer) orderResults(p *pb.FunctionDef) (func(i int, name string) strin
 	}, nil
 }
 
-// controlResults returns the control results that a file has. Those of a function that
-// was not read are its own and what reads state: to TensorFlow a call has ended when
-// its control results have run, and a write behind it must find the reads done.
+// controlResults returns the control results for a file. Those of a function
+// that was not read are fn.Control and the nodes that read state. In TensorFlow
+// a call ends when its control results have run, and a later write must come
+// after the reads.
 func (fn *Function) controlResults() []ControlResult {
 	if fn.Extra != nil && fn.Extra.signature != nil {
 		return fn.Control
@@ -357,8 +359,8 @@ func argsByName(args []ArgDef) map[string]*ArgDef {
 	return out
 }
 
-// argProto returns an argument or result of a signature. def is what a file
-// said of it, or nil; typ is the attribute T of an argument.
+// argProto returns an argument or result of a signature. def is its definition
+// in the file, or nil; typ is the attribute T of an argument.
 func argProto(def *ArgDef, name string, f Fact, typ Attr) (*pb.ArgDef, error) {
 	if def != nil && (!f.DType.Valid() || typeFact(def.Type, def.Ref).DType == f.DType) {
 		p := argProtos([]ArgDef{*def})[0]
@@ -439,8 +441,8 @@ func nodeNames(g *Graph, fn *Function) map[*Node]string {
 	return out
 }
 
-// NameInFile returns the name that a node of fn has where fn is written: one that a file
-// can't have is replaced by the most similar one that it can.
+// NameInFile returns the name that a node of fn has in a file: the most similar
+// valid name if its name isn't valid there.
 func (fn *Function) NameInFile(n *Node) string {
 	if name, ok := nodeNames(fn.Graph, fn)[n]; ok {
 		return name

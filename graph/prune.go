@@ -7,10 +7,10 @@ import (
 )
 
 // Prune returns the part of g that computes fetches from feeds and runs
-// targets, as a function: its arguments stand for the feeds, whatever nodes
-// these are; its results are the fetches, its control results the targets. g is
-// not changed, and the nodes of the function are copies that keep their names.
-// A feed that a fetch is too passes through.
+// targets, as a function. Its arguments replace the feeds, which may be outputs
+// of any nodes. Its results are the fetches, its control results the targets. g
+// is not changed, and the nodes of the function are copies that keep their
+// names. A feed that is also a fetch passes through.
 //
 // A cycle that no feed breaks is an error that names its nodes.
 func Prune(g *Graph, feeds, fetches []Output, targets []*Node) (*Function, error) {
@@ -149,8 +149,8 @@ func (fn *Function) Clone() (*Function, error) {
 }
 
 // orderOf returns the nodes that roots need, each after its inputs, and
-// otherwise in the order of the graph: stateful ops stay in program order. fed
-// tells which outputs are not computed.
+// otherwise in the order of the graph, so that stateful ops stay in program
+// order. fed reports whether an output is fed instead of computed.
 func orderOf(roots []*Node, fed func(Output) bool) ([]*Node, error) {
 	pending := map[*Node]int{}   // inputs that are not ordered yet
 	users := map[*Node][]*Node{} // who comes after it
@@ -178,7 +178,7 @@ func orderOf(roots []*Node, fed func(Output) bool) ([]*Node, error) {
 			}
 		}
 		for _, c := range n.Control {
-			if !fed(Output{c, 0}) || !isPlaceholder(c) { // what is fed to a placeholder is there from the beginning
+			if !fed(Output{c, 0}) || !isPlaceholder(c) { // the value of a fed placeholder is available from the beginning
 				need(c)
 			}
 		}
@@ -208,7 +208,7 @@ func orderOf(roots []*Node, fed func(Output) bool) ([]*Node, error) {
 
 func isPlaceholder(n *Node) bool { return n.Op == "Placeholder" || n.Op == "PlaceholderV2" }
 
-// CycleError says that nodes need each other.
+// CycleError lists nodes that depend on each other.
 type CycleError struct{ Nodes []string }
 
 // Error names the nodes.
@@ -228,7 +228,7 @@ func cycleOf(all []*Node, pending map[*Node]int) error {
 	return e
 }
 
-// nodeHeap gives the node that stands first in the graph.
+// nodeHeap is a heap whose first node is the earliest in the graph.
 type nodeHeap []*Node
 
 func (h nodeHeap) Len() int           { return len(h) }

@@ -2,10 +2,10 @@ package graph
 
 import "sync"
 
-// Recursion tells which functions call themselves, directly or through others. What it
-// found out about one function it knows of all that this one reaches, so that asking for
-// every function of a library takes time in proportion to the library. The zero value is
-// ready; it is safe for use from many goroutines.
+// Recursion finds the functions that call themselves, directly or through
+// others. It keeps the result for every function that it reaches, so asking for
+// every function of a library takes time in proportion to the library. The zero
+// value is ready. It is safe for concurrent use.
 type Recursion struct {
 	mu    sync.Mutex
 	loops map[*Function]bool
@@ -75,7 +75,7 @@ func (r *Recursion) search(f *Function) {
 		if done.lowest < done.number {
 			continue
 		}
-		// All that stand on the stack from here on reach each other.
+		// All functions from here to the top of the stack reach each other.
 		at := len(stack) - 1
 		for stack[at] != done.f {
 			at--

@@ -12,24 +12,25 @@ import (
 // the graph: a file, a directory, an address, another device, a program or a
 // serialized graph.
 type Reference struct {
-	// Effect is what the node does with it: some of [Outside].
+	// Effect is the effect of the node on it: some of [Outside].
 	Effect Effect
 	// Arg is the name of the input or attribute.
 	Arg string
-	// Attr tells that it is an attribute.
+	// Attr reports whether Arg is an attribute.
 	Attr bool
 	// Input is the output of another node that an input takes; zero for an
 	// attribute.
 	Input Output
 	// Names are the values, if Known.
 	Names []string
-	// Known tells that the values are in the graph. Default: a call decides them.
+	// Known reports whether the values are in the graph. Default: they depend
+	// on the call.
 	Known bool
 }
 
-// References returns what the node's inputs and attributes name outside of the
-// graph, by the table of TensorFlow's ops. Values that name nothing are left out,
-// such as the empty file name of a cache in memory.
+// References returns the names of things outside of the graph in the node's
+// inputs and attributes, by the table of TensorFlow's ops. Values that name
+// nothing are left out, such as the empty file name of a cache in memory.
 func (n *Node) References() []Reference {
 	rows := references()[n.Op]
 	if rows == nil {
@@ -96,11 +97,11 @@ func inputIndex(d *OpDef, name string) int {
 	return -1
 }
 
-// maxForwards bounds the nodes that may stand between a constant and its user.
+// maxForwards bounds the nodes between a constant and its user.
 const maxForwards = 64
 
 // constantStrings returns the strings of a constant, also through nodes that
-// return what they take.
+// return their input unchanged.
 func constantStrings(n *Node) ([]string, bool) {
 	for range maxForwards {
 		switch n.Op {
@@ -154,7 +155,7 @@ func isDescriptor(v string) bool {
 // isGate reports whether an element of debug_ops_spec has no address.
 func isGate(v string) bool { return !strings.Contains(v, "://") }
 
-// debugEffect returns what happens with tensors that are sent to addresses.
+// debugEffect returns the effect of sending tensors to these URLs.
 func debugEffect(urls []string) (e Effect) {
 	for _, u := range urls {
 		if strings.HasPrefix(u, "file://") {

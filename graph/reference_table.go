@@ -1,9 +1,9 @@
 package graph
 
-// referenceList tells which inputs and attributes of TensorFlow's ops name
-// something outside of the graph, and what the op does with it. A test walks all
-// inputs and attributes that hold strings: each is here, or harmless by a list
-// of the test's.
+// referenceList has the inputs and attributes of TensorFlow's ops that name
+// something outside of the graph, with the op's effect on it. A test checks
+// every input and attribute that holds strings: each is here, or in the test's
+// list of harmless ones.
 var referenceList = []struct {
 	effect   Effect
 	args     string

@@ -25,8 +25,8 @@ var opList string
 //go:embed textdefs.bin
 var textOps string
 
-// registered finds definitions in opList and textOps. Where each begins is found
-// at the first look-up; each is decoded when it is asked for.
+// registered finds definitions in opList and textOps. The first lookup finds
+// their offsets; each is decoded when it is first asked for.
 var registered opTable
 
 type opTable struct {
@@ -38,7 +38,7 @@ type opTable struct {
 // those in the list are read again by each look-up, which takes less than a map's memory.
 type opIndex struct {
 	list string
-	at   []uint32 // where each definition begins, with its tag
+	at   []uint32 // offset of each definition's tag
 	defs []atomic.Pointer[OpDef]
 }
 
@@ -114,9 +114,8 @@ func consume(s *string) string {
 // bytesOf returns s, which must not be changed, without a copy.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// LookupOp returns the definition of one of TensorFlow 2.21's ops or of those that
-// TensorFlow Text adds, or nil where they have none of this name. It may be called
-// by many goroutines.
+// LookupOp returns the definition of an op of TensorFlow 2.21 or of TensorFlow
+// Text, or nil if there is none of this name. It is safe for concurrent use.
 func LookupOp(name string) *OpDef {
 	r := &registered
 	r.once.Do(r.index)

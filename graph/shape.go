@@ -10,13 +10,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// PartialShape is what is known of a shape: nothing, or the number of
-// dimensions and the sizes of some. The zero value is a shape of unknown rank.
+// PartialShape is a shape of which parts may be unknown: all of it, or some
+// sizes. The zero value is a shape of unknown rank.
 //
-// A size is an int as in [tensor.Shape], so that a whole shape needs no
-// conversion. Below zero it is unknown: -1 is a size about which nothing is
-// known, any other negative number is the identity of one (see [NewDim]). Two
-// sizes of the same identity are the same number, whatever it is.
+// A size is an int as in [tensor.Shape], so that a complete shape needs no
+// conversion. A negative size is unknown. -1 is a size without identity; any
+// other negative number is the identity of a size (see [NewDim]). Two sizes of
+// the same identity are the same number.
 type PartialShape struct {
 	dims  tensor.Shape
 	known bool // the rank is
@@ -76,13 +76,12 @@ func (s PartialShape) Rank() int {
 	return len(s.dims)
 }
 
-// Dims returns the sizes, nil where the rank is unknown. They must not be
+// Dims returns the sizes, or nil if the rank is unknown. They must not be
 // changed.
 func (s PartialShape) Dims() tensor.Shape { return s.dims }
 
-// Dim returns the size of dimension i, where a negative i counts from the end;
-// an unknown size where the rank is unknown. A dimension that isn't there
-// panics.
+// Dim returns the size of dimension i; a negative i counts from the end. The
+// size is unknown if the rank is. It panics if the dimension doesn't exist.
 func (s PartialShape) Dim(i int) int {
 	if !s.known {
 		return -1
@@ -123,7 +122,7 @@ func (s PartialShape) NumElements() (int, bool) {
 	return n, err == nil
 }
 
-// Equal reports whether both say the same: the same rank, and the same sizes or
+// Equal reports whether both have the same rank, and the same sizes or
 // identities of sizes.
 func (s PartialShape) Equal(o PartialShape) bool {
 	return s.known == o.known && s.dims.Equal(o.dims)
@@ -168,8 +167,8 @@ func (s PartialShape) Compatible(o PartialShape) bool {
 	return err == nil
 }
 
-// Merge returns what is known where both are known to be the same shape; a
-// contradiction is an error.
+// Merge returns the known parts of both for values that are known to have the
+// same shape. A contradiction is an error.
 func (s PartialShape) Merge(o PartialShape) (PartialShape, error) {
 	switch {
 	case !s.known:
@@ -195,8 +194,8 @@ func (s PartialShape) Merge(o PartialShape) (PartialShape, error) {
 	return out, nil
 }
 
-// MergeDim returns what is known of a size that is both a and b; false where
-// they contradict each other.
+// MergeDim returns the more specific of two sizes that are known to be equal,
+// or false if they contradict each other.
 func MergeDim(a, b int) (int, bool) {
 	switch {
 	case a == b:
@@ -211,9 +210,9 @@ func MergeDim(a, b int) (int, bool) {
 	return a, true
 }
 
-// Relax returns what both shapes have in common: an unknown size where they
-// differ, an unknown rank where the ranks do. It is the most specific shape
-// that accepts all that either accepts.
+// Relax returns the most specific shape that accepts all shapes that either
+// accepts. Sizes that differ are unknown, and so is the rank if the ranks
+// differ.
 func (s PartialShape) Relax(o PartialShape) PartialShape {
 	if !s.known || !o.known || len(s.dims) != len(o.dims) {
 		return PartialShape{}
@@ -284,8 +283,8 @@ func (s PartialShape) With(i, d int) PartialShape {
 	return PartialShape{dims: out, known: true}
 }
 
-// String returns "[2,3]", "[2,?]" where a size is unknown, "[?a,?a]" where two
-// unknown ones are known to be the same, "<unknown>" where the rank is.
+// String returns "[2,3]", "[2,?]" for an unknown size, "[?a,?a]" for two
+// unknown sizes that are known to be equal, or "<unknown>" for an unknown rank.
 func (s PartialShape) String() string {
 	if !s.known {
 		return "<unknown>"
@@ -334,8 +333,8 @@ func (s PartialShape) letter(d int) string {
 	return string(rune('a' + order%26))
 }
 
-// WithRank returns the shape as one of n dimensions, each with an identity
-// where the rank was unknown. Another rank is an error.
+// WithRank returns the shape with n dimensions. If the rank was unknown, each
+// dimension has an identity. Another rank is an error.
 func (s PartialShape) WithRank(n int) (PartialShape, error) {
 	switch {
 	case !s.known:

@@ -11,11 +11,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// StructureKind is what a [Structure] describes.
+// StructureKind is the kind of value that a [Structure] describes.
 type StructureKind uint8
 
 const (
-	// UnsetStructure is a structure of which a file says nothing.
+	// UnsetStructure is a structure without content in a file.
 	UnsetStructure StructureKind = iota
 	// NoneStructure is Python's None, a nil pointer of Go.
 	NoneStructure
@@ -41,19 +41,19 @@ const (
 // of a function. Two that describe the same in Go and in Python are equal,
 // whatever the Go types are called. It must not be changed once it is in use.
 type Structure struct {
-	// Kind says which of the fields below count.
+	// Kind determines which of the fields below are used.
 	Kind StructureKind
 	// Name is the name of a tensor's spec, or of a named tuple's type.
 	Name string
 	// Fact is the element type and shape of a tensor.
 	Fact Fact
-	// Min and Max bound a tensor's elements; nil where they aren't bounded.
+	// Min and Max bound a tensor's elements; nil means no bound.
 	Min, Max *tensor.Tensor
 	// Value is a static value: a bool, an int64, a float64, a string, a
-	// tensor.DType, a [PartialShape] or a *tensor.Tensor. Any other Go value can be
-	// described, but stands in no file.
+	// tensor.DType, a [PartialShape] or a *tensor.Tensor. Any other Go value
+	// can be described, but not written to a file.
 	Value any
-	// NumPy says that a tensor among the static values is an array of NumPy's.
+	// NumPy reports whether a tensor among the static values is a NumPy array.
 	NumPy bool
 	// Keys are those of a dict or the fields of a named tuple, one an element.
 	Keys []string
@@ -62,7 +62,7 @@ type Structure struct {
 	// Composite describes a composite.
 	Composite *Composite
 
-	src any // the message it was read from, where it says more than this
+	src any // the message it was read from, if that contains more than the fields above
 }
 
 // CompositeClass is the class of a composite value, numbered as in files.
@@ -90,14 +90,14 @@ type Composite struct {
 	Class CompositeClass
 	// ClassName is the name of the Python class.
 	ClassName string
-	// State is what the class makes of itself: of a sparse tensor its shape and
-	// element type.
+	// State is the state that the class serializes: of a sparse tensor its
+	// shape and element type.
 	State *Structure
-	// Tensors is how many tensors the value consists of; 0 where a file doesn't say,
-	// see [Composite.Count].
+	// Tensors is the number of tensors of the value; 0 means that the file has
+	// no number, see [Composite.Count].
 	Tensors int
-	// Facts are what is known of the tensors of a value; nil where no more is known
-	// than State tells.
+	// Facts are the facts of the tensors of a value; nil means that only State
+	// is known.
 	Facts []Fact
 }
 
@@ -137,7 +137,8 @@ func NamedOf(name string, fields []string, elems []*Structure) *Structure {
 
 // Flat is a tensor in a structure.
 type Flat struct {
-	// Path leads to the tensor: "pair/y/0"; empty where the structure is it.
+	// Path leads to the tensor: "pair/y/0". It is empty if the structure is a
+	// tensor.
 	Path string
 	// Name is the name of the tensor's spec.
 	Name string
@@ -150,10 +151,10 @@ func (s *Structure) IsNone() bool {
 	return s == nil || s.Kind == NoneStructure || s.Kind == UnsetStructure
 }
 
-// Flatten returns the tensors in the structure in the order in which TensorFlow
-// takes and gives them: the elements of lists and tuples as they stand, the
-// fields of named tuples too, those of dicts by their keys, those of a
-// composite as its class has them.
+// Flatten returns the tensors in the structure in TensorFlow's order of
+// arguments and results: the elements of lists, tuples and named tuples in
+// their order, those of dicts sorted by key, those of a composite in the order
+// of its class.
 func (s *Structure) Flatten() []Flat { return s.flatten(nil, "") }
 
 func (s *Structure) flatten(out []Flat, path string) []Flat {
@@ -199,8 +200,8 @@ func (s *Structure) Order() []int {
 	return order
 }
 
-// Lookup returns the element of a dict or named tuple under key, nil where there is
-// none.
+// Lookup returns the element of a dict or named tuple under key, or nil if
+// there is none.
 func (s *Structure) Lookup(key string) *Structure {
 	if s == nil || s.Kind != DictStructure && s.Kind != NamedStructure {
 		return nil
@@ -224,15 +225,16 @@ func (s *Structure) Equal(o *Structure) bool {
 // no bounds are known fit bounded ones.
 func (s *Structure) Accepts(o *Structure) bool { return s.compare(o, acceptance) }
 
-// comparison says how two structures of one form are compared.
+// comparison contains the functions that compare two structures of one form.
 type comparison struct {
 	tensors func(a, b *Structure) bool
 	facts   func(a, b Fact) bool // of a composite's tensors
 	static  func(a, b any) bool
-	// shapes compares what composites tell of their shapes besides their tensors'.
+	// shapes compares the shapes in the states of composites, besides those of
+	// their tensors.
 	shapes func(a, b PartialShape) bool
-	// unknown lets any value stand for a composite of its class of which nothing
-	// else is known.
+	// unknown lets any value match a composite of its class that has no other
+	// facts.
 	unknown bool
 }
 
@@ -271,7 +273,7 @@ func sameFact(a, b Fact) bool {
 	return a.DType == b.DType && a.Shape.Anonymous().Equal(b.Shape.Anonymous())
 }
 
-// number returns what a static value is as a number of Python.
+// number returns a static value as a number of Python.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -307,8 +309,8 @@ func (f Fact) Accepts(o Fact) bool {
 	return true
 }
 
-// compare reports whether both have the same form, and of what is in it holds what
-// by says.
+// compare reports whether both have the same form and equal contents by the
+// functions of by.
 func (s *Structure) compare(o *Structure, by comparison) bool {
 	if s == nil || o == nil {
 		return s == o
@@ -431,19 +433,19 @@ func (s *Structure) String() string {
 	return b.String()
 }
 
-// says reports whether the name of a tensor's spec is more than a place, "0/1", or
-// none, which TensorFlow calls "unknown".
+// says reports whether the name of a tensor's spec is a real name. Indices such
+// as "0/1" and TensorFlow's "unknown" aren't.
 func says(name string) bool {
 	return name != "" && name != "unknown" && (name[0] < '0' || name[0] > '9')
 }
 
-// NoFitError says that an input fits none of the signatures that there are.
+// NoFitError reports that an input fits none of the signatures.
 type NoFitError struct {
 	In         *Structure
 	Candidates []*Structure
 }
 
-// Error lists the signatures, with what is wrong where there is only one.
+// Error lists the signatures, with the cause if there is only one.
 func (e *NoFitError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the input is %v", e.In)
@@ -468,11 +470,11 @@ func (e *NoFitError) Error() string {
 	return b.String()
 }
 
-// Misfit says in words which is the first place where o is not what s accepts; ""
-// where s accepts it, or where there is no place to name.
+// Misfit describes the first place at which s doesn't accept o. It returns ""
+// if s accepts o, or if there is no place to name.
 func (s *Structure) Misfit(o *Structure) string { return s.misfit(o, "") }
 
-// misfit returns the first place where o is not what s accepts, in words.
+// misfit describes the first place at which s doesn't accept o.
 func (s *Structure) misfit(o *Structure, path string) string {
 	if s.Accepts(o) {
 		return ""

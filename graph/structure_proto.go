@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// StructureFromProto returns the structure that a file describes. What the message
-// says besides is kept, so that an unchanged structure is written as it was.
+// StructureFromProto returns the structure that a message describes. The rest
+// of the message is kept, so that an unchanged structure is written as it was.
 func StructureFromProto(p *pb.StructuredValue) (*Structure, error) {
 	s, err := ReadStructure(p, newAllowance())
 	if err != nil {
@@ -33,8 +33,8 @@ func (s *Structure) Proto() (*pb.StructuredValue, error) {
 	return s.encode()
 }
 
-// newAllowance returns what the constants in one structure may take when they are
-// expanded, in bytes.
+// newAllowance returns the memory, in bytes, that the expanded constants in one
+// structure may take.
 func newAllowance() *int64 {
 	n := int64(64 << 20)
 	return &n
@@ -47,10 +47,9 @@ func readTensor(p *pb.TensorProto, allowance *int64) (*tensor.Tensor, error) {
 	return tensorproto.Decode(p, allowance)
 }
 
-// ReadStructure returns the structure that a file describes, for looking only: unlike
-// that of [StructureFromProto], it doesn't keep what the message says besides.
-// The constants in it may take so many bytes as allowance holds, of which those are
-// subtracted.
+// ReadStructure returns the structure that a message describes, for reading
+// only: unlike [StructureFromProto], it doesn't keep the rest of the message.
+// allowance bounds the bytes of the constants in it, which are subtracted.
 func ReadStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) {
 	if p == nil {
 		return &Structure{}, nil
@@ -153,7 +152,7 @@ func ReadComposite(p *pb.TypeSpecProto, allowance *int64) (*Composite, error) {
 	return c, err
 }
 
-// maxComponents bounds how many tensors a file may say that a composite has.
+// maxComponents bounds the number of tensors of a composite in a file.
 const maxComponents = 1 << 10
 
 func readStructures(list []*pb.StructuredValue, allowance *int64) ([]*Structure, error) {
@@ -167,8 +166,8 @@ func readStructures(list []*pb.StructuredValue, allowance *int64) ([]*Structure,
 	return out, nil
 }
 
-// identical reports whether a file would say the same of both: names count, and
-// the order of keys.
+// identical reports whether both would be written equally: names count, and the
+// order of keys.
 func (s *Structure) identical(o *Structure) bool {
 	if s == nil || o == nil {
 		return s == o

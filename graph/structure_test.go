@@ -10,9 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// tfStructures returns the structured values of TensorFlow's SavedModels and odd
-// ones, by where they stand.
-// get decodes a message.
+// tfStructures returns the structured values of TensorFlow's SavedModels and
+// odd ones, by the place where they were found. get decodes a message.
 func get[M any](t testing.TB, l *pb.Lazy[M]) *M {
 	t.Helper()
 	m, err := l.Get()
@@ -22,6 +21,8 @@ func get[M any](t testing.TB, l *pb.Lazy[M]) *M {
 	return m
 }
 
+// tfStructures returns the structured values of TensorFlow's SavedModels and odd
+// ones, by the place where they were found.
 func tfStructures(t testing.TB) map[string]*pb.StructuredValue {
 	out := map[string]*pb.StructuredValue{}
 	dir := "../internal/pb/testdata/tf2.21/"

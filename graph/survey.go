@@ -13,8 +13,9 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// Survey looks through an encoded GraphDef for what calls of it need, without making a graph,
-// which takes many times the memory of the names that it notes.
+// Survey finds the parts of an encoded GraphDef that calls need, without making
+// a graph. A graph takes many times the memory of the names that a survey
+// stores.
 type Survey struct {
 	known     func(op string) bool
 	seed      maphash.Seed
@@ -27,14 +28,14 @@ type Survey struct {
 	buf       []byte          // for a node of the graph
 }
 
-// survey is messages in the order of the hashes of their names. Where names are equal, the
-// making of the graph tells.
+// survey is a list of messages in the order of the hashes of their names. Equal
+// names are left to the code that makes the graph.
 type survey struct {
 	from []pb.Source // the messages that hold them
 	at   []place
 }
 
-// place is where a message lies.
+// place is the position of a message.
 type place struct {
 	hash uint64
 	off  int64
@@ -66,7 +67,8 @@ func (s *survey) add(hash uint64, p *pb.Parts, from int) error {
 	return nil
 }
 
-// NewSurvey begins to look through a GraphDef. known tells which ops may be met.
+// NewSurvey begins a survey of a GraphDef. known reports whether an op is
+// allowed.
 func NewSurvey(from pb.Source, known func(op string) bool) (*Survey, error) {
 	s := &Survey{known: known, seed: maphash.MakeSeed(), called: map[uint64]bool{}, bodies: map[uint64]bool{}}
 	s.nodes.from = []pb.Source{from}
@@ -121,9 +123,10 @@ func (s *Survey) HasNode(name string) bool {
 	return ok
 }
 
-// Reaches looks at the nodes that compute tensors, "node:1", from others that are fed, and at
-// the functions that these call. It returns false where something isn't there, or is of an op
-// that isn't known: making the graph tells what that means.
+// Reaches visits the nodes that compute tensors, "node:1", from others that are
+// fed, and the functions that these call. It returns false if something doesn't
+// exist, or if an op isn't known. Making the graph then returns the precise
+// error.
 func (s *Survey) Reaches(fetches, fed []string) (bool, error) {
 	seen := map[uint64]bool{}
 	for _, name := range fed {
@@ -166,7 +169,7 @@ func (s *Survey) Reaches(fetches, fed []string) (bool, error) {
 	return true, nil
 }
 
-// node looks at an encoded node, whose inputs it tells.
+// node visits an encoded node and calls input with the name of each input.
 func (s *Survey) node(b []byte, input func(name string) bool) bool {
 	ok := true
 	f := pb.Fields{Rest: b}
@@ -205,8 +208,8 @@ const (
 	fieldInputArg   = 2
 )
 
-// body looks at an encoded FunctionDef: first at the names of its nodes, then at what they and
-// its results refer to.
+// body visits an encoded FunctionDef: first the names of its nodes, then the
+// references of its nodes and results.
 func (s *Survey) body(from pb.Source) (bool, error) {
 	clear(s.bodies)
 	has := func(ref string) bool {

@@ -38,8 +38,8 @@ func (c *countingReader) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestASurveyFindsWhatIsMissing: it says no wherever making the graph might, of a graph in memory
-// and of one in a file.
+// TestASurveyFindsWhatIsMissing: a survey returns false for every graph that
+// may fail to be made, in memory and in a file.
 func TestASurveyFindsWhatIsMissing(t *testing.T) {
 	const whole = `node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
 		node { name: 'y' op: 'StatefulPartitionedCall' input: 'x' input: '^c' attr { key: 'f' value { func { name: 'outer' } } } }
@@ -82,7 +82,7 @@ func TestASurveyFindsWhatIsMissing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // what was found once is known
+			for range 2 { // the second time, the survey has seen the nodes
 				if ok, err := s.Reaches([]string{c.fetch}, []string{"x:0"}); ok != c.want || err != nil {
 					t.Errorf("%q for %q, %s, in %s: %v, %v, want %v", c.new, c.old, c.fetch, where, ok, err, c.want)
 				}

@@ -15,8 +15,8 @@ type literal struct {
 	on   bool
 }
 
-// guards are what has to hold for a node to run, from the outermost conditional
-// to the innermost.
+// guards are the conditions under which a node runs, from the outermost
+// conditional to the innermost.
 type guards []literal
 
 func (g guards) find(pred graph.Output) (on, ok bool) {
@@ -28,7 +28,8 @@ func (g guards) find(pred graph.Output) (on, ok bool) {
 	return false, false
 }
 
-// and returns what has to hold for both; ok is false where that can't be.
+// and returns the conditions of both; ok is false if they contradict each
+// other.
 func (g guards) and(o guards) (guards, bool) {
 	out := g
 	for _, l := range o {
@@ -66,7 +67,7 @@ type join struct {
 	merge *graph.Node
 	pred  graph.Output
 	rest  guards
-	no    int // which input comes from the branch that is taken where pred is false
+	no    int // the input that comes from the branch for a false pred
 
 	effect   *graph.Node
 	on       bool          // the branch that the effect is in
@@ -89,9 +90,9 @@ type conder struct {
 	guards map[*graph.Node]guards
 }
 
-// conds raises all conditionals. A Merge of values of which one is there where
-// a predicate holds and the other where it doesn't is a result of an If; all
-// those of one predicate that don't need each other are results of one If.
+// conds raises all conditionals. A Merge is a result of an If if one of its
+// inputs exists when a predicate is true and the other when it is false. All
+// Merges of one predicate that don't need each other are results of one If.
 func (r *raiser) conds() {
 	c := r.newConder()
 	var joins []*join
@@ -176,15 +177,16 @@ func (c *conder) effect(n *graph.Node) *join {
 	return &join{pred: inner.pred, rest: all.without(inner.pred), effect: n, on: inner.on}
 }
 
-// pred returns the predicate of a Switch: what decides, behind the Identity
-// nodes that name it and the Enter nodes that let it into loops.
+// pred returns the predicate of a Switch, followed through Identity nodes that
+// name it and Enter nodes that pass it into loops.
 func (c *conder) pred(n *graph.Node) graph.Output {
 	o, _ := c.predicate(n)
 	return o
 }
 
-// predicate returns the predicate of a Switch, and the nodes that those wait for
-// which name it: in a loop, an Identity of what doesn't change waits for each round.
+// predicate returns the predicate of a Switch, and the nodes that those
+// Identity and Enter nodes wait for. In a loop, an Identity of an unchanging
+// value waits for each round.
 func (c *conder) predicate(n *graph.Node) (o graph.Output, waits []*graph.Node) {
 	o = n.In[1]
 	for range maxNames {
@@ -203,11 +205,12 @@ func unchanging(n *graph.Node) bool {
 	return kindOf(n.Op) == "Enter" && n.Attrs.Bool("is_constant")
 }
 
-// maxNames is how many Identity and Enter nodes a predicate may lie behind.
+// maxNames bounds the Identity and Enter nodes between a predicate and a
+// Switch.
 const maxNames = 100
 
-// visit notes what has to hold for n to run; of a Merge that ends a conditional
-// it returns what is known.
+// visit stores the conditions under which n runs. For a Merge that ends a
+// conditional it returns the join.
 func (c *conder) visit(n *graph.Node) *join {
 	if kindOf(n.Op) == "Merge" && len(n.In) == 2 {
 		return c.join(n)
@@ -218,8 +221,8 @@ func (c *conder) visit(n *graph.Node) *join {
 	if kindOf(n.Op) == "Merge" {
 		return nil // it needs no branch: any of its inputs is enough
 	}
-	// What takes values of both branches of a conditional never runs: of its guards that
-	// contradict each other the first one stays.
+	// A node with inputs from both branches of a conditional never runs. Of its
+	// guards that contradict each other the first one stays.
 	var all guards
 	for _, in := range n.In {
 		all, _ = all.and(c.output(in))
@@ -231,7 +234,7 @@ func (c *conder) visit(n *graph.Node) *join {
 	return nil
 }
 
-// output returns what has to hold for an output to be there.
+// output returns the conditions under which an output exists.
 func (c *conder) output(o graph.Output) guards {
 	g := c.guards[o.Node]
 	if kindOf(o.Node.Op) == "Switch" && len(o.Node.In) == 2 {
@@ -277,8 +280,8 @@ func (c *conder) needs(n *graph.Node, group []*join) bool {
 	least := len(c.order)
 	in := map[*graph.Node]bool{}
 	for _, j := range group {
-		// Nodes of the branch that an effect is in may need it: what they give
-		// ends the same conditional.
+		// Nodes of the branch that contains an effect may need it. Their values
+		// end the same conditional.
 		ends := j.triggers
 		if j.merge != nil {
 			ends = []*graph.Node{j.merge}
@@ -323,8 +326,8 @@ type branch struct {
 	on   bool
 }
 
-// isGate reports whether a node is a Switch of the conditional, which then waits for
-// what its predicate's names wait for.
+// isGate reports whether a node is a Switch of the conditional. The branch then
+// also waits for the nodes that its predicate's names wait for.
 func (b *branch) isGate(n *graph.Node) bool {
 	if kindOf(n.Op) != "Switch" || len(n.In) != 2 {
 		return false
@@ -363,7 +366,7 @@ func (c *conder) once(b *body, group, later []*join) (values []graph.Output, wai
 		return nil, nil
 	}
 	if all&graph.Writes != 0 {
-		which |= graph.Reads // what is read again may have been written
+		which |= graph.Reads // a second read may see a write
 	}
 	runs := map[*graph.Node]bool{}
 	for _, n := range b.nodes {
@@ -371,7 +374,7 @@ func (c *conder) once(b *body, group, later []*join) (values []graph.Output, wai
 	}
 	seen := map[*graph.Node]bool{}
 	for _, j := range group {
-		seen[j.node()] = true // from here on the conditional stands for it
+		seen[j.node()] = true // from here on the conditional replaces it
 	}
 	var todo []*graph.Node
 	for _, j := range later {
@@ -411,13 +414,13 @@ func (c *conder) once(b *body, group, later []*join) (values []graph.Output, wai
 	return values, slices.DeleteFunc(waited, func(n *graph.Node) bool { return again[n] })
 }
 
-// changes reports whether a node takes a reference to change what it refers to.
+// changes reports whether a node takes a reference to change the variable.
 func changes(n *graph.Node) bool {
 	return n.Def != nil && slices.ContainsFunc(n.Def.Inputs, func(a graph.ArgDef) bool { return a.Ref })
 }
 
-// nothing returns a value for a result that the branch taken doesn't have and that nobody
-// looks at then.
+// nothing returns a value for a result that the taken branch doesn't have. The
+// value is never used.
 func (c *conder) nothing(name string, d tensor.DType) (graph.Output, error) {
 	t, err := tensor.Zeros(d)
 	if err != nil {
@@ -430,7 +433,8 @@ func (c *conder) nothing(name string, d tensor.DType) (graph.Output, error) {
 	return n.Output(0), c.g.Add(n)
 }
 
-// valueOf returns what a reference refers to; other outputs as they are.
+// valueOf returns the value of a reference's variable; other outputs are
+// unchanged.
 func (c *conder) valueOf(o graph.Output) (graph.Output, error) {
 	if !o.Fact().Ref {
 		return o, nil
@@ -444,9 +448,9 @@ func (c *conder) valueOf(o graph.Output) (graph.Output, error) {
 	return n.Output(0), c.g.Add(n)
 }
 
-// raise makes an If of a conditional's Merges and effects; later are the joins that
-// come after them. Where it has effects and is itself in a branch, it returns the If as
-// an effect of that one.
+// raise makes an If of a conditional's Merges and effects; later are the joins
+// that come after them. If it has effects and is itself in a branch, it returns
+// the If as an effect of that branch.
 func (c *conder) raise(group, later []*join) (outer *join, err error) {
 	pred := group[0].pred
 	inside := func(on bool) func(*graph.Node) bool {
@@ -559,7 +563,7 @@ func (c *conder) raise(group, later []*join) (outer *join, err error) {
 	return outer, c.replace(ends, n)
 }
 
-// replace lets the If stand for the Merges.
+// replace replaces the Merges by the If.
 func (c *conder) replace(group []*join, n *graph.Node) error {
 	for i, j := range group {
 		c.out[j.merge.Output(0)] = n.Output(i)

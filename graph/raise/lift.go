@@ -42,8 +42,8 @@ func (l *lift) wait(n *graph.Node) {
 	}
 }
 
-// copied reports whether a node stands in every function that uses it: a
-// constant, or a variable, which is known by its name.
+// copied reports whether a node is copied into every function that uses it: a
+// constant, or a variable, which is identified by its name.
 func copied(n *graph.Node) bool {
 	if len(n.In)+len(n.Control) > 0 {
 		return false
@@ -55,7 +55,7 @@ func copied(n *graph.Node) bool {
 	return false
 }
 
-// body is what one function is made of.
+// body contains the parts of one function.
 type body struct {
 	nodes   []*graph.Node
 	results []graph.Output
@@ -63,18 +63,18 @@ type body struct {
 	gate    gate
 }
 
-// gate says which outputs stand for a function's inputs: those of the nodes by
-// which values enter.
+// gate maps outputs to a function's inputs: those of the nodes through which
+// values enter.
 type gate interface {
-	// enters returns the outer value, or the place of the input, that o stands
-	// for; ok is false where o is computed inside.
+	// enters returns the outer value, or the index of the input, that o
+	// represents; ok is false if o is computed inside.
 	enters(o graph.Output) (outer graph.Output, input int, ok bool)
 	// isGate reports whether the node is one that values enter by.
 	isGate(n *graph.Node) bool
 }
 
-// resolved says what o is in the function: an input, or the output of a node
-// that is copied into it.
+// resolved returns the counterpart of o in the function: an input, or the
+// output of a node that is copied into it.
 func (l *lift) resolved(g gate, o graph.Output) (at int, node graph.Output, isInput bool) {
 	o = l.r.current(o)
 	if outer, i, ok := g.enters(o); ok {

@@ -89,10 +89,10 @@ func (r *raiser) loops() {
 	}
 }
 
-// variable is a loop variable: the nodes that stand for it on its way.
+// variable is a loop variable with the nodes that it passes through.
 type variable struct {
 	enter, merge, next *graph.Node
-	turn               *graph.Node // its Switch; nil where nobody takes it further
+	turn               *graph.Node // its Switch; nil if there is none
 	exits              []*graph.Node
 }
 
@@ -190,7 +190,8 @@ func (r *raiser) loop(f *frame, of map[*graph.Node]*frame) error {
 		}
 	}
 	for i, v := range vars {
-		// Each variable is an input of its own, though two may begin alike.
+		// Each variable is a separate input, even if two have the same first
+		// value.
 		l.inputs = append(l.inputs, r.current(v.enter.In[0]))
 		for _, n := range []*graph.Node{v.merge, v.next, v.turn} {
 			if n != nil {

@@ -1,10 +1,11 @@
 // Package raise turns the control flow of TensorFlow 1 (Switch, Merge, Enter,
 // Exit, NextIteration, LoopCond) into calls of functions: If and While.
 //
-// Loops are raised first, the innermost frames before those around them; then
-// conditionals, in the order of the graph, in the graph itself and in the
-// functions that the loops have become. What has another form than TensorFlow's
-// cond and while_loop make stays as it is, with the reason noted.
+// Loops are raised first, the innermost frames before those around them.
+// Conditionals follow in the order of the graph, in the graph itself and in the
+// functions that the loops have become. Control flow in another form than that
+// of TensorFlow's cond and while_loop stays as it is, and the result has the
+// reason.
 package raise
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// Problems tells of nodes that could not be raised, by name, why.
+// Problems has the reasons why nodes could not be raised, by the nodes' names.
 type Problems map[string]error
 
 // Needed reports whether a graph, or a function of its library, holds control
@@ -58,8 +59,8 @@ func kindOf(op string) string {
 	return ""
 }
 
-// IsLoop reports whether an op is one of TensorFlow 1's loops, which run only where they
-// could be raised. Others of its control flow can run as they are.
+// IsLoop reports whether an op is one of TensorFlow 1's loops, which run only
+// if they could be raised. Its other control flow can run as it is.
 func IsLoop(op string) bool {
 	return Is(op) && kindOf(op) != "Switch" && kindOf(op) != "Merge" && op != trigger
 }
@@ -103,8 +104,8 @@ type raiser struct {
 	problems Problems
 	prefix   string // of names in problems
 
-	out   map[graph.Output]graph.Output // what stands for an output now
-	nodes map[*graph.Node]*graph.Node   // what stands for a node that others wait for
+	out   map[graph.Output]graph.Output // replacements of outputs
+	nodes map[*graph.Node]*graph.Node   // replacements of nodes that others wait for
 	moved map[*graph.Node]bool          // ControlTriggers that are part of a function now
 }
 
@@ -126,7 +127,7 @@ func raise(g *graph.Graph, problems Problems, prefix string, roots []*graph.Outp
 	return r
 }
 
-// current returns what stands for an output now.
+// current returns the present replacement of an output.
 func (r *raiser) current(o graph.Output) graph.Output {
 	for {
 		next, ok := r.out[o]
@@ -147,7 +148,7 @@ func (r *raiser) node(n *graph.Node) *graph.Node {
 	}
 }
 
-// rewire makes all inputs what stands for them now.
+// rewire sets all inputs to their replacements.
 func (r *raiser) rewire(roots []*graph.Output) {
 	if len(r.out)+len(r.nodes) == 0 {
 		return
@@ -174,8 +175,8 @@ func (r *raiser) problem(n *graph.Node, format string, args ...any) {
 	}
 }
 
-// order lists the nodes, each after its inputs; the way back of loops doesn't
-// count. What lies on another cycle is left out.
+// order lists the nodes, each after its inputs. Edges back to the begin of a
+// loop don't count. Nodes on other cycles are left out.
 func (r *raiser) order() []*graph.Node {
 	nodes := r.g.Nodes()
 	pending := make([]int, len(nodes))

@@ -88,8 +88,8 @@ func TestGraphsWithoutItAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestWhatAControlTriggerWaitsForRunsInItsBranch: a node of a branch may have an
-// effect and no value that the conditional gives.
+// TestWhatAControlTriggerWaitsForRunsInItsBranch: a node of a branch may have
+// an effect and no value that the conditional returns.
 func TestWhatAControlTriggerWaitsForRunsInItsBranch(t *testing.T) {
 	inner := node("q2", "Switch", boolean, "q", "p") + node("s2", "Switch", float, "s:1", "q2:1") + node("deep", "Neg", float, "s2:1")
 	for _, c := range []struct{ name, text string }{
@@ -125,7 +125,7 @@ func TestWhatAControlTriggerWaitsForRunsInItsBranch(t *testing.T) {
 	}
 }
 
-// TestASwitchWhosePredicateIsKnownHandsOn: in a branch of its own predicate a
+// TestASwitchWhosePredicateIsKnownHandsOn: in a branch of the same predicate a
 // Switch has one side only.
 func TestASwitchWhosePredicateIsKnownHandsOn(t *testing.T) {
 	g := parse(t, placeholders+node("s", "Switch", float, "x", "p")+node("again", "Switch", float, "s:1", "p")+

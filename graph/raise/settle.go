@@ -2,10 +2,10 @@ package raise
 
 import "github.com/cairnml/cairn/graph"
 
-// settle makes each Switch that only runs where its predicate is known an
+// settle replaces each Switch that only runs when its predicate is known by an
 // Identity of its input. TensorFlow's gradients of loops in a branch of a
-// conditional hold such ones: the loop asks for the predicate again in every
-// round, and no Merge ever joins the two sides.
+// conditional contain such nodes: the loop evaluates the predicate again in
+// every round, and no Merge joins the two sides.
 func (r *raiser) settle() {
 	c := r.newConder()
 	c.raiser = &raiser{g: r.g, out: map[graph.Output]graph.Output{}, nodes: map[*graph.Node]*graph.Node{}}
@@ -14,7 +14,7 @@ func (r *raiser) settle() {
 		case kindOf(n.Op) == "Merge" && len(n.In) == 2 && kindOf(n.In[1].Node.Op) == "NextIteration":
 			c.guards[n] = c.output(n.In[0])
 		case kindOf(n.Op) == "Exit" && len(n.In) == 1 && kindOf(n.In[0].Node.Op) == "Switch":
-			// Behind the loop nobody knows of its condition.
+			// After the loop its condition is unknown.
 			turn := n.In[0].Node
 			c.guards[n] = c.guards[turn].without(c.pred(turn))
 		default:

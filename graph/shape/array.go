@@ -94,9 +94,9 @@ func rankRule(c *Inference) error {
 	return nil
 }
 
-// Reshape returns the shape that a tensor of shape s takes where it is asked to
-// have shape want, in which -1 is to be worked out; there may be one of them.
-// The result is want, filled in.
+// Reshape returns the shape of a tensor of shape s after a reshape to want. At
+// most one size of want may be -1; it follows from the others. The result is
+// want, filled in.
 func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 	at := -1
 	for i, d := range want {
@@ -128,8 +128,8 @@ func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 				}
 			}
 		}
-		// Where both shapes have sizes of 0, TensorFlow works the open size out
-		// from the others: [5, 0, 2] as [0, -1] is [0, 10].
+		// If both shapes have sizes of 0, TensorFlow computes the open size
+		// from the other sizes: [5, 0, 2] as [0, -1] is [0, 10].
 		from, open := n, false
 		if empty {
 			from = 1
@@ -164,10 +164,10 @@ func knownBut(s tensor.Shape, at int) bool {
 	return true
 }
 
-// reshapePart does what Reshape does where sizes are unknown; at is the open
-// one, or -1.
+// reshapePart reshapes as Reshape does, with unknown sizes; at is the index of the open size,
+// or -1.
 func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
-	// An unknown size that stands on both sides says nothing about the others.
+	// An unknown size on both sides doesn't affect the others.
 	left, right, maybe0 := s.Clone(), tensor.Shape{}, false
 	for i, d := range want {
 		if i == at {
@@ -290,9 +290,9 @@ func identityIn(s tensor.Shape, d int) int {
 	return -1
 }
 
-// target returns the shape that input i asks for: elements of -1 are open, and
-// so is an unknown one where it is the only open element; others are unknown
-// sizes.
+// target returns the shape that input i asks for. Elements of -1 are open. An
+// unknown element is open if it is the only such element; otherwise it is an
+// unknown size.
 func (c *Inference) target(i int) (tensor.Shape, bool, error) {
 	e, ok := c.In[i].Ints()
 	if !ok {
@@ -367,7 +367,8 @@ func reshape(c *Inference) error {
 	return nil
 }
 
-// keepElems gives output 0 the elements of input i, in the same order.
+// keepElems sets the elements of output 0 to those of input i, in the same
+// order.
 func (c *Inference) keepElems(i int) {
 	if len(c.Out) == 0 || !isInteger(c.In[i].DType) || c.Out[0].Shape.Rank() > 1 || c.Out[0].Shape.Rank() < 0 {
 		return
@@ -425,8 +426,8 @@ func expandDims(c *Inference) error {
 }
 
 // Squeeze returns the shape without the dimensions of size 1 among the axes in
-// list, or without all of them where the list is empty. It is false where that
-// depends on a size that is unknown.
+// list, or without all of them if the list is empty. It returns false if that
+// depends on an unknown size.
 func Squeeze(s tensor.Shape, list []int64) (tensor.Shape, bool, error) {
 	if len(list) == 0 {
 		out := make(tensor.Shape, 0, len(s))

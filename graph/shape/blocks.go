@@ -116,8 +116,8 @@ func BatchToSpace(x tensor.Shape, blocks []int64, crops [][2]int) (tensor.Shape,
 	return out, nil
 }
 
-// batches infers the outputs of the ops between space and batch, of tensors of a
-// rank where their blocks are an attribute.
+// batches infers the outputs of the ops between space and batch, for tensors of
+// a given rank if their blocks are an attribute.
 func (c *Inference) batches(back bool, rank int) error {
 	var blocks []int64
 	edges := 2
@@ -166,8 +166,8 @@ func (c *Inference) batches(back bool, rank int) error {
 	return err
 }
 
-// partBatches infers what follows where the edges, or the blocks too, aren't
-// known: the dimensions behind the blocks stay.
+// partBatches infers the outputs if the edges, or the blocks too, are unknown:
+// the dimensions after the blocks stay.
 func (c *Inference) partBatches(x graph.PartialShape, blocks []int64, back bool) error {
 	n := len(blocks)
 	if blocks == nil {

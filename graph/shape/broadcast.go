@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Broadcast returns the shape that a and b stretch to. Where that is one of the
-// two, it is that very slice; the result must not be changed.
+// Broadcast returns the shape that a and b broadcast to. If that equals one of
+// them, the result is that slice and must not be changed.
 func Broadcast(a, b tensor.Shape) (tensor.Shape, error) {
 	n := max(len(a), len(b))
 	isA, isB := len(a) == n, len(b) == n
@@ -41,7 +41,7 @@ func sizeAt(s tensor.Shape, i, n int) int {
 	return 1
 }
 
-// broadcastDim returns the size that two sizes stretch to; false where they
+// broadcastDim returns the size that two sizes broadcast to, or false if they
 // don't.
 func broadcastDim(a, b int) (int, bool) {
 	switch {
@@ -86,9 +86,9 @@ func BroadcastTo(s, to tensor.Shape) error {
 }
 
 // GradientAxes returns the axes of the broadcast of a and b along which each
-// was stretched. Where both have size 1 the axis counts for both, as in
-// TensorFlow, unless the shapes are equal. It is false where sizes are unknown
-// that matter.
+// was stretched. An axis of size 1 in both counts for both, as in TensorFlow,
+// unless the shapes are equal. It returns false if the result depends on
+// unknown sizes.
 func GradientAxes(a, b tensor.Shape) (ra, rb []int, ok bool) {
 	if a.Equal(b) {
 		for _, d := range a {
@@ -105,8 +105,8 @@ func GradientAxes(a, b tensor.Shape) (ra, rb []int, ok bool) {
 		case da == 1 && db == 1:
 			ra, rb = append(ra, i), append(rb, i)
 		case graph.SameDim(da, db):
-			// Where an unknown one is 1, both count, which sums over one element: but
-			// the lists would differ.
+			// If the unknown size is 1, both count, which sums over one
+			// element. But the lists would differ.
 			if da < 0 {
 				return nil, nil, false
 			}

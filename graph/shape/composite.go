@@ -17,7 +17,7 @@ func compositeRules() map[string]Rule {
 	}
 }
 
-// inferred returns what an op's rule says of its first output.
+// inferred returns the fact that an op's rule infers of its first output.
 func (c *Inference) inferred(rule Rule, op string, attrs graph.Attrs, in ...graph.Fact) (graph.Fact, error) {
 	inner := &Inference{Op: op, Attrs: attrs, In: in, Out: make([]graph.Fact, 1), Call: c.Call}
 	err := rule(inner)
@@ -94,8 +94,8 @@ func paddedConv(c *Inference, x, paddings, filter graph.Fact) error {
 	return nil
 }
 
-// ConvAttrs returns the attributes of Conv2D or Conv3D that say what those of Conv
-// do, and which of the two it is.
+// ConvAttrs returns the attributes of Conv2D or Conv3D that are equivalent to
+// those of Conv, and the op's name.
 func ConvAttrs(as graph.Attrs) (graph.Attrs, string, error) {
 	strides, dilations := as.Ints("strides"), as.Ints("dilations")
 	op, layouts := "Conv2D", [2]string{"NHWC", "NCHW"}

@@ -22,7 +22,7 @@ func controlRules() map[string]Rule {
 		})
 }
 
-// setFact says all that is known of output i.
+// setFact sets all properties of output i.
 func (c *Inference) setFact(i int, f graph.Fact) {
 	if i >= len(c.Out) {
 		return
@@ -34,9 +34,9 @@ func (c *Inference) setFact(i int, f graph.Fact) {
 	}
 }
 
-// setFacts says what is known of the outputs, each as one of a shape in the
-// attribute output_shapes. A shape there that contradicts what was inferred is
-// left out: it is a note, and what was inferred holds.
+// setFacts sets the facts of the outputs. It merges each shape with that in the
+// attribute output_shapes. A shape there that contradicts the inferred one is
+// ignored, because the attribute is only a note.
 func (c *Inference) setFacts(facts []graph.Fact) {
 	noted := c.Attrs.Shapes("output_shapes")
 	for i := range c.Out {
@@ -53,7 +53,7 @@ func (c *Inference) setFacts(facts []graph.Fact) {
 	}
 }
 
-// switchRule gives the input to one of two outputs.
+// switchRule sets both outputs to the input.
 func switchRule(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -63,7 +63,7 @@ func switchRule(c *Inference) error {
 	return c.scalar(1)
 }
 
-// merge gives the input that arrives.
+// merge sets the output to the facts that all inputs have in common.
 func merge(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -105,8 +105,8 @@ func (c *Inference) results(f graph.Callee, args []graph.Fact) ([]graph.Fact, er
 	return out, nil
 }
 
-// branches infers the outputs of If and Case: what the branches that may run
-// have in common.
+// branches infers the outputs of If and Case: the facts that all branches that
+// may run have in common.
 func branches(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -136,7 +136,8 @@ func branches(c *Inference) error {
 		out, err := c.results(f, c.In[1:])
 		switch {
 		case err != nil:
-			// It can't run with these inputs, so what comes out is another one's.
+			// It can't run with these inputs, so another branch computes the
+			// outputs.
 			if first == nil {
 				first = err
 			}
@@ -160,7 +161,7 @@ func branches(c *Inference) error {
 	return nil
 }
 
-// taken returns the branch of n that input 0 picks, where that is known.
+// taken returns the branch of n that input 0 selects, if that is known.
 func (c *Inference) taken(n int) (int, bool) {
 	if c.Op == "Case" || c.Op == "StatelessCase" {
 		i, ok := c.In[0].Int()
@@ -179,12 +180,12 @@ func (c *Inference) taken(n int) (int, bool) {
 	return 1, true
 }
 
-// rounds are how often a loop's body is looked at before what still changes is
-// given up.
+// rounds bounds the inferences of a loop's body. After that, facts that still
+// change are unknown.
 const rounds = 8
 
-// while infers the outputs of loops: what is known of the variables is what
-// holds before the first and after every round.
+// while infers the outputs of loops: the facts of the variables that hold
+// before the first and after every round.
 func while(c *Inference) error {
 	body, ok := c.Attrs.Func("body")
 	if !ok {

@@ -23,7 +23,7 @@ func convRules() map[string]Rule {
 		rules(batchNormGrad, "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"))
 }
 
-// Padding says how a window that reaches beyond the border is treated.
+// Padding describes how a window treats the area beyond the border.
 type Padding struct {
 	Kind          string // VALID, SAME or EXPLICIT
 	Before, After int    // elements that EXPLICIT adds
@@ -70,7 +70,7 @@ func Window(n, size, stride, dilation int, p Padding) (int, error) {
 	return places, nil
 }
 
-// Layout says which dimension of an image is which.
+// Layout has the roles of the dimensions of an image.
 type Layout struct {
 	Batch, Channels int
 	Spatial         []int
@@ -122,7 +122,7 @@ func PerDim(v []int64, n int) ([]int, error) {
 	return out, nil
 }
 
-// Windows is what an op's attributes say of the window that it moves.
+// Windows contains an op's attributes about the window that it moves.
 type Windows struct {
 	Layout             Layout
 	Strides, Dilations []int // a number for each dimension of the image
@@ -262,7 +262,7 @@ func backpropInput(c *Inference) error {
 	if len(c.Out) == 0 {
 		return nil
 	}
-	// What the sizes don't tell, the batch of dy and the filter do.
+	// Unknown sizes follow from the batch of dy and from the filter.
 	dy, f := c.shape(2), c.shape(1)
 	l, err := LayoutOf(c.Attrs.String("data_format", map[bool]string{false: "NHWC", true: "NDHWC"}[c.Out[0].Shape.Rank() == 5]))
 	if err != nil || len(l.Spatial)+2 != c.Out[0].Shape.Rank() {
@@ -279,7 +279,7 @@ func backpropInput(c *Inference) error {
 	return nil
 }
 
-// flatSizes serves Conv2DBackpropInput where its sizes are height and width only:
+// flatSizes infers Conv2DBackpropInput if its sizes are height and width only:
 // the batch is that of dy, the channels are the filter's.
 func (c *Inference) flatSizes() (done bool, err error) {
 	if c.Op != "Conv2DBackpropInput" {
@@ -364,8 +364,8 @@ func pool(c *Inference) error {
 	return nil
 }
 
-// maxPoolGradGrad gives the shape of the forward op's output, input 1; what that
-// doesn't tell, the images do.
+// maxPoolGradGrad sets the shape of the forward op's output, input 1. Its
+// unknown sizes follow from the images.
 func maxPoolGradGrad(c *Inference) error {
 	if err := c.atLeast(3); err != nil {
 		return err
@@ -409,7 +409,7 @@ func maxPool3DGrad(c *Inference) error {
 	return c.sameAs(0, 5)
 }
 
-// sameAs gives output 0 the shape of input i, of a rank.
+// sameAs sets output 0's shape to that of input i, which has the given rank.
 func (c *Inference) sameAs(i, rank int) error {
 	s, err := c.ranked(i, rank)
 	if err == nil {
@@ -480,7 +480,7 @@ func batchNorm(c *Inference) error {
 		c.setDims(i, n)
 	}
 	if len(c.Out) > 5 {
-		// What the device keeps for the gradient; on a CPU it is empty.
+		// Values for the gradient that the device keeps; on a CPU it is empty.
 		c.setDims(5, 0)
 	}
 	return nil
@@ -509,13 +509,12 @@ func batchNormGrad(c *Inference) error {
 	c.setDims(1, n)
 	c.setDims(2, n)
 	for i := 3; i < len(c.Out); i++ {
-		c.setDims(i, 0) // means nothing; some of TensorFlow's kernels give one element
+		c.setDims(i, 0) // has no meaning; some of TensorFlow's kernels return one element
 	}
 	return nil
 }
 
-// image infers the output of ops that give one of the shape of input 0, an
-// image.
+// image infers the output of ops that return an image of the shape of input 0.
 func image(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -527,7 +526,8 @@ func image(c *Inference) error {
 	return err
 }
 
-// images gives the output of ops on images that all have the shape of the output.
+// images infers the output of ops on images that all have the shape of the
+// output.
 func images(c *Inference) error {
 	s := graph.OfRank(4)
 	for i := range c.In {

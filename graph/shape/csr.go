@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// csrRules returns the rules of sparse matrices that are variants, whose handles
-// tell the element type and the shape.
+// csrRules returns the rules of sparse matrices that are variants. Their
+// handles have the element type and the shape.
 func csrRules() map[string]Rule {
 	return map[string]Rule{
 		"SparseTensorToCSRSparseMatrix": sparseToCSR, "DenseToCSRSparseMatrix": denseToCSR, "CSRSparseMatrixToSparseTensor": csrToSparse,
@@ -18,8 +18,8 @@ func csrRules() map[string]Rule {
 	}
 }
 
-// csr returns the shape of the matrices behind input i: of 2 or 3 dimensions, where
-// anything is known.
+// csr returns the shape of the matrices that input i refers to. It has 2 or 3
+// dimensions, if anything is known.
 func (c *Inference) csr(i int, attr string) (graph.PartialShape, error) {
 	if err := c.scalar(i); err != nil {
 		return graph.UnknownShape, err

@@ -7,7 +7,7 @@ import (
 )
 
 // dataRules returns the rules of datasets, iterators and queues: handles are
-// scalars, and elements have the types and shapes that attributes tell.
+// scalars, and elements have the types and shapes of the attributes.
 func dataRules() map[string]Rule {
 	return join(
 		rules(scalarsOut, "ThreadPoolDataset", "SetStatsAggregatorDataset", "ThreadPoolHandle", "StatsAggregatorHandle",
@@ -80,7 +80,7 @@ func scalarsOut(c *Inference) error {
 	return nil
 }
 
-// asAttributes infers outputs whose shapes the attribute output_shapes tells.
+// asAttributes infers outputs with the shapes of the attribute output_shapes.
 func asAttributes(c *Inference) error {
 	for i, s := range c.Attrs.Shapes("output_shapes") {
 		if i < len(c.Out) {
@@ -90,8 +90,8 @@ func asAttributes(c *Inference) error {
 	return nil
 }
 
-// inRows infers outputs of rows whose shapes the attribute output_shapes tells: as
-// many as the first argument has.
+// inRows infers outputs of rows with the shapes of the attribute output_shapes.
+// Their number is that of the first argument's rows.
 func inRows(c *Inference) error {
 	if len(c.In) == 0 {
 		return nil
@@ -120,7 +120,7 @@ func upToRows(c *Inference) error {
 	return nil
 }
 
-// remapped infers as many places as the attribute num_new_vocab says, and a number.
+// remapped infers a vector of num_new_vocab elements, and a number.
 func remapped(c *Inference) error {
 	n := c.Attrs.Int("num_new_vocab", 0)
 	if n < 0 || n != int64(int(n)) {

@@ -20,8 +20,8 @@ func diagonalRules() map[string]Rule {
 // main one, those above it count up.
 type Diagonals struct {
 	Low, High int
-	// UpperLeft and LowerLeft say at which end of its row a shorter diagonal
-	// above or below the main one stands.
+	// UpperLeft and LowerLeft report whether a shorter diagonal above or below
+	// the main one begins at the left end of its row.
 	UpperLeft, LowerLeft bool
 }
 
@@ -50,8 +50,8 @@ func DiagonalsOf(k []int64, align string) (Diagonals, error) {
 	return d, nil
 }
 
-// Align returns how the op's attribute says that diagonals are aligned; before
-// there was one they stood at the left.
+// Align returns the op's attribute for the alignment of diagonals. Versions
+// without the attribute align them at the left.
 func Align(op string, a graph.Attrs) string {
 	if strings.HasSuffix(op, "V3") {
 		return a.String("align", "RIGHT_LEFT")
@@ -72,7 +72,8 @@ func (d Diagonals) Longest(rows, cols int) int {
 	return min(rows+min(d.High, 0), cols-max(d.Low, 0))
 }
 
-// Offset returns where in a row of n elements diagonal k of length size begins.
+// Offset returns the index in a row of n elements at which diagonal k of length
+// size begins.
 func (d Diagonals) Offset(k, size, n int) int {
 	if k >= 0 && d.UpperLeft || k <= 0 && d.LowerLeft {
 		return 0
@@ -90,7 +91,7 @@ func (d Diagonals) In(rows, cols int) error {
 	return nil
 }
 
-// diagonals returns the range that input i holds; false where it isn't known.
+// diagonals returns the range in input i, or false if it is unknown.
 func (c *Inference) diagonals(i int) (Diagonals, bool, error) {
 	if r := c.shape(i).Rank(); r > 1 {
 		return Diagonals{}, false, fmt.Errorf("k has shape %v, neither a scalar's nor a vector's", c.shape(i))

@@ -23,7 +23,7 @@ func AddDims(a, b int) (int, error) {
 	return a + b, nil
 }
 
-// SubDims returns a size less another one, where the result can't be negative.
+// SubDims returns a size less another one. The result must not be negative.
 func SubDims(a, b int) (int, error) {
 	switch {
 	case b == 0:
@@ -82,8 +82,7 @@ func MinDims(a, b int) int {
 	return min(a, b)
 }
 
-// product returns the product of sizes, with an identity of its own where it is
-// unknown.
+// product returns the product of sizes. An unknown product has a new identity.
 func product(s tensor.Shape) (int, error) {
 	n, err := 1, error(nil)
 	for _, d := range s {

@@ -45,14 +45,14 @@ func unchanged(c *Inference) error {
 	return nil
 }
 
-// pass infers the outputs of ops that give back their input.
+// pass infers the outputs of ops that return their input.
 func pass(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
 	}
 	c.pass(0, 0)
 	if c.Op == "PlaceholderWithDefault" && len(c.Out) > 0 {
-		// A caller may feed another value, of the shape that the attribute says.
+		// A caller may feed another value, of the shape in the attribute.
 		s, ok := c.Attrs.Shape("shape")
 		if !ok {
 			s = graph.UnknownShape
@@ -84,8 +84,8 @@ func binary(c *Inference) error {
 	return err
 }
 
-// comparison does what [binary] does, for ops that can be asked to take shapes
-// that don't broadcast as different values: one answer, a scalar.
+// comparison infers comparisons as [binary] does. By attribute, shapes that don't
+// broadcast count as different values; the result is one scalar then.
 func comparison(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -132,7 +132,8 @@ func merged(c *Inference) error {
 	return nil
 }
 
-// Alike returns the shape of tensors of one shape, or of scalars beside them.
+// Alike returns the shape of two tensors of one shape, or of a tensor and a
+// scalar.
 func Alike(a, b graph.PartialShape) (graph.PartialShape, error) {
 	switch {
 	case b.Rank() == 0:
@@ -263,7 +264,7 @@ func cast(c *Inference) error {
 // isInteger reports whether elements of type d are followed one by one.
 func isInteger(d tensor.DType) bool { return d == tensor.Int32 || d == tensor.Int64 }
 
-// fits returns the element as one of type d: unknown where it overflows.
+// fits returns the element as one of type d, unknown if it overflows.
 func fits(x graph.Elem, d tensor.DType) graph.Elem {
 	if n, ok := x.Int(); ok && d != tensor.Int64 && n != int64(int32(n)) {
 		return graph.UnknownElem()

@@ -16,8 +16,8 @@ func fillRules() map[string]Rule {
 	}
 }
 
-// nothing infers nothing: for ops that have no outputs, or of whose outputs
-// nothing can be said.
+// nothing infers nothing, for ops that have no outputs, or outputs without
+// known properties.
 func nothing(*Inference) error { return nil }
 
 func printRule(c *Inference) error {
@@ -59,7 +59,7 @@ func fill(c *Inference) error {
 	return c.described(0, "the shape")
 }
 
-// described says that output 0 has the shape that input i describes.
+// described sets the shape of output 0 to the value of input i.
 func (c *Inference) described(i int, what string) error {
 	s, err := c.sizes(i, what)
 	if err != nil {
@@ -111,7 +111,7 @@ func RangeInt(start, limit, delta int64) (int, error) {
 	return int(count), nil
 }
 
-// RangeFloat does what [RangeInt] does, for floats.
+// RangeFloat returns the length of a range as [RangeInt] does, for floats.
 func RangeFloat[T float32 | float64](start, limit, delta T) (int, error) {
 	if err := leads(start, limit, delta); err != nil {
 		return 0, err
@@ -123,8 +123,8 @@ func RangeFloat[T float32 | float64](start, limit, delta T) (int, error) {
 	return int(count), nil
 }
 
-// RangeHalf does what [RangeFloat] does, for halves, to which round brings what is
-// computed.
+// RangeHalf returns the length of a range as [RangeFloat] does, for halves; round
+// rounds intermediate results to the type.
 func RangeHalf(start, limit, delta float32, round func(float32) float32) (int, error) {
 	if err := leads(start, limit, delta); err != nil {
 		return 0, err
@@ -178,7 +178,7 @@ func rangeRule(c *Inference) error {
 	return nil
 }
 
-// rangeOf returns the length of a range between three scalars, where they are
+// rangeOf returns the length of a range between three scalars, if they are
 // known.
 func rangeOf(in []graph.Fact) (int, bool, error) {
 	for _, f := range in[:3] {

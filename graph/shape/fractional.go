@@ -66,7 +66,7 @@ func fractionalPool(c *Inference) error {
 		return err
 	}
 	c.setDims(0, s...)
-	for i := 1; i < 3; i++ { // where windows begin, and the end
+	for i := 1; i < 3; i++ { // the beginnings of windows, and the end
 		n, err := AddDims(s[i], 1)
 		if err != nil {
 			return err

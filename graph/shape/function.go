@@ -6,12 +6,12 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// InferFunction completes the attributes of the nodes of f and computes what is
-// known of their outputs, from what is known of the arguments. The nodes must
-// stand in order, each after its inputs, as [graph.Function.Clone] leaves them.
+// InferFunction completes the attributes of the nodes of f and infers the facts
+// of their outputs from those of the arguments. Each node must come after its
+// inputs, as [graph.Function.Clone] sorts them.
 //
-// An op without a definition or a rule leaves its outputs as they were. Inputs
-// that can't be right are a *[graph.NodeError].
+// Outputs of an op without a definition or a rule stay unchanged. Inputs that
+// can't be right are a *[graph.NodeError].
 func (r *Rules) InferFunction(f *graph.Function) error {
 	budget := maxNodes
 	return r.inferFunction(f, 0, &budget)

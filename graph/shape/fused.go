@@ -22,8 +22,8 @@ func fusedRules() map[string]Rule {
 	}
 }
 
-// fused returns the rule of an op that does what another op does to its first two
-// inputs, and then changes the numbers only.
+// fused returns the rule of an op that computes another op of its first two
+// inputs, and then changes only the values of the elements.
 func fused(op string, rule Rule) Rule {
 	return func(c *Inference) error {
 		if err := c.atLeast(2); err != nil {
@@ -35,7 +35,7 @@ func fused(op string, rule Rule) Rule {
 	}
 }
 
-// attention infers the shape that the layouts of an attention give its output.
+// attention infers the output's shape from the layouts of an attention.
 func attention(c *Inference) error {
 	if err := c.atLeast(3); err != nil {
 		return err
@@ -120,7 +120,7 @@ func recurrent(c *Inference) error {
 	return nil
 }
 
-// rowShapes gives the outputs the shapes that the attribute lists.
+// rowShapes sets the outputs' shapes to those that the attribute lists.
 func rowShapes(c *Inference) error {
 	shapes := c.Attrs.Shapes("shapes")
 	if len(shapes) != len(c.Out) {

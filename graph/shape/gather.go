@@ -67,7 +67,7 @@ func gatherV2(c *Inference) error {
 	return c.gather(axis, ok, c.Attrs.Int("batch_dims", 0))
 }
 
-// gather infers the outputs of gathers along an axis, where that is known.
+// gather infers the outputs of gathers along an axis, if that is known.
 func (c *Inference) gather(axis int, ok bool, batch int64) error {
 	if _, err := c.minRank(0, 1); err != nil {
 		return err
@@ -113,9 +113,9 @@ func (c *Inference) gather(axis int, ok bool, batch int64) error {
 	return nil
 }
 
-// Indexed splits the shape s of a tensor at the depth of index vectors that
-// stand in the last dimension of is: outer are the dimensions that the vectors
-// number, inner those of what each of them names.
+// Indexed splits the shape s of a tensor for index vectors in the last
+// dimension of is. outer are the other dimensions of is. inner are the
+// dimensions of the part of the tensor that one vector selects.
 func Indexed(is, s tensor.Shape) (outer, inner tensor.Shape, err error) {
 	if len(is) == 0 {
 		return nil, nil, fmt.Errorf("the indices need at least one dimension")
@@ -146,8 +146,8 @@ func gatherND(c *Inference) error {
 	return err
 }
 
-// Scatter checks that updates of a shape fit what indices of shape is name in a
-// tensor of shape s.
+// Scatter checks that updates of a shape fit the parts that indices of shape is
+// select in a tensor of shape s.
 func Scatter(is, updates, s tensor.Shape) error {
 	outer, inner, err := Indexed(is, s)
 	if err != nil {
@@ -237,7 +237,7 @@ func oneHot(c *Inference) error {
 	return err
 }
 
-// dynamicStitch has as many rows as the largest index says, plus one.
+// dynamicStitch infers rows, one more than the largest index.
 func dynamicStitch(c *Inference) error {
 	n := len(c.In) / 2
 	rest, count, whole := graph.PartialShape{}, int64(0), true

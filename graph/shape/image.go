@@ -35,8 +35,8 @@ func resize(c *Inference) error {
 	return c.resizedTo(1)
 }
 
-// resizedTo says that output 0 has the images of input 0 in the height and width that
-// input i holds.
+// resizedTo infers the images of input 0, with the height and width in input i,
+// for output 0.
 func (c *Inference) resizedTo(i int) error {
 	x, err := c.ranked(0, 4)
 	if err != nil {
@@ -53,7 +53,7 @@ func resizeGrad(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
 	}
-	// TensorFlow has the rank alone of what input 1 doesn't tell.
+	// TensorFlow infers only the rank if the sizes of input 1 are unknown.
 	return c.sameAs(1, 4)
 }
 

@@ -32,26 +32,25 @@ func (c *Inference) dims(i int) (tensor.Shape, bool) {
 	return s.Dims(), s.HasRank()
 }
 
-// set says the shape of output i, whose unknown sizes get identities where they
-// have none. An output that isn't there is left out.
+// set sets the shape of output i. Unknown sizes without an identity get one. It
+// ignores an output that doesn't exist.
 func (c *Inference) set(i int, s graph.PartialShape) {
 	if i < len(c.Out) {
 		c.Out[i].Shape = s.Identified()
 	}
 }
 
-// setDims says the sizes of output i.
+// setDims sets the sizes of output i.
 func (c *Inference) setDims(i int, dims ...int) { c.set(i, graph.ShapeOf(dims...)) }
 
-// setElems says what is known of the elements of output i, whose shape has been
-// set.
+// setElems sets the known elements of output i, after its shape.
 func (c *Inference) setElems(i int, e []graph.Elem) {
 	if i < len(c.Out) {
 		c.Out[i] = c.Out[i].WithElems(e)
 	}
 }
 
-// pass says that output i is input in: its shape, value and what it holds.
+// pass sets output i to input in, with its shape, value and handle.
 func (c *Inference) pass(i, in int) {
 	if i >= len(c.Out) {
 		return
@@ -72,8 +71,7 @@ func (c *Inference) ranked(i, n int) (graph.PartialShape, error) {
 	return s, nil
 }
 
-// shapeOr returns the shape of input i, n unknown sizes where even their number is
-// unknown.
+// shapeOr returns the shape of input i, or n unknown sizes for an unknown rank.
 func (c *Inference) shapeOr(i, n int) graph.PartialShape {
 	if s := c.shape(i); s.HasRank() {
 		return s
@@ -87,8 +85,8 @@ func (c *Inference) scalar(i int) error {
 	return err
 }
 
-// vector returns the length of input i, which must be a vector; unknown where
-// that is.
+// vector returns the length of input i, which must be a vector. An unknown
+// length is an unknown size.
 func (c *Inference) vector(i int) (int, error) {
 	s, err := c.ranked(i, 1)
 	if err != nil {
@@ -106,8 +104,8 @@ func (c *Inference) minRank(i, n int) (graph.PartialShape, error) {
 	return s, nil
 }
 
-// axis returns the axis that input i holds, of a tensor of the given rank;
-// false where either is unknown.
+// axis returns the axis in input i, of a tensor of the given rank, or false if
+// either is unknown.
 func (c *Inference) axis(i, rank int) (int, bool, error) {
 	n, ok := c.In[i].Int()
 	if !ok || rank < 0 {
@@ -131,7 +129,7 @@ func (c *Inference) ints(i int) ([]graph.Elem, bool) {
 	return graph.Fact{DType: f.DType, Value: v}.Ints()
 }
 
-// known returns the elements as numbers; false where one is unknown.
+// known returns the elements as numbers, or false if one is unknown.
 func known(e []graph.Elem) ([]int64, bool) {
 	out := make([]int64, len(e))
 	for i, x := range e {
@@ -144,7 +142,7 @@ func known(e []graph.Elem) ([]int64, bool) {
 	return out, true
 }
 
-// knownInts returns the elements of input i, where all are known.
+// knownInts returns the elements of input i, if all are known.
 func (c *Inference) knownInts(i int) ([]int64, bool) {
 	e, ok := c.ints(i)
 	if !ok {
@@ -189,8 +187,8 @@ func (c *Inference) rankedSizes(i, n int, what string) (graph.PartialShape, erro
 	return s.WithRank(n)
 }
 
-// size returns the number that input i, a scalar, holds as a size; unknown
-// where the number is. A negative one is an error.
+// size returns the number in input i, a scalar, as a size. An unknown number is
+// an unknown size; a negative one is an error.
 func (c *Inference) size(i int, what string) (int, error) {
 	e, ok := c.In[i].Ints()
 	if !ok || len(e) != 1 {
@@ -206,7 +204,7 @@ func (c *Inference) size(i int, what string) (int, error) {
 	return d, nil
 }
 
-// SetShape says the shape of output i, for rules outside of this package.
+// SetShape sets the shape of output i, for rules outside of this package.
 func (c *Inference) SetShape(i int, s graph.PartialShape) { c.set(i, s) }
 
 // each calls a rule's parts until one fails.

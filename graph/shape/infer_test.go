@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// infer returns what the rule of an op says of its n outputs.
+// infer returns the facts of n outputs by the rule of an op.
 func infer(op string, n int, attrs graph.Attrs, in ...graph.Fact) ([]graph.Fact, error) {
 	c := &shape.Inference{Op: op, Attrs: attrs, In: in, Out: make([]graph.Fact, n)}
 	for i := range c.Out {
@@ -22,7 +22,7 @@ func infer(op string, n int, attrs graph.Attrs, in ...graph.Fact) ([]graph.Fact,
 	return c.Out, err
 }
 
-// one does what infer does, for ops with one output that must not fail.
+// one infers as infer does, for ops with one output that must not fail.
 func one(t *testing.T, op string, attrs graph.Attrs, in ...graph.Fact) graph.Fact {
 	t.Helper()
 	out, err := infer(op, 1, attrs, in...)
@@ -40,7 +40,7 @@ func ints(v ...int32) graph.Fact { return graph.FactOf(tensor.Vector(v...)) }
 
 func num(v int32) graph.Fact { return graph.FactOf(tensor.Scalar(v)) }
 
-// shapeOf returns what the op Shape says of a value, as int32.
+// shapeOf returns the fact that the op Shape infers for a value, as int32.
 func shapeOf(t *testing.T, f graph.Fact) graph.Fact {
 	t.Helper()
 	c := &shape.Inference{Op: "Shape", In: []graph.Fact{f}, Out: []graph.Fact{{DType: tensor.Int32}}}
@@ -314,7 +314,7 @@ func TestALoopThatNeverSettlesIsGivenUp(t *testing.T) {
 		calls++
 		out := append([]graph.Fact{}, in...)
 		for i := range out {
-			out[i].Shape = graph.ShapeOf(calls, i) // a rule that lies
+			out[i].Shape = graph.ShapeOf(calls, i) // a rule whose results are wrong
 		}
 		return out
 	}}

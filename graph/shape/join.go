@@ -15,8 +15,8 @@ func joinRules() map[string]Rule {
 }
 
 // Concat returns the shape of tensors joined along an axis; at(k) is the shape
-// of number k of n. The first shape is returned where there is no other; the result
-// is written to room where it fits.
+// of tensor k of n. A single shape is returned as it is. The result is written
+// to room if it fits.
 func Concat(room tensor.Shape, n int, at func(k int) tensor.Shape, axis int) (tensor.Shape, error) {
 	first := at(0)
 	if n == 1 {
@@ -114,7 +114,7 @@ func (c *Inference) concat(in []graph.Fact, axisIn int) error {
 	return nil
 }
 
-// concatOffset returns where each of the tensors to be joined begins.
+// concatOffset returns the offset of each of the tensors to be joined.
 func concatOffset(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
@@ -275,8 +275,8 @@ func split(c *Inference) error {
 	return nil
 }
 
-// SplitV returns the sizes of the parts of a dimension, of which -1 is to be
-// worked out; there may be one of them. The result is sizes where none is open.
+// SplitV returns the sizes of the parts of a dimension. At most one size may be
+// -1; it follows from the others. Without one the result is sizes itself.
 func SplitV(sizes tensor.Shape, axis, whole int) (tensor.Shape, error) {
 	sum, open := 0, -1
 	for k, n := range sizes {

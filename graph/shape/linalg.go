@@ -21,7 +21,7 @@ func linalgRules() map[string]Rule {
 		map[string]Rule{"Eig": selfAdjointEig, "BandedTriangularSolve": bandedSolve, "Lu": lu, "Qr": qr, "TridiagonalMatMul": tridiagonalMatMul, "TridiagonalSolve": tridiagonalSolve})
 }
 
-// square returns input i's shape, its last two sizes merged, and what stands
+// square returns input i's shape, its last two sizes merged, and the dimensions
 // before them.
 func (c *Inference) square(i int) (s, outer graph.PartialShape, n int, err error) {
 	if s, err = c.minRank(i, 2); err != nil {
@@ -145,7 +145,7 @@ func selfAdjointEig(c *Inference) error {
 	return nil
 }
 
-// rectangle returns what stands before input 0's last two sizes, and these.
+// rectangle returns the dimensions before input 0's last two sizes, and these.
 func (c *Inference) rectangle() (outer graph.PartialShape, rows, cols int, err error) {
 	s, err := c.minRank(0, 2)
 	if err != nil || !s.HasRank() {

@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// listRules returns the rules of TensorLists: variants whose handle says which
-// elements they hold.
+// listRules returns the rules of TensorLists: variants whose handle has the
+// type and shape of the elements.
 func listRules() map[string]Rule {
 	return map[string]Rule{
 		"EmptyTensorList": newList, "TensorListReserve": newList, "TensorListPushBack": listPush, "TensorListPushBackBatch": listPushBatch,
@@ -33,8 +33,8 @@ func (c *Inference) setList(i int, d tensor.DType, elem graph.PartialShape) {
 // elemType returns the type of a list's elements.
 func (c *Inference) elemType() tensor.DType { return c.Attrs.Type("element_dtype", tensor.Invalid) }
 
-// elem returns what the handle in input i holds. Another element type than the
-// attribute's is an error.
+// elem returns the shape of the list elements in input i's handle. Another
+// element type than the attribute's is an error.
 func (c *Inference) elem(i int) (graph.PartialShape, error) {
 	h, ok := c.held(i)
 	if d := c.elemType(); ok && d != tensor.Invalid && h.DType != tensor.Invalid && h.DType != d {
@@ -56,8 +56,8 @@ func (c *Inference) elemShape(i int) (graph.PartialShape, error) {
 	return s, nil
 }
 
-// elemOf returns what is known of the elements of the list in input at, from
-// its handle and the shape in input i.
+// elemOf returns the shape of the elements of the list in input at, from its
+// handle and the shape in input i.
 func (c *Inference) elemOf(at, i int) (graph.PartialShape, error) {
 	held, err := c.elem(at)
 	if err != nil {

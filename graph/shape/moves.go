@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Moves says how a window moves over the spatial dimensions of images with the
-// channels last, and how far apart the elements lie that it shows.
+// Moves describes how a window moves over the spatial dimensions of images with
+// the channels last, and the distance between the elements in the window.
 type Moves struct {
 	Strides, Rates, Before, Out []int
 }
@@ -51,7 +51,7 @@ func MovesOf(a graph.Attrs, s tensor.Shape, size []int) (m Moves, err error) {
 			m.Out[i] = graph.NewDim()
 			continue
 		}
-		wide := 1 - m.Rates[i] // where the window is empty
+		wide := 1 - m.Rates[i] // the window is empty
 		if k > 0 {
 			if wide, err = MulDims(k-1, m.Rates[i]); err != nil {
 				return m, err

@@ -13,7 +13,7 @@ func padRules() map[string]Rule {
 	}
 }
 
-// Paddings reads how many elements go before and behind each dimension of a
+// Paddings reads the numbers of elements before and after each dimension of a
 // tensor of rank n, from the elements of a matrix of shape s.
 func Paddings(v []int64, s tensor.Shape, n int) ([][2]int, error) {
 	if len(s) != 2 || s[0] != n || s[1] != 2 {
@@ -81,8 +81,8 @@ func Mirror(s tensor.Shape, paddings [][2]int, skip int) error {
 	return nil
 }
 
-// padded returns the shape of input 0, with a rank where the paddings tell it,
-// and the paddings where they are known.
+// padded returns the shape of input 0 and the paddings, if they are known. An
+// unknown rank follows from the paddings.
 func (c *Inference) padded() (s graph.PartialShape, paddings [][2]int, err error) {
 	if err := c.atLeast(2); err != nil {
 		return s, nil, err

@@ -55,7 +55,8 @@ func parseSingleExample(c *Inference) error {
 	return c.examples(graph.ShapeOf(), exampleAttrs)
 }
 
-// featureAttrs are the attributes that tell the types and shapes of features.
+// featureAttrs are the names of the attributes with the types and shapes of
+// features.
 type featureAttrs struct{ sparse, shapes, ragged string }
 
 var (
@@ -119,7 +120,7 @@ func parseSequence(c *Inference) error {
 	return nil
 }
 
-// examples says the shapes of the features of examples of shape batch.
+// examples sets the shapes of the features of examples of shape batch.
 func (c *Inference) examples(batch graph.PartialShape, attrs featureAttrs) error {
 	rank := -1
 	if batch.HasRank() {
@@ -162,7 +163,7 @@ func (c *Inference) examples(batch graph.PartialShape, attrs featureAttrs) error
 	return nil
 }
 
-// decodeRaw gives every string a vector, as long as the strings are.
+// decodeRaw infers a vector for every string, as long as the strings are.
 func decodeRaw(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -183,8 +184,8 @@ func decodeRaw(c *Inference) error {
 	return nil
 }
 
-// decodeCSV gives a field the records' shape; its default is a scalar, or a
-// vector of one element or none.
+// decodeCSV infers the records' shape for each field. Its default is a scalar,
+// or a vector of one element or none.
 func decodeCSV(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -198,8 +199,7 @@ func decodeCSV(c *Inference) error {
 	return nil
 }
 
-// decodeProto infers a count for each field, and values of which nobody knows how many
-// there are.
+// decodeProto infers a count for each field, and values of an unknown number.
 func decodeProto(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err

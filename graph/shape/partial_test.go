@@ -10,9 +10,10 @@ import (
 	"github.com/cairnml/cairn/internal/testkit/packed"
 )
 
-// TestShapesComputedFromShapesAreTensorFlows: random programs take sizes out of shapes,
-// compute with them, put them together and make tensors of such shapes; what is known of
-// each node never contradicts what TensorFlow infers, and is never less.
+// TestShapesComputedFromShapesAreTensorFlows: random programs take sizes out of
+// shapes, compute with them, put them together and make tensors of such shapes.
+// The inferred facts of each node never contradict TensorFlow's, and are never
+// less specific.
 func TestShapesComputedFromShapesAreTensorFlows(t *testing.T) {
 	var p pb.GraphDef
 	if err := p.Unmarshal(packed.Read(t, "testdata/tf2.21/partial.pb.gz")); err != nil {
@@ -23,7 +24,7 @@ func TestShapesComputedFromShapesAreTensorFlows(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules, compared := shape.All(), 0
-	refused := map[*graph.Node]bool{} // what can't run, and what needs it: TensorFlow says so when it does
+	refused := map[*graph.Node]bool{} // nodes that can't run, and their users: TensorFlow reports the error when it runs them
 	for _, n := range g.Nodes() {
 		in := make([]graph.Fact, len(n.In))
 		for i, o := range n.In {
@@ -57,7 +58,7 @@ func TestShapesComputedFromShapesAreTensorFlows(t *testing.T) {
 	}
 }
 
-// tells reports whether ours knows all that theirs knows.
+// tells reports whether ours is at least as specific as theirs.
 func tells(ours, theirs graph.PartialShape) bool {
 	if !theirs.HasRank() {
 		return true
@@ -73,7 +74,7 @@ func tells(ours, theirs graph.PartialShape) bool {
 	return true
 }
 
-// history describes what a node is computed from.
+// history describes the inputs of a node, and theirs.
 func history(n *graph.Node, depth int) string {
 	s := fmt.Sprintf("  %s = %s %v", n.Name, n.Op, n.Out)
 	for _, in := range n.In {

@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// pictureRule tells what the attributes tell of a decoded image.
+// pictureRule infers a decoded image from the attributes.
 func pictureRule(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -47,7 +47,8 @@ func pictureRule(c *Inference) error {
 	return nil
 }
 
-// encoded gives one string for an image of a rank, whatever other inputs say.
+// encoded infers one string for an image of a rank, whatever other inputs
+// contain.
 func encoded(rank int) Rule {
 	return func(c *Inference) error {
 		if err := c.atLeast(1); err != nil {
@@ -66,7 +67,8 @@ func encoded(rank int) Rule {
 	}
 }
 
-// encodedEach gives a string for each image, the last three dimensions of input 0.
+// encodedEach infers a string for each image, the last three dimensions of
+// input 0.
 func encodedEach(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err
@@ -79,7 +81,7 @@ func encodedEach(c *Inference) error {
 	return nil
 }
 
-// like gives output 0 the shape of an input.
+// like sets output 0's shape to that of an input.
 func like(i int) Rule {
 	return func(c *Inference) error {
 		if err := c.atLeast(i + 1); err != nil {
@@ -160,7 +162,7 @@ func nearestNeighbors(c *Inference) error {
 	return nil
 }
 
-// sampledBox gives a begin and a size, and a box.
+// sampledBox infers a begin and a size, and a box.
 func sampledBox(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err

@@ -124,8 +124,8 @@ func (c *Inference) ends(x graph.PartialShape, i int) (graph.PartialShape, error
 	return s.With(0, d), nil
 }
 
-// ranged gives output 0 the shape of input 0, the others that of the ends of
-// its ranges.
+// ranged sets output 0's shape to that of input 0, the others' to that of the
+// ends of its ranges.
 func ranged(c *Inference) error {
 	if err := c.atLeast(3); err != nil {
 		return err
@@ -167,7 +167,8 @@ func requantizationRange(c *Inference) error {
 	return each(c.scalar(1), c.scalar(2))
 }
 
-// requantize gives output 0 the shape of input 0; all else are scalars.
+// requantize sets output 0's shape to that of input 0; the other outputs are
+// scalars.
 func requantize(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err

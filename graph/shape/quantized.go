@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// quantizedRules returns the rules of ops on codes: those of the ops on floats, with
-// ranges beside them.
+// quantizedRules returns the rules of ops on codes: those of the ops on floats,
+// with ranges as more inputs and outputs.
 func quantizedRules() map[string]Rule {
 	return join(
 		rules(quantizedLike, "QuantizedRelu", "QuantizedRelu6", "QuantizedInstanceNorm"),

@@ -26,8 +26,8 @@ func QuantizedWindows(a graph.Attrs) (Windows, error) {
 	return w, err
 }
 
-// fusedWindows infers the outputs of a convolution of codes and what is fused with it: a
-// bias after the filter, ranges, a summand.
+// fusedWindows infers the outputs of a convolution of codes and the ops fused
+// with it: a bias after the filter, ranges, a summand.
 func fusedWindows(c *Inference) error {
 	ranges := 2
 	if strings.Contains(c.Op, "WithBias") {

@@ -105,7 +105,7 @@ func Key(key, counter graph.PartialShape) error {
 	return nil
 }
 
-// seeded does what [drawn] does, for ops with two seeds in input 1.
+// seeded infers as [drawn] does, for ops with two seeds in input 1.
 func seeded(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
@@ -226,8 +226,8 @@ func accidentalHits(c *Inference) error {
 	return nil
 }
 
-// indexShuffle infers the places of indices: a vector where any of the indices,
-// the seeds and the largest indices are more than one.
+// indexShuffle infers the places of indices: a vector if the indices, the seeds
+// or the largest indices have more than one element.
 func indexShuffle(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err

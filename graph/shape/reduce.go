@@ -15,7 +15,7 @@ func reduceRules() map[string]Rule {
 		map[string]Rule{"L2Loss": scalarOut, "BiasAddGrad": biasAddGrad})
 }
 
-// scalarOut infers the outputs of ops that give scalars.
+// scalarOut infers the outputs of ops that return scalars.
 func scalarOut(c *Inference) error {
 	for i := range c.Out {
 		c.setDims(i)
@@ -23,8 +23,8 @@ func scalarOut(c *Inference) error {
 	return nil
 }
 
-// Reduction returns the shape of a tensor of shape s reduced along axes; kept
-// are dimensions of size 1 where keep says so. Marked are the axes.
+// Reduction returns the shape of a tensor of shape s reduced along axes. With
+// keep, these dimensions stay with size 1. marked has true at each of the axes.
 func Reduction(s tensor.Shape, axes []int64, keep bool) (out tensor.Shape, marked []bool, err error) {
 	if marked, err = Axes(axes, len(s)); err != nil {
 		return nil, nil, err

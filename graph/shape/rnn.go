@@ -45,7 +45,7 @@ func blockLSTM(c *Inference) error {
 	return nil
 }
 
-// blockLSTMGrad gives the gradients the shapes of what they belong to.
+// blockLSTMGrad sets the gradients' shapes to those of the forward op's inputs.
 func blockLSTMGrad(c *Inference) error {
 	if err := c.need(18); err != nil {
 		return err
@@ -60,7 +60,8 @@ func blockLSTMGrad(c *Inference) error {
 	return nil
 }
 
-// recurrentCell gives each output a row an example and a column a unit.
+// recurrentCell infers outputs with one row per example and one column per
+// unit.
 func recurrentCell(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
@@ -126,8 +127,8 @@ func gruCellGrad(c *Inference) error {
 	return nil
 }
 
-// sequences returns the logits in input 0, time × batch × classes, with the
-// batch as far as the lengths in the given input tell it.
+// sequences returns the shape of the logits in input 0, time × batch × classes.
+// An unknown batch follows from the lengths in the given input.
 func (c *Inference) sequences(lengths int) (graph.PartialShape, error) {
 	x, err := c.ranked(0, 3)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package shape holds one rule an op that computes what is known of the op's
-// outputs from what is known of its inputs: shapes above all, and the values of
-// small integer vectors that describe shapes.
+// Package shape has one rule per op. A rule computes the facts of an op's
+// outputs from those of its inputs: mainly shapes, and the values of small
+// integer vectors that describe shapes.
 //
-// The same rule serves inference over a graph, where much is unknown, and the
-// kernels, which ask it with whole shapes. What a kernel needs beyond the
-// shapes of its outputs, such as which block a StridedSlice takes, is computed
-// by an exported function of this package that the rule uses too.
+// The same rule serves inference over a graph, with many unknown sizes, and
+// kernels, which pass complete shapes. Kernels may need more than the shapes of
+// outputs, such as the block that a StridedSlice takes. Exported functions of
+// this package compute that; the rules use them too.
 package shape
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// Inference is one question to a [Rule]: an op with its attributes and what is
-// known of its inputs. The rule fills Out.
+// Inference is the argument and result of a [Rule]: an op with its attributes
+// and the facts of its inputs. The rule fills Out.
 type Inference struct {
 	Op    string
 	Attrs graph.Attrs // complete: those that follow from the inputs included
 	In    []graph.Fact
-	// Out has an entry an output, the element type set where the definition tells
-	// it. The rule sets shapes, values and what handles hold; what it leaves is
-	// unknown.
+	// Out has one entry per output, with the element type if the definition
+	// determines it. The rule sets shapes, values and the contents of handles.
+	// Other properties stay unknown.
 	Out []graph.Fact
-	// Call infers the results of a function, for the ops that call one; nil where
-	// functions can't be looked at.
+	// Call infers the results of a function, for the ops that call one. Nil
+	// means that functions aren't inferred.
 	Call func(f graph.Callee, args []graph.Fact) ([]graph.Fact, error)
 }
 

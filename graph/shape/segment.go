@@ -205,7 +205,7 @@ func dimMap(c *Inference) error {
 }
 
 // Formats checks the attributes src_format and dst_format: two orders of the
-// same letters, each of which stands once.
+// same distinct letters.
 func Formats(a graph.Attrs) error {
 	from, to := a.String("src_format", "NHWC"), a.String("dst_format", "NCHW")
 	if len(from) != len(to) || len(from) < 4 || len(from) > 5 {

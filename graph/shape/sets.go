@@ -30,7 +30,7 @@ func setRules() map[string]Rule {
 		})
 }
 
-// sparseUnion gives the values that one of two sparse tensors has at least.
+// sparseUnion infers the values at indices of either of two sparse tensors.
 func sparseUnion(c *Inference) error {
 	if err := c.atLeast(6); err != nil {
 		return err
@@ -187,7 +187,7 @@ func sparseSoftmax(c *Inference) error {
 	return nil
 }
 
-// serialized gives three strings for a sparse tensor, or for each of its rows.
+// serialized infers three strings for a sparse tensor, or for each of its rows.
 func (c *Inference) serialized(many bool) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (c *Inference) firstSize(i int) int {
 	return graph.NewDim()
 }
 
-// tensorsMap gives a number for a sparse tensor, or for each of its rows.
+// tensorsMap infers a number for a sparse tensor, or for each of its rows.
 func (c *Inference) tensorsMap(many bool) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -237,8 +237,8 @@ func anySparse(c *Inference) error {
 	return nil
 }
 
-// segmentsGrad gives a row of gradients a row of the data, or a row that the
-// indices name, where compact.
+// segmentsGrad infers a row of gradients for each row of the data. If compact,
+// it infers one for each row that the indices name.
 func segmentsGrad(compact bool) Rule {
 	return func(c *Inference) error {
 		if err := c.need(4); err != nil {
@@ -261,7 +261,7 @@ func segmentsGrad(compact bool) Rule {
 	}
 }
 
-// counts gives a sparse tensor of as many dimensions as the numbers have.
+// counts infers a sparse tensor with the rank of the numbers.
 func counts(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
@@ -366,7 +366,7 @@ func editDistance(c *Inference) error {
 	return nil
 }
 
-// setOperation gives a sparse tensor of as many dimensions as the sets' have.
+// setOperation infers a sparse tensor with the rank of the sets.
 func setOperation(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
@@ -445,7 +445,7 @@ func crosses(c *Inference) error {
 	return nil
 }
 
-// raggedCross gives values and row splits: one more than there are rows.
+// raggedCross infers values and row splits, one more than there are rows.
 func raggedCross(c *Inference) error {
 	c.setDims(0, graph.NewDim())
 	ragged, sparse := len(c.Attrs.Types("ragged_values_types")), int(c.Attrs.Int("Nsparse", 0))

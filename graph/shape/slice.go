@@ -15,8 +15,8 @@ func sliceRules() map[string]Rule {
 	}
 }
 
-// Slice returns the shape of a slice: begin and size say where it begins and how
-// many elements it takes, -1 for all that are left.
+// Slice returns the shape of a slice: its first elements are begin, and its
+// sizes are size, with -1 for all that are left.
 func Slice(s tensor.Shape, begin, size []graph.Elem) (tensor.Shape, error) {
 	if len(begin) != len(s) || len(size) != len(s) {
 		return nil, fmt.Errorf("there are %d begins and %d sizes for %d dimensions", len(begin), len(size), len(s))
@@ -69,8 +69,8 @@ func unknownElems(n int) []graph.Elem {
 	return e
 }
 
-// list returns the elements of input i, a vector of length n; n below 0 is any
-// length. It is false where not even the length is known.
+// list returns the elements of input i, a vector of length n; a negative n is
+// any length. It returns false if not even the length is known.
 func (c *Inference) list(i, n int) ([]graph.Elem, bool) {
 	if e, ok := c.In[i].Ints(); ok {
 		return e, true
@@ -124,8 +124,8 @@ func slice(c *Inference) error {
 	return nil
 }
 
-// Strided says which elements a StridedSlice takes: begin, end and stride of
-// each term, and what the masks' bits say of them.
+// Strided describes the elements that a StridedSlice takes: begin, end and
+// stride of each term, and the masks, which have a bit per term.
 type Strided struct {
 	Begin, End, Stride []graph.Elem
 	Masks
@@ -144,8 +144,8 @@ func MasksOf(a graph.Attrs) Masks {
 	}
 }
 
-// Block is the part of a tensor that a StridedSlice takes. Where sizes or terms
-// are unknown, so are its numbers.
+// Block is the part of a tensor that a StridedSlice takes. Its numbers are
+// unknown if the sizes or terms that they depend on are.
 type Block struct {
 	// Begin, Step and Size have an entry a dimension of the tensor: the first
 	// element, the distance to the next and how many there are. Begin and Step are
@@ -161,14 +161,13 @@ type Block struct {
 // (tensorflow/core/util/strided_slice_op.cc).
 func (st *Strided) Of(s tensor.Shape) (Block, error) { return st.In(nil, s) }
 
-// In does what [Strided.Of] does with memory for the block's lists, which are in
-// room where they fit.
+// In returns the block as [Strided.Of] does. Its lists are in room if they fit.
 func (st *Strided) In(room []int, s tensor.Shape) (Block, error) {
 	n := len(st.Begin)
 	if len(st.End) != n || len(st.Stride) != n || n > 32 {
 		return Block{}, fmt.Errorf("begin, end and strides have %d, %d and %d entries", n, len(st.End), len(st.Stride))
 	}
-	ellipsis := st.Ellipsis & (1<<n - 1) // a mask's bits beyond the terms say nothing
+	ellipsis := st.Ellipsis & (1<<n - 1) // a mask's bits beyond the terms have no effect
 	if ellipsis&(ellipsis-1) != 0 {
 		return Block{}, fmt.Errorf("there is more than one ellipsis")
 	}
@@ -261,8 +260,9 @@ type Small struct {
 	Outs              int // of the result
 }
 
-// Known does what [Strided.Of] does where all terms are known and each takes a dimension
-// of a tensor of a known shape with few dimensions. It reports false where that isn't so.
+// Known returns the block as [Strided.Of] does, for known terms, each of which takes
+// a dimension of a tensor of a known shape with few dimensions. It returns false for
+// others.
 func (m *Masks) Known(b *Small, s tensor.Shape, begin, end, stride []int32) (bool, error) {
 	n := len(begin)
 	if len(end) != n || len(stride) != n || n > len(s) || len(s) > len(b.Size) || (m.Ellipsis|m.NewAxis)&(1<<n-1) != 0 {
@@ -371,8 +371,8 @@ func spanOf(begin, end, step, n int64, openBegin, openEnd bool) (b, e int64) {
 	return b, e
 }
 
-// strided reads the terms from inputs at, at+1 and at+2; false where not even
-// their number is known.
+// strided reads the terms from inputs at, at+1 and at+2. It returns false if
+// not even their number is known.
 func (c *Inference) strided(at int) (*Strided, bool, error) {
 	n := -1
 	for i := at; i < at+3; i++ {

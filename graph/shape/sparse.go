@@ -21,8 +21,8 @@ func sparseRules() map[string]Rule {
 		})
 }
 
-// matrixAnd checks the shapes of a sparse tensor's indices, values and shape, and
-// returns the number of values and dimensions, unknown where they are.
+// matrixAnd checks the shapes of a sparse tensor's indices, values and shape.
+// It returns the number of values and of dimensions, which may be unknown.
 func (c *Inference) matrixAnd(indices, values, shape int) (n, rank int, err error) {
 	at, err := c.ranked(indices, 2)
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *Inference) segments() (graph.PartialShape, error) {
 	return s, nil
 }
 
-// setRows says that output 0 has n rows like those of s.
+// setRows sets output 0's shape to n rows of the shape of those of s.
 func (c *Inference) setRows(n int, s graph.PartialShape) error {
 	if !s.HasRank() {
 		return nil
@@ -218,7 +218,7 @@ func (c *Inference) setRows(n int, s graph.PartialShape) error {
 	return err
 }
 
-// sparseSegments gives a row a segment; their number is the last input, or
+// sparseSegments infers one row per segment. Their number is the last input, or
 // depends on values.
 func sparseSegments(c *Inference) error {
 	if err := c.atLeast(3); err != nil {
@@ -277,8 +277,8 @@ func sparseMatMul(c *Inference) error {
 	return nil
 }
 
-// raggedToTensor has the shape that is asked for; what that leaves open depends on
-// the rows, or is the values'.
+// raggedToTensor infers the requested shape. Sizes that it leaves open depend
+// on the rows, or are those of the values.
 func raggedToTensor(c *Inference) error {
 	if err := c.atLeast(3); err != nil {
 		return err
@@ -426,7 +426,7 @@ func dynamicPartition(c *Inference) error {
 	return nil
 }
 
-// raggedToVariant gives a variant a row, or one.
+// raggedToVariant infers one variant per row, or a single one.
 func raggedToVariant(c *Inference) error {
 	levels := len(c.In) - 1
 	if err := c.atLeast(1); err != nil {
@@ -454,8 +454,8 @@ func raggedToVariant(c *Inference) error {
 	return nil
 }
 
-// raggedFromVariant gives splits for every level; the variants' own dimensions are
-// the outermost ones.
+// raggedFromVariant infers splits for every level. The dimensions of the
+// variants are the outermost ones.
 func raggedFromVariant(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err

@@ -61,8 +61,8 @@ func handleOp(c *Inference) error {
 	return nil
 }
 
-// held returns what the handle in input i holds; an unknown type and shape
-// where that is unknown.
+// held returns the content of the handle in input i, with false if it is
+// unknown.
 func (c *Inference) held(i int) (graph.Content, bool) {
 	if h := c.In[i].Handle; len(h) == 1 {
 		return h[0], true
@@ -241,8 +241,8 @@ func resourceSparseUpdate(c *Inference) error {
 	return nil
 }
 
-// applyRef does what [resourceUpdate] does, for reference variables, which the
-// op gives back.
+// applyRef infers as [resourceUpdate] does, for reference variables, which the op
+// returns.
 func applyRef(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -259,7 +259,7 @@ func applyRef(c *Inference) error {
 	return nil
 }
 
-// assign gives back the reference, which has the value's shape from then on.
+// assign returns the reference, which has the value's shape from then on.
 func assign(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -295,7 +295,7 @@ func ioRules() map[string]Rule {
 	}
 }
 
-// scalars infers the outputs of ops that take and give scalars.
+// scalars infers the outputs of ops that take and return scalars.
 func scalars(c *Inference) error {
 	for i := range c.In {
 		if err := c.scalar(i); err != nil {
@@ -324,7 +324,7 @@ func named(c *Inference) error {
 	return c.scalar(0)
 }
 
-// restore knows the shapes that the shapes-and-slices tell, "3 4 0,2:-".
+// restore infers the shapes in the strings of shapes and slices, "3 4 0,2:-".
 func restore(c *Inference) error {
 	if err := named(c); err != nil {
 		return err
@@ -341,8 +341,8 @@ func restore(c *Inference) error {
 	return nil
 }
 
-// restoreOne infers the tensor of Restore, which may have any shape, and of
-// RestoreSlice, whose input 2 tells it.
+// restoreOne infers the tensor of Restore, which may have any shape, and that
+// of RestoreSlice, whose shape is in input 2.
 func restoreOne(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
@@ -390,7 +390,7 @@ func sliceShape(spec string) (tensor.Shape, bool) {
 	return out, true
 }
 
-// remappedMatrix infers a matrix of the sizes that attributes say.
+// remappedMatrix infers a matrix with the sizes in the attributes.
 func remappedMatrix(c *Inference) error {
 	if err := c.atLeast(5); err != nil {
 		return err

@@ -16,13 +16,14 @@ func tableRules() map[string]Rule {
 		rules(export, "LookupTableExportV2", "LookupTableExport"))
 }
 
-// tableReference gives a reference to two strings, as handles were in TensorFlow 1.
+// tableReference infers a reference to two strings, the handles of TensorFlow
+// 1.
 func tableReference(c *Inference) error {
 	c.setDims(0, 2)
 	return nil
 }
 
-// find gives a value a key.
+// find infers one value per key.
 func find(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 const kernels = "../../kernel/testdata/tf2.21"
 
-// entry is a call of an op and what TensorFlow infers of it;
+// entry is a call of an op and the shapes that TensorFlow infers;
 // testdata/tf2.21/gen_shapes.py describes it.
 type entry struct {
 	Op   string
@@ -49,7 +49,7 @@ type exception struct {
 	modes   func(modes string) bool // those that it is about
 	outputs int                     // how many outputs are compared nevertheless
 	why     string
-	attr    string // where it isn't empty: only calls in which this attribute is false
+	attr    string // if it isn't empty: only calls in which this attribute is false
 }
 
 // exceptions are the ops whose rule may know less than TensorFlow's, each with
@@ -84,8 +84,8 @@ var exceptions = map[string]exception{
 // partly reports that some size isn't known.
 func partly(modes string) bool { return strings.Trim(modes, "CK") != "" }
 
-// computed are ops that TensorFlow runs where all inputs are constants, to find
-// values that its rules don't tell; here that is the folding pass's work.
+// computed are ops that TensorFlow runs if all inputs are constants, because
+// its rules don't infer their values. Here the folding pass computes them.
 var computed = map[string]bool{
 	"StatelessRandomUniformInt": true, "StatelessRandomUniformFullInt": true, "DataFormatDimMap": true, "DataFormatVecPermute": true, "HistogramFixedWidth": true, "UnravelIndex": true,
 	"EuclideanNorm": true, "Bincount": true, "Bucketize": true, "DenseBincount": true, "ListDiff": true, "LowerBound": true, "UpperBound": true,
@@ -98,8 +98,8 @@ var computed = map[string]bool{
 	"SparseSegmentSumWithNumSegments": true, "SparseTensorDenseMatMul": true, "ComputeAccidentalHits": true, "RandomIndexShuffle": true,
 }
 
-// TestRulesEqualTensorFlows holds the rules to what TensorFlow infers: they
-// never contradict it, nor the real result, and never know less.
+// TestRulesEqualTensorFlows compares the rules with TensorFlow's inference.
+// They never contradict it, nor the real result, and are never less specific.
 func TestRulesEqualTensorFlows(t *testing.T) {
 	fixtures := opfixture.Load(t, kernels)
 	all := shape.All()
@@ -138,8 +138,8 @@ func TestRulesEqualTensorFlows(t *testing.T) {
 	}
 }
 
-// differs says in what way our inference isn't as good as TensorFlow's want; ""
-// where it is.
+// differs describes how our inference is worse than TensorFlow's want. It
+// returns "" if it isn't.
 func differs(t *testing.T, all *shape.Rules, f opfixture.Fixture, modes, want string) string {
 	c := &shape.Inference{Op: f.Op, Attrs: f.EngineAttrs(t)}
 	for i, x := range f.In {
@@ -190,7 +190,7 @@ func differs(t *testing.T, all *shape.Rules, f opfixture.Fixture, modes, want st
 	return ""
 }
 
-// lies says where a fact's elements aren't the tensor's.
+// lies describes an element of a fact that differs from the tensor's.
 func lies(f graph.Fact, real *tensor.Tensor) string {
 	e, ok := f.Ints()
 	if !ok {
@@ -211,7 +211,7 @@ func lies(f graph.Fact, real *tensor.Tensor) string {
 	return ""
 }
 
-// worse says in what way a shape contradicts another one, or says less.
+// worse describes how a shape contradicts another one, or is less specific.
 func worse(got, want graph.PartialShape) string {
 	if !got.Compatible(want) {
 		return "they contradict each other"
@@ -230,7 +230,7 @@ func worse(got, want graph.PartialShape) string {
 	return ""
 }
 
-// hide returns what a mode leaves known of an input.
+// hide returns the fact of an input that a mode leaves known.
 func hide(v *tensor.Tensor, mode byte, isVar bool) graph.Fact {
 	f := graph.Fact{DType: v.DType(), Shape: graph.Whole(v.Shape())}
 	s := v.Shape().Clone()

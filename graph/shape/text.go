@@ -19,7 +19,7 @@ func textRules() map[string]Rule {
 		})
 }
 
-// splitText gives a sparse matrix of parts.
+// splitText infers a sparse matrix of parts.
 func splitText(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -31,8 +31,8 @@ func splitText(c *Inference) error {
 	return c.scalar(1)
 }
 
-// sparse says that outputs i to i+2 are a sparse tensor of some rank, -1 where
-// that is unknown: indices, values and shape.
+// sparse sets outputs i to i+2 to a sparse tensor of some rank, -1 for an
+// unknown one: indices, values and shape.
 func (c *Inference) sparse(i, rank int) {
 	n, r := graph.NewDim(), rank
 	if r < 0 {
@@ -60,7 +60,7 @@ func substr(c *Inference) error {
 	return nil
 }
 
-// ngrams gives rows like the ones it takes.
+// ngrams infers the number of rows of its input.
 func ngrams(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -77,7 +77,7 @@ func ngrams(c *Inference) error {
 	return nil
 }
 
-// unicodeDecode gives the characters of every string, as a ragged tensor.
+// unicodeDecode infers the characters of every string, as a ragged tensor.
 func unicodeDecode(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err
@@ -96,7 +96,7 @@ func unicodeDecode(c *Inference) error {
 	return nil
 }
 
-// unicodeEncode gives a string a row.
+// unicodeEncode infers one string per row.
 func unicodeEncode(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -119,8 +119,8 @@ func unicodeEncode(c *Inference) error {
 	return nil
 }
 
-// regexSplit gives the parts of all texts, with where they begin and end, and a
-// split more than there are texts.
+// regexSplit infers the parts of all texts, with their begins and ends, and row
+// splits, one more than there are texts.
 func regexSplit(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -133,8 +133,8 @@ func regexSplit(c *Inference) error {
 	return c.parts(3, 1)
 }
 
-// wordpieces gives the pieces of all words, with where they begin and end, and how
-// many each has.
+// wordpieces infers the pieces of all words, with their begins and ends, and
+// the number of pieces of each word.
 func wordpieces(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -146,8 +146,8 @@ func wordpieces(c *Inference) error {
 	return c.parts(1, more)
 }
 
-// parts says that the outputs are parts of the texts in input 0, but for output
-// rows, which has a number a text and some more.
+// parts infers vectors of one unknown length for the parts of the texts in
+// input 0. Output rows has one number per text and more additional ones.
 func (c *Inference) parts(rows, more int) error {
 	n := graph.NewDim()
 	for i := range c.Out {
@@ -168,7 +168,7 @@ func (c *Inference) parts(rows, more int) error {
 	return nil
 }
 
-// fingerprint gives eight bytes a row.
+// fingerprint infers eight bytes per row.
 func fingerprint(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err

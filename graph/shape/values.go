@@ -63,8 +63,7 @@ func atLeast0(e graph.Elem) bool {
 	return ok && d != -1
 }
 
-// sizeIf returns an unknown element that is a size, of an identity of its own,
-// where yes; one of which nothing is known otherwise.
+// sizeIf returns an unknown element. If yes, it is a size with a new identity.
 func sizeIf(yes bool) graph.Elem {
 	if yes {
 		return graph.SizeElem(graph.NewDim())

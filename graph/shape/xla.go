@@ -31,7 +31,7 @@ func xlaFullShape(c *Inference) error {
 	return nil
 }
 
-// xlaBarrier gives every input as it is.
+// xlaBarrier passes every input through.
 func xlaBarrier(c *Inference) error {
 	for i := range min(len(c.In), len(c.Out)) {
 		c.pass(i, i)
@@ -39,7 +39,7 @@ func xlaBarrier(c *Inference) error {
 	return nil
 }
 
-// xlaDynamicSlice gives a block of known size.
+// xlaDynamicSlice infers a block of known size.
 func xlaDynamicSlice(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -64,7 +64,7 @@ func xlaDynamicSlice(c *Inference) error {
 	return nil
 }
 
-// eachUnchanged says that each output has the shape of its input.
+// eachUnchanged sets each output's shape to that of its input.
 func eachUnchanged(c *Inference) error {
 	for i := range min(len(c.In), len(c.Out)) {
 		c.set(i, c.shape(i))
@@ -161,7 +161,7 @@ func XlaBroadcast(a, b tensor.Shape, where []int64) (dims tensor.Shape, small in
 	return dims, small, nil
 }
 
-// xlaBroadcastHelper gives both inputs one rank.
+// xlaBroadcastHelper infers one rank for both outputs.
 func xlaBroadcastHelper(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err

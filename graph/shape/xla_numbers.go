@@ -93,7 +93,8 @@ func without(rank int, lists ...[]int) []int {
 	return out
 }
 
-// xlaDot gives the batch dimensions, then the others of the left and of the right input.
+// xlaDot infers the batch dimensions, then the others of the left and of the
+// right input.
 func xlaDot(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -134,8 +135,8 @@ func xlaDot(c *Inference) error {
 	return nil
 }
 
-// xlaGather gives the dimensions of the start indices, with those of the windows in their
-// places.
+// xlaGather infers the dimensions of the start indices, with those of the
+// windows in between.
 func xlaGather(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
