@@ -13,7 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// words returns the kernels on the bits of numbers, and a few of other pairs.
+// words returns the kernels on the bits of numbers, and a few others of two
+// inputs.
 func words() []engine.Kernel {
 	return []engine.Kernel{
 		leftShifts.Kernel("LeftShift", "T", engine.Exact),
@@ -30,8 +31,8 @@ type integer interface {
 	tensor.Element
 }
 
-// shiftBy returns a shift with which nothing is undefined: none below 0, all bits
-// but one at most.
+// shiftBy limits y to the shifts that C defines: at least 0 and at most
+// width-1.
 func shiftBy[T integer](y T, width int) T {
 	if y < 0 {
 		return 0
@@ -75,7 +76,7 @@ var nextAfters = elementwise.ByType{
 	tensor.Float32: pairwise(math.Nextafter32, 3), tensor.Float64: pairwise(math.Nextafter, 3),
 }
 
-// errTypes says that the inputs' types differ.
+// errTypes returns the error for inputs of different types.
 func errTypes(c *engine.Call) error {
 	types := make([]tensor.DType, c.NumIn())
 	for i := range types {

@@ -92,8 +92,8 @@ func castFast(out, x *tensor.Tensor) bool {
 	return false
 }
 
-// bitcast views the bits as another type. Where its size differs, the last
-// dimension holds the parts.
+// bitcast views the bits as another type. If the sizes of the types differ, the
+// last dimension holds the parts.
 func bitcast(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

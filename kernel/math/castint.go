@@ -8,13 +8,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// castWhole casts real and complex numbers to integers; of the latter it takes the
-// real part. It returns false for other types.
+// castWhole casts real and complex numbers to integers; of a complex number it
+// takes the real part. It returns false for other types.
 //
-// C++ leaves open what becomes of a number that the type can't hold. This does
-// what TensorFlow does on amd64, in one thread: the elements that make whole vectors
-// saturate, those left over at the end are cut to 32 or 64 bits, which makes the least
-// number of all that doesn't fit, and of that they have the low bits.
+// C++ doesn't define the result for a number that the type can't represent.
+// This returns TensorFlow's result on amd64 in one thread, which depends on the
+// element's place. Elements that fill whole vectors saturate. The rest at the
+// end is cut to 32 or 64 bits: a number that doesn't fit becomes their least
+// number, and the result is its low bits.
 func castWhole(c *engine.Call, out, x *tensor.Tensor) bool {
 	switch out.DType() {
 	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
@@ -54,8 +55,8 @@ func castWhole(c *engine.Call, out, x *tensor.Tensor) bool {
 	return false
 }
 
-// vectorOf returns how many of n elements TensorFlow's build for amd64 casts at once;
-// more than n where it casts each by itself, or where that makes no difference.
+// vectorOf returns how many elements TensorFlow's build for amd64 casts at
+// once. It is n+1 if each is cast by itself, or if that makes no difference.
 func vectorOf(from, to tensor.DType, n int) int {
 	switch to {
 	case tensor.Uint32:
@@ -75,14 +76,14 @@ func vectorOf(from, to tensor.DType, n int) int {
 	return n + 1
 }
 
-// integers is where integers go.
+// integers is the destination of a cast.
 type integers struct {
 	dst     *tensor.Tensor
-	vectors int  // how many elements are cast in vectors
-	odd     bool // in vectors, a uint8 of what is more than an int16 is 0
+	vectors int  // number of elements that are cast in vectors
+	odd     bool // in vectors, numbers above the range of int16 become 0 as uint8
 }
 
-// toWhole writes x as the elements from lo on.
+// toWhole writes x to the elements from lo on.
 func toWhole[S float32 | float64](to integers, x []S, lo int) {
 	vectors := min(max(to.vectors-lo, 0), len(x))
 	switch dst := to.dst; dst.DType() {
@@ -130,8 +131,8 @@ func toWhole[S float32 | float64](to integers, x []S, lo int) {
 	}
 }
 
-// toNarrow saturates the first numbers of x, what is more than odd being 0 there, and
-// wraps the others.
+// toNarrow casts x to integers of at most 16 bits. The first vectors numbers
+// saturate, but those above odd become 0; the others wrap.
 func toNarrow[T int8 | int16 | uint8 | uint16, S float32 | float64](dst []T, x []S, vectors int, odd int32) {
 	least, most := int32(vec.Lowest[T]()), int32(vec.Highest[T]())
 	for i, v := range x[:vectors] {
@@ -146,7 +147,7 @@ func toNarrow[T int8 | int16 | uint8 | uint16, S float32 | float64](dst []T, x [
 	}
 }
 
-// word returns v cut to 32 bits, their least number where v doesn't fit.
+// word returns v cut to 32 bits, or the least int32 if v doesn't fit.
 func word(v float64) int32 {
 	if v > math.MinInt32-1 && v < 1<<31 {
 		return int32(v)
@@ -154,7 +155,7 @@ func word(v float64) int32 {
 	return math.MinInt32
 }
 
-// long returns v cut to 64 bits, their least number where v doesn't fit.
+// long returns v cut to 64 bits, or the least int64 if v doesn't fit.
 func long(v float64) int64 {
 	if v >= -1<<63 && v < 1<<63 {
 		return int64(v)

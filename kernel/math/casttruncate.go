@@ -6,14 +6,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fractionBits are the bits behind the point of types that Cast's Truncate rounds
-// towards zero.
+// fractionBits are the stored bits of the fraction of the types that Cast's
+// Truncate rounds towards zero.
 var fractionBits = map[tensor.DType]int{
 	tensor.Float32: 23, tensor.Float16: 10, tensor.BFloat16: 7, tensor.Float8E5M2: 2, tensor.Float8E4M3FN: 3,
 }
 
-// truncated returns x without the bits behind the point that numbers of type d
-// have no room for, so that a cast doesn't round up.
+// truncated returns x without the fraction bits that type d can't store, so
+// that a cast doesn't round up.
 func truncated(x *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	bits, ok := fractionBits[d]
 	if !ok {
@@ -30,7 +30,7 @@ func truncated(x *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 		return y
 	case tensor.Float64:
 		if d == tensor.BFloat16 {
-			return x // which TensorFlow rounds all the same
+			return x // TensorFlow rounds this type despite Truncate
 		}
 		y := x.Clone()
 		for i, v := range tensor.Values[float64](y) {

@@ -15,9 +15,10 @@ import (
 )
 
 // chainDef defines the op that a plan makes of several elementwise ones. ops
-// are their names in the order in which they run; operands are two numbers for
-// each, which name an input, or behind the inputs the result of an op before; the
-// second one is -1 for an op of one operand. The result is the last op's.
+// are their names in the order in which they run. operands has two numbers for
+// each op: each is the number of an input, or the number of inputs plus that of
+// an earlier op, for its result. The second is -1 for an op of one operand. The
+// output is the last op's result.
 var chainDef = &graph.OpDef{
 	Name:    engine.ElementwiseOp,
 	Inputs:  []graph.ArgDef{{Name: "inputs", TypeAttr: "T", NumberAttr: "N"}},
@@ -35,15 +36,15 @@ var chainTypes = []tensor.DType{tensor.Float32, tensor.Float64}
 // chainOps lists the ops that chains are made of.
 func chainOps() []string { return slices.Sorted(maps.Keys(chains32)) }
 
-// tile is how many elements run through a chain at a time: a few of them lie in
-// the L1 cache together.
+// tile is the number of elements that run through a chain at a time. Several
+// arrays of this length fit in the L1 cache.
 const tile = 2048
 
 // link is one op of a chain.
 type link[T float32 | float64] struct {
 	chainLoop[T]
-	a, b int // operands; b is -1 where there is none
-	to   int // the buffer that takes the result; -1: the output; -2 and below: a variable
+	a, b int // operands; b is -1 for an op of one operand
+	to   int // the buffer for the result; -1: the output; -2 and below: a variable
 }
 
 // variable returns the number of the variable that takes the result, -1 for none.
@@ -51,29 +52,29 @@ func (l *link[T]) variable() int { return max(-2-l.to, -1) }
 
 // chain is a node of elementwise ops.
 type chain[T float32 | float64] struct {
-	inputs    int // operands that are no results
-	variables int // how many of these are what variables hold; they come last
+	inputs    int // number of operands that aren't results
+	variables int // number of inputs that are values of variables; they come last
 	links     []link[T]
-	place     []int     // of results: the buffer of each link
-	buffers   int       // that a tile needs for results
-	whole     *whole[T] // a loop that does all of it, nil where there is none
-	late      []late    // variables that are written when a tile is done
+	place     []int     // the buffer of each link's result
+	buffers   int       // number of buffers that a tile needs for results
+	whole     *whole[T] // a loop that does all ops; nil if none exists
+	late      []late    // variables that are written after a tile
 	ns        float64
 	pool      sync.Pool              // of *tileState[T]
-	walks     []atomic.Pointer[walk] // of inputs that were stretched by the call before
+	walks     []atomic.Pointer[walk] // of inputs that the last call broadcast
 }
 
-// late is a result that can't be in its variable at once, whose value is still
-// needed.
+// late is a result that can't be written to its variable at once, because a
+// later op reads the old value.
 type late struct{ op, variable int }
 
-// walk is how an input stretches to the output.
+// walk is the broadcast of an input to the output's shape.
 type walk struct {
 	from, to tensor.Shape
 	*elementwise.Broadcast
 }
 
-// walk returns how input i, of a shape, stretches to dims.
+// walk returns the broadcast of input i from one shape to another.
 func (h *chain[T]) walk(i int, from, to tensor.Shape) *elementwise.Broadcast {
 	if w := h.walks[i].Load(); w != nil && w.from.Equal(from) && w.to.Equal(to) {
 		return w.Broadcast
@@ -105,21 +106,22 @@ func newChain[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T]
 	return h.run, nil
 }
 
-// newProgram returns the chain of a node. Its last inputs are variables, and stores
-// has the number of the one that takes an op's result, or -1; nil stores none.
+// newProgram returns the chain of a node. Its last inputs are variables. stores
+// has for each op the number of the variable that its result goes to, or -1;
+// nil stores none.
 func newProgram[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T], stores []int64, variables int) (*chain[T], error) {
 	ops, operands := n.Attrs.Strings("ops"), n.Attrs.Ints("operands")
 	if len(ops) == 0 || len(operands) != 2*len(ops) {
 		return nil, fmt.Errorf("%d ops with %d operands", len(ops), len(operands))
 	}
 	h := &chain[T]{inputs: len(n.In), variables: variables, walks: make([]atomic.Pointer[walk], len(n.In))}
-	last := make([]int, len(ops)) // the op that takes a result last
+	last := make([]int, len(ops)) // the last op that reads a result
 	data := h.inputs - variables
-	initial := make([]int, variables) // the op that takes a variable's value of before last
+	initial := make([]int, variables) // the last op that reads a variable's old value
 	for i, op := range ops {
 		l, ok := loops[op]
 		a, b := int(operands[2*i]), int(operands[2*i+1])
-		known := h.inputs + i // operands
+		known := h.inputs + i // number of operands that exist before this op
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("no loop for %q", op)
@@ -142,7 +144,8 @@ func newProgram[T float32 | float64](n *engine.Node, loops map[string]chainLoop[
 			last[i] = len(ops)
 		}
 	}
-	// A result lies in a buffer until its last use; the op may write over it.
+	// A result keeps its buffer until its last use; the op of that use may
+	// overwrite it.
 	var idle []int
 	h.place = make([]int, len(ops))
 	for i := range h.links {
@@ -171,23 +174,23 @@ func newProgram[T float32 | float64](n *engine.Node, loops map[string]chainLoop[
 type source[T float32 | float64] struct {
 	data   []T
 	kind   sourceKind
-	buffer int                    // of a stretched one
-	walk   *elementwise.Broadcast // of a stretched one
+	buffer int                    // of a broadcast input
+	walk   *elementwise.Broadcast // of a broadcast input
 }
 
 type sourceKind uint8
 
 const (
-	entire    sourceKind = iota // has the output's elements
-	single                      // has one
-	repeated                    // is repeated in data as often as a tile needs
-	stretched                   // is written to a buffer tile by tile
+	entire    sourceKind = iota // has as many elements as the output
+	single                      // has one element
+	repeated                    // data repeats the elements as often as a tile needs
+	stretched                   // is broadcast to a buffer tile by tile
 )
 
-// tileState is what one worker needs.
+// tileState is the memory of one worker.
 type tileState[T float32 | float64] struct {
 	memory  []T
-	values  [][]T // operands of the tile at hand
+	values  [][]T // operands of the current tile
 	sources []source[T]
 }
 
@@ -218,7 +221,7 @@ func (h *chain[T]) run(c *engine.Call) error {
 	return nil
 }
 
-// state returns what a worker needs; the pool takes it back.
+// state returns the memory of a worker; the caller puts it back into the pool.
 func (h *chain[T]) state() *tileState[T] {
 	if st, ok := h.pool.Get().(*tileState[T]); ok {
 		return st
@@ -226,9 +229,9 @@ func (h *chain[T]) state() *tileState[T] {
 	return new(tileState[T])
 }
 
-// compute runs the chain over the n elements of dims, at most tile of them at a time.
-// The result goes to dst; those that are stored go to variables, the values of the
-// last inputs.
+// compute runs the chain over the n elements of dims, at most tile of them at a
+// time. The last op's result goes to dst. Results that are stored go to
+// variables, the values of the last inputs.
 func (h *chain[T]) compute(c *engine.Call, dst []T, dims tensor.Shape, n, tile int, variables []*tensor.Tensor) {
 	plan := h.state()
 	defer func() {
@@ -239,7 +242,8 @@ func (h *chain[T]) compute(c *engine.Call, dst []T, dims tensor.Shape, n, tile i
 	h.spread(c, plan, dst, n, size, buffers)
 }
 
-// spread runs the chain over n elements, on all cores where that is worth it.
+// spread runs the chain over n elements, on all cores if there are enough
+// elements.
 func (h *chain[T]) spread(c *engine.Call, plan *tileState[T], dst []T, n, size, buffers int) {
 	sources := plan.sources
 	tiles := (n + size - 1) / size
@@ -255,7 +259,8 @@ func (h *chain[T]) spread(c *engine.Call, plan *tileState[T], dst []T, n, size, 
 	loop.Free()
 }
 
-// spreading is a run of a chain over n elements whose tiles workers share.
+// spreading is a run of a chain over n elements, whose tiles are shared among
+// workers.
 type spreading[T float32 | float64] struct {
 	*chain[T]
 	sources          []source[T]
@@ -270,7 +275,7 @@ func (w *spreading[T]) Piece(lo, hi int) {
 	w.pool.Put(st)
 }
 
-// output makes the output, in the memory of an input where that is possible.
+// output makes the output, in the memory of an input if possible.
 func (h *chain[T]) output(c *engine.Call, d tensor.DType, dims tensor.Shape) (*tensor.Tensor, error) {
 	for i := range h.inputs {
 		if c.Owns(i) && c.In(i).Shape().Equal(dims) {
@@ -280,8 +285,9 @@ func (h *chain[T]) output(c *engine.Call, d tensor.DType, dims tensor.Shape) (*t
 	return c.Alloc(0, d, dims)
 }
 
-// sources finds out how each input lies, and returns the size of a tile and how
-// many buffers it needs. The variables come behind the tensors among the inputs.
+// sources finds out how each input broadcasts, and returns the size of a tile
+// and the number of buffers that it needs. Variables follow the tensors among
+// the inputs.
 func (h *chain[T]) sources(c *engine.Call, p *tileState[T], dims tensor.Shape, n, tile int, variables []*tensor.Tensor) (size, buffers int) {
 	p.sources = slices.Grow(p.sources[:0], h.inputs)[:h.inputs]
 	size, buffers = tile, h.buffers
@@ -400,7 +406,8 @@ func fill[T any](dst []T, x T) {
 	}
 }
 
-// stretch writes what an input has for the elements from at on.
+// stretch writes an input's elements, broadcast to the output, beginning with
+// output element at.
 func stretch[T float32 | float64](dst []T, s *source[T], at int) {
 	w := s.walk
 	row, off := at/w.Inner, at%w.Inner

@@ -5,12 +5,12 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// chainLoop is how an op runs over a part of its elements: the loops that its
-// own kernel runs, so that the bits are the same.
+// chainLoop is the loop of an op over a part of its elements. It is the loop of
+// the op's own kernel, so that the bits are the same.
 type chainLoop[T vec.Float] struct {
 	unary  func(dst, x []T)
 	binary elementwise.Loops[T, T]
-	ns     float64 // an element
+	ns     float64 // nanoseconds an element
 }
 
 // chainLoops returns the loops of the ops that chains are made of.

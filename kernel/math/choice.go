@@ -96,7 +96,7 @@ func choose(c *engine.Call, dims tensor.Shape, cs []int) error {
 	return nil
 }
 
-// chooseRows runs along the last dimension, where strides are 0 or 1.
+// chooseRows runs along the last dimension, in which strides are 0 or 1.
 func chooseRows[T any](c *engine.Call, out *tensor.Tensor, cond []bool, dims tensor.Shape, cs, xs, ys []int, view func(*tensor.Tensor) []T) {
 	dst, x, y := view(out), view(c.In(1)), view(c.In(2))
 	n, last := 1, len(dims)-1
@@ -120,8 +120,8 @@ func chooseRows[T any](c *engine.Call, out *tensor.Tensor, cond []bool, dims ten
 	})
 }
 
-// Walk3 visits the positions of a shape in row-major order, with the offsets
-// that three sets of strides give.
+// Walk3 visits the positions of a shape in row-major order, with their offsets
+// by three lists of strides.
 func Walk3(dims tensor.Shape, a, b, d []int, visit func(at, a, b, d int)) {
 	n := shapes.Count(dims)
 	index := make([]int, len(dims))

@@ -188,8 +188,8 @@ func binarySteps[H elementwise.Half](steps func(rounding) func(x, y float32) flo
 // vectorLanes is how many halves a vector of Eigen's has.
 const vectorLanes = 8
 
-// ended are functions whose steps for the elements left over behind whole vectors are
-// others than those for the rest.
+// ended are functions that compute the last elements, fewer than a vector, in
+// other steps than those before.
 var ended = map[string]func(r rounding) (vectors, rest func(x, y float32) float32){
 	"SigmoidGrad": func(r rounding) (vectors, rest func(y, g float32) float32) {
 		return func(y, g float32) float32 { return g * r(y*r(1-y)) }, func(y, g float32) float32 { return r(g*y) * r(1-y) }
@@ -213,7 +213,8 @@ var ended = map[string]func(r rounding) (vectors, rest func(x, y float32) float3
 	},
 }
 
-// endedSteps makes a Func of one, over one input or two of the same shape.
+// endedSteps makes a Func of such a function, over one input or two of the same
+// shape.
 func endedSteps[H elementwise.Half](name string) elementwise.Func {
 	vectors, rest := ended[name](stepwise.Rounding[H]())
 	return func(c *engine.Call) error {

@@ -62,7 +62,8 @@ func ending(f func(float64) float64) func(float64) float64 {
 	}
 }
 
-// secondKind returns f with TensorFlow's value for negative numbers.
+// secondKind returns f, a Bessel function of the second kind, with TensorFlow's
+// value for negative numbers.
 func secondKind(f func(float64) float64) func(float64) float64 {
 	f = ending(f)
 	return func(x float64) float64 {
@@ -86,8 +87,8 @@ func polygamma(n, x float64) float64 {
 	return special.Polygamma(n, x)
 }
 
-// oneOf makes the table of a function of one number; half says whether it takes
-// 16-bit numbers too.
+// oneOf makes the table of a function of one number; half includes the 16-bit
+// types.
 func oneOf(f func(float64) float64, half bool) elementwise.ByType {
 	single := func(dst, x []float32) {
 		for i, v := range x {

@@ -99,7 +99,7 @@ func addNHalf[H elementwise.Half](c *engine.Call) error {
 	return nil
 }
 
-// biasAdd adds a vector along the last dimension, or along dimension 1 where
+// biasAdd adds a vector along the last dimension, or along dimension 1 if
 // data_format is NCHW.
 func biasAdd(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
@@ -128,7 +128,7 @@ func biasAdd(c *engine.Call) error {
 	return byAddV2.Run(c)
 }
 
-// leakyRelu returns x where it is positive, alpha*x elsewhere.
+// leaky has the loops of LeakyRelu: x if it is positive, otherwise alpha*x.
 var leaky = elementwise.ByType{
 	tensor.Float32: func(c *engine.Call) error { return leakyOf[float32](c) },
 	tensor.Float64: func(c *engine.Call) error { return leakyOf[float64](c) },

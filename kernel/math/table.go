@@ -40,8 +40,8 @@ var (
 	errNegative = errors.New("integers to negative integer powers are not allowed")
 )
 
-// comparable gives one answer for inputs whose shapes don't broadcast, where the
-// node says that this is no error: they differ.
+// comparable answers for inputs whose shapes don't broadcast, if the node's
+// attribute incompatible_shape_error is false: they differ.
 func comparable(c *engine.Call) (bool, error) {
 	if c.NumIn() != 2 || !c.Attrs().Has("incompatible_shape_error") || c.Attrs().Bool("incompatible_shape_error") {
 		return false, nil
@@ -92,7 +92,7 @@ func nonNegative[T vec.Int](f elementwise.Func) elementwise.Func {
 	}
 }
 
-// joined refuses inputs whose strings grow beyond what an output may take.
+// joined refuses inputs whose joined strings are longer than an output may be.
 func joined[T ~string](f elementwise.Func) elementwise.Func {
 	return func(c *engine.Call) error {
 		if err := elementwise.Same(c); err != nil {
@@ -113,7 +113,7 @@ func joined[T ~string](f elementwise.Func) elementwise.Func {
 				for _, s := range x.Strings() {
 					each += int64(len(s))
 				}
-				bytes += each * int64(n/x.Len()) // each element as often as any other
+				bytes += each * int64(n/x.Len()) // broadcasting repeats each element equally often
 			}
 		}
 		if err := c.Afford(bytes); err != nil {

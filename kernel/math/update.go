@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// updateDef defines the op that a plan makes of changes of variables and the
-// elementwise ops before them: a chain whose operands may be variables, and whose
-// results go into them.
+// updateDef defines the op that a plan makes of assignments to variables and
+// the elementwise ops before them. It is a chain whose operands may be
+// variables, and whose results are written to them.
 var updateDef = &graph.OpDef{
 	Name:     engine.UpdateOp,
 	Stateful: true,
@@ -28,8 +28,8 @@ var updateDef = &graph.OpDef{
 	},
 }
 
-// updateTile is how many elements an update takes at a time: it works on more
-// arrays at once than a chain does.
+// updateTile is the number of elements that run through an update at a time. An
+// update uses more arrays at once than a chain does.
 const updateTile = 1024
 
 func prepareUpdate(n *engine.Node) (func(*engine.Call) error, error) {
@@ -65,7 +65,8 @@ func newUpdate[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T
 	return h.update, nil
 }
 
-// update runs the chain over what variables hold, all of which are locked together.
+// update runs the chain over the values of variables, all of which are locked
+// together.
 func (h *chain[T]) update(c *engine.Call) error {
 	if c.NumIn() != h.inputs {
 		return fmt.Errorf("takes %d inputs, %d were given", h.inputs, c.NumIn())
@@ -73,7 +74,7 @@ func (h *chain[T]) update(c *engine.Call) error {
 	d := tensor.TypeOf[T]()
 	data := h.inputs - h.variables
 	variables := make([]*trackable.Variable, 0, h.variables)
-	places := make([]int, h.variables) // among variables: two handles may be one variable's
+	places := make([]int, h.variables) // among variables: two handles may refer to the same one
 	var dims tensor.Shape
 	for i := range places {
 		v, err := c.NeedVar(data + i)

@@ -6,20 +6,20 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// whole is a program of which there is one loop that does all its ops to an element,
-// with their bits: where operands come from memory, going over them op by op costs more
-// than the ops.
+// whole is a program with a single loop that does all its ops to an element and
+// computes the same bits. If the operands come from memory, a pass op by op
+// costs more than the arithmetic.
 type whole[T float32 | float64] struct {
 	ops              []string
 	operands, stores []int64
-	singles          []int // the inputs that are one number
+	singles          []int // the inputs of one element
 	run              func(in [][]T)
 }
 
 func wholesOf[T float32 | float64]() []whole[T] {
 	return []whole[T]{{
-		// Adam: of the gradient, 1-beta1, 1-beta2, alpha and epsilon, and the variables
-		// m, v and the one that is trained.
+		// Adam. The inputs are the gradient, 1-beta1, 1-beta2, alpha, epsilon,
+		// and the variables m, v and the trained one.
 		ops:      []string{"Sub", "Mul", "AddV2", "Square", "Sub", "Mul", "AddV2", "Mul", "Sqrt", "AddV2", "RealDiv", "Sub"},
 		operands: []int64{0, 5, 8, 1, 5, 9, 0, -1, 11, 6, 12, 2, 6, 13, 10, 3, 14, -1, 16, 4, 15, 17, 7, 18},
 		stores:   []int64{-1, -1, 0, -1, -1, -1, 1, -1, -1, -1, -1, 2},
@@ -35,7 +35,7 @@ var (
 	wholes64 = wholesOf[float64]()
 )
 
-// wholeOf returns the loop of a program, nil where it has none.
+// wholeOf returns the loop of a program, nil if it has none.
 func wholeOf[T float32 | float64](wholes []whole[T], ops []string, operands, stores []int64) *whole[T] {
 	for i := range wholes {
 		if w := &wholes[i]; slices.Equal(w.ops, ops) && slices.Equal(w.operands, operands) && slices.Equal(w.stores, stores) {
@@ -45,8 +45,8 @@ func wholeOf[T float32 | float64](wholes []whole[T], ops []string, operands, sto
 	return nil
 }
 
-// takes reports whether the loop takes inputs as they lie, of which the last are the
-// variables: no two of these may be one.
+// takes reports whether the loop accepts inputs of these kinds. The last ones
+// are the variables, which must all be different.
 func (w *whole[T]) takes(sources []source[T], variables int) bool {
 	for i := range sources {
 		isSingle := slices.Contains(w.singles, i)

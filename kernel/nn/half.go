@@ -13,11 +13,12 @@ import (
 // stepTime is about how many nanoseconds an element takes whose steps are rounded.
 const stepTime = 20
 
-// steps rounds every step to half precision, as TensorFlow's expressions do. Sums begin at the
-// number of a row's first element.
+// steps rounds the result of every step to half precision, as TensorFlow's
+// expressions do. The order of a sum depends on the index of the row's first
+// element in the tensor, first.
 type steps struct {
 	*stepwise.Steps
-	all func(x []float32) // rounds all
+	all func(x []float32) // rounds all elements
 }
 
 func stepsOf[H elementwise.Half]() steps { return steps{stepwise.Sum[H](), elementwise.RoundTo[H]} }
@@ -64,8 +65,8 @@ func (s steps) crossEntropy(x, labels, scratch []float32, first int) float32 {
 	return s.Row(scratch, first)
 }
 
-// sparseCrossEntropy does what crossEntropy does, where one label is 1 and all others
-// are 0.
+// sparseCrossEntropy is crossEntropy for a label that is the number of a class:
+// its probability is 1 and that of all others 0.
 func (s steps) sparseCrossEntropy(x []float32, label, first int) float32 {
 	s.shift(x)
 	own := x[label]

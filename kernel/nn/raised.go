@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// What plans raise out of the ops that compute it, of float32.
+// The ops that plans make of the float32 ops that compute the same.
 var (
 	raisedTypes = []tensor.DType{tensor.Float32}
 

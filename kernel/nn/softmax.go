@@ -25,7 +25,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// prepareSoftmax prepares a softmax, in float32 where the plan lets it be fast.
+// prepareSoftmax prepares a softmax, in float32 if the plan allows fast
+// arithmetic.
 func prepareSoftmax(n *engine.Node) (func(*engine.Call) error, error) {
 	if n.Attrs.Bool(engine.FastAttr) && len(n.In) == 1 && n.In[0].DType == tensor.Float32 {
 		return rowsOf(vec.FastSoftmax), nil
@@ -98,7 +99,8 @@ func eachRow[T vec.Float](c *engine.Call, dst, x []T, n int, f func(dst, x []T))
 	})
 }
 
-// pair checks logits and labels, which broadcast, and gives the common shape.
+// pair checks logits and labels, which broadcast, and returns their common
+// shape.
 func pair(c *engine.Call) (rows, n int, err error) {
 	if err := elementwise.Same(c); err != nil {
 		return 0, 0, err
@@ -192,7 +194,7 @@ func sparsePair(c *engine.Call) (rows, n int, labels []int64, err error) {
 	return rows, n, labels, nil
 }
 
-// sparseCrossing does what crossing does, for labels that are numbers of classes.
+// sparseCrossing is crossing for labels that are the numbers of classes.
 func sparseCrossing(compute func(c *engine.Call, loss, back *tensor.Tensor, labels []int64, n int)) elementwise.Func {
 	return func(c *engine.Call) error {
 		rows, n, labels, err := sparsePair(c)

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// decoded writes what was decoded: lists of labels by path and sequence, as one
-// sparse matrix a path.
+// decoded writes the lists of labels of each path and sequence, as one sparse
+// matrix a path.
 func decoded(c *engine.Call, paths [][][]int) error {
 	for p, list := range paths {
 		n, longest := 0, 0
@@ -103,8 +103,8 @@ func ctcBeam(c *engine.Call) error {
 	return beamSearch[float32](c)
 }
 
-// chance is the logarithm of how likely a prefix is: in all, ending in a blank,
-// and ending in its last label.
+// chance has logarithms of a prefix's probability: of all alignments, of those
+// that end in a blank, and of those that end in its last label.
 type chance[T float] struct{ total, blank, label T }
 
 func never[T float]() chance[T] {
@@ -112,8 +112,7 @@ func never[T float]() chance[T] {
 	return chance[T]{none, none, none}
 }
 
-// prefix is a sequence of labels that the search has looked at: a node of a
-// tree.
+// prefix is a sequence of labels that the search has visited: a node of a tree.
 type prefix[T float] struct {
 	parent   *prefix[T]
 	label    int
@@ -122,7 +121,7 @@ type prefix[T float] struct {
 	now      chance[T]
 }
 
-// active reports whether the prefix is among those that the search goes on with.
+// active reports whether the prefix is in the beam.
 func (p *prefix[T]) active() bool { return !math.IsInf(float64(p.now.total), -1) }
 
 func (p *prefix[T]) child(label int) *prefix[T] {
@@ -137,7 +136,8 @@ func (p *prefix[T]) child(label int) *prefix[T] {
 	return q
 }
 
-// labels returns the sequence, equal labels in a row as one where merge is set.
+// labels returns the sequence. If merge is set, equal labels in a row count as
+// one.
 func (p *prefix[T]) labels(merge bool) []int {
 	var out []int
 	before := -1
@@ -179,12 +179,13 @@ func (h beam[T]) best() []*prefix[T] {
 	return out
 }
 
-// takes reports whether a prefix of such a chance comes into a beam of a width.
+// takes reports whether a prefix with such a chance enters a beam of a width.
 func (h beam[T]) takes(p chance[T], width int) bool {
 	return !math.IsInf(float64(p.total), -1) && (len(h) < width || p.total > h[0].now.total)
 }
 
-// step goes on by the logits of one time; the last class is the blank.
+// step extends the prefixes by the logits of one time; the last class is the
+// blank.
 func (h *beam[T]) step(x []T, width int) {
 	most := x[0]
 	for _, v := range x {

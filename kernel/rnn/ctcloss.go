@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// logSum returns log(exp(a) + exp(b)) in the precision of T; TensorFlow computes
-// what the smaller one adds in single precision also for doubles.
+// logSum returns log(exp(a) + exp(b)) in the precision of T. TensorFlow
+// computes the smaller number's part in single precision for doubles, too.
 func logSum[T float](a, b T) T {
 	switch none := T(math.Inf(-1)); {
 	case a == none:
@@ -98,7 +98,7 @@ func ctcLoss[T float](c *engine.Call, first bool) error {
 	}
 	longest := 0
 	for b, p := range paths {
-		longest = max(longest, int(q.lengths[b])*(2*len(p)+q.classes)) // of alpha, beta and y
+		longest = max(longest, int(q.lengths[b])*(2*len(p)+q.classes)) // memory of alpha, beta and y
 	}
 	c.Fits(longest, 8)
 	x := values[T](c, c.In(0))
@@ -142,7 +142,7 @@ func labelLists(c *engine.Call, q *sequences) ([][]int, error) {
 	return out, nil
 }
 
-// path returns a sequence's labels with a blank before, between and behind them.
+// path returns a sequence's labels with a blank before, between and after them.
 func path(b int, labels []int, steps, classes, blank int, collapse, longer bool) ([]int, error) {
 	if steps < 0 {
 		return nil, fmt.Errorf("sequence_length(%d) is %d", b, steps)
@@ -205,16 +205,16 @@ func (a *alignment[T]) softmax(x []T, stride int) {
 
 func (a *alignment[T]) log(t, label int) T { return T(math.Log(float64(a.y[t*a.row+label]))) }
 
-// skips reports whether a step may lead from place u-2 of the path to u.
+// skips reports whether a step may lead from index u-2 of the path to u.
 func (a *alignment[T]) skips(u int) bool {
 	return u > 1 && a.path[u] != a.blank && !(a.merge && a.path[u] == a.path[u-2])
 }
 
-// stays reports whether a step may lead from place u to itself.
+// stays reports whether a step may lead from index u to itself.
 func (a *alignment[T]) stays(u int) bool { return a.merge || a.path[u] == a.blank }
 
-// places returns the places that step t can be at, so that all labels are
-// spelt in time.
+// places returns the range of the path's indexes that are possible at step t,
+// so that there is time for all labels.
 func (a *alignment[T]) places(t int) (from, to int) {
 	n := len(a.path)
 	return max(0, n-2*(a.steps-t)), min(n, 2*(t+1))
@@ -248,8 +248,9 @@ func (a *alignment[T]) run() T {
 			now[u] = a.log(t, a.path[u]) + sum
 		}
 	}
-	// The last blank and the label before it end a path. Where there are no labels,
-	// what lies before the only blank is the step before, as in TensorFlow.
+	// The last blank and the label before it end a path. Without labels the
+	// path is one blank, and the element before it in beta is that of the step
+	// before. TensorFlow sets it, too.
 	for last := len(beta) - 1; last >= max(0, len(beta)-2); last-- {
 		beta[last] = 0
 	}

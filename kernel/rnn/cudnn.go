@@ -9,17 +9,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// network says what cuDNN's networks have in common: layers of one kind of
-// cell, each of one direction or two.
+// network has the properties that all of cuDNN's networks share: layers of one
+// kind of cell, each in one direction or two.
 type network struct {
 	mode           string
 	gates          int
 	directions     int
-	skips, chooses bool // the input goes in without weights, or where it has as many elements as there are units
+	skips, chooses bool // skips: the input has no weights; chooses: nor if it has as many elements as there are units
 }
 
-// newNetwork reads the attributes. Forms whose results no TensorFlow without a
-// GPU can confirm are refused.
+// newNetwork reads the attributes. It refuses forms whose results TensorFlow
+// can't confirm without a GPU.
 func newNetwork(a graph.Attrs) (*network, error) {
 	n := &network{mode: a.String("rnn_mode", "lstm"), directions: 1}
 	switch n.mode {
@@ -60,7 +60,7 @@ type sized struct {
 	layers, units, inputs int
 }
 
-// most is more than any size that makes sense, so that products don't overflow.
+// most bounds sizes, so that products don't overflow.
 const most = 1 << 24
 
 // sized checks the sizes of a network.
@@ -77,11 +77,11 @@ func (n *network) sized(layers, units, inputs int64) (*sized, error) {
 // region is a matrix or a bias among the parameters.
 type region struct{ at, rows, columns int }
 
-// regions calls matrix for each matrix of weights and bias for each bias, in the
-// order in which they lie: all matrices first, then all biases; by layers and
-// directions; within these, what is applied to the input, then what is applied
-// to the state, by gates. It stops at the first false, and returns how many
-// parameters there are.
+// regions calls matrix for each matrix of weights and bias for each bias, in
+// the order in which the parameters hold them: first all matrices, then all
+// biases. Both are ordered by layer and direction. Within a direction, the
+// regions for the input come before those for the state, each by gates. It
+// stops at the first false, and returns the number of parameters.
 func (s *sized) regions(matrix, bias func(region) bool) int {
 	at := 0
 	for l := range s.layers {
@@ -123,9 +123,9 @@ func (s *sized) count() (int64, error) {
 	return int64(n), nil
 }
 
-// cell is a layer in one direction: what lies in the parameters for it.
+// cell is a layer in one direction: its parts of the parameters.
 type cell[T float] struct {
-	w, r   []T // matrices, one a gate, of a row a unit
+	w, r   []T // matrices, one a gate, with one row a unit
 	bw, br []T
 	width  int // of the input
 }
@@ -160,8 +160,9 @@ func cells[T float](s *sized, params []T) []cell[T] {
 	return out
 }
 
-// prepareCudnn returns the kernel of one of cuDNN's networks. What cuDNN hands on
-// to a backward pass stays empty: ours computes it again.
+// prepareCudnn returns the kernel of one of cuDNN's networks. The outputs that
+// cuDNN reserves for a backward pass stay empty, because ours computes them
+// again.
 func prepareCudnn(n *engine.Node) (func(*engine.Call) error, error) {
 	call, err := newCudnn(n)
 	if err != nil {
@@ -173,11 +174,11 @@ func prepareCudnn(n *engine.Node) (func(*engine.Call) error, error) {
 	return call.kernel(4, runCudnn[float32], runCudnn[float64]), nil
 }
 
-// cudnn is what the attributes of an op on networks say.
+// cudnn has the attributes of an op on networks.
 type cudnn struct {
 	*network
-	major   bool // the first dimension is the time, as all but V3 have it
-	lengths bool // the input after the parameters is the sequences' lengths
+	major   bool // the first dimension is the time, as in all ops except V3
+	lengths bool // an input after the parameters has the sequences' lengths
 	dropout float64
 }
 
@@ -192,7 +193,8 @@ func newCudnn(n *engine.Node) (*cudnn, error) {
 	}, nil
 }
 
-// kernel returns what runs an op of so many inputs, the lengths not among them.
+// kernel returns the function that runs an op of so many inputs, without the
+// lengths.
 func (n *cudnn) kernel(inputs int, single func(*engine.Call, *cudnn) error, double func(*engine.Call, *cudnn) error) func(*engine.Call) error {
 	if n.lengths {
 		inputs++
@@ -212,14 +214,15 @@ func (n *cudnn) kernel(inputs int, single func(*engine.Call, *cudnn) error, doub
 	}
 }
 
-// batch is one call of a network: sequences, as steps of rows.
+// batch is one call of a network. Each of its steps has a row for every
+// sequence.
 type batch[T float] struct {
 	*sized
-	major         bool // as the op's tensors lie; the slices begin with the time, or with the state
+	major         bool // the op's tensors begin with the time; the slices always begin with the time or the state
 	times, rows   int
 	lengths       []int32
-	outs, state   tensor.Shape // of the outputs and of the states, as the op has them
-	in, h0, c0, p []T          // the inputs; c0 is nil where there is none
+	outs, state   tensor.Shape // shapes of the op's outputs and states
+	in, h0, c0, p []T          // the inputs; c0 is nil without a memory
 }
 
 // newBatch reads and checks the inputs.
@@ -278,7 +281,8 @@ func newBatch[T float](c *engine.Call, net *cudnn) (*batch[T], error) {
 	return b, nil
 }
 
-// timed returns the elements of a tensor of the op, the time or the state first.
+// timed returns the elements of a tensor of the op, with the time or the state
+// as first dimension.
 func (b *batch[T]) timed(c *engine.Call, t *tensor.Tensor) []T {
 	v := values[T](c, t)
 	if s := t.Shape(); !b.major {
@@ -287,7 +291,7 @@ func (b *batch[T]) timed(c *engine.Call, t *tensor.Tensor) []T {
 	return v
 }
 
-// give makes v, whose first dimension is the time or the state, output i.
+// give stores v, whose first dimension is the time or the state, as output i.
 func (b *batch[T]) give(c *engine.Call, i int, v []T, shape tensor.Shape) error {
 	out, done, err := output[T](c, i, c.In(0).DType(), shape...)
 	if err != nil {
@@ -327,7 +331,7 @@ func runCudnn[T float](c *engine.Call, net *cudnn) error {
 	return err
 }
 
-// swapped returns x, a×b×n, as b×a×n; nothing stays nothing.
+// swapped returns x, of shape a×b×n, as b×a×n; nil stays nil.
 func swapped[T float](c *engine.Call, x []T, a, b, n int) []T {
 	if len(x) == 0 {
 		return x
@@ -341,8 +345,9 @@ func swapped[T float](c *engine.Call, x []T, a, b, n int) []T {
 	return out
 }
 
-// run returns the outputs of the last layer, and the last states of all. Where kept
-// isn't nil, each layer's input and the steps of each cell are put there.
+// run returns the outputs of the last layer, and the last states of all layers.
+// It stores each layer's input and the steps of each cell in kept, unless that
+// is nil.
 func (b *batch[T]) run(c *engine.Call, list []cell[T], kept *steps[T]) (out, h, cs []T, err error) {
 	n := b.rows * b.units
 	h, cs = zeroed[T](c, len(b.h0)), zeroed[T](c, len(b.c0))
@@ -374,9 +379,9 @@ func (b *batch[T]) run(c *engine.Call, list []cell[T], kept *steps[T]) (out, h, 
 	return out, h, cs, nil
 }
 
-// layer runs a layer in one direction over the steps: it changes the state and,
-// of an LSTM, the memory, and writes the outputs, of which a row is
-// units·directions long, and what is kept of each step, unless steps is nil.
+// layer runs a layer in one direction over the steps. It changes the state and,
+// in an LSTM, the memory. A row of the outputs is units·directions long. steps
+// gets the numbers that the backward pass needs of each step, unless it is nil.
 func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, backwards bool, steps []T) error {
 	n, wide := b.units, b.gates*b.units
 	x := zeroed[T](c, b.times*b.rows*wide)
@@ -397,7 +402,7 @@ func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, 
 		c.Parallel(b.rows, float64(wide)*20, func(lo, hi int) {
 			for row := lo; row < hi; row++ {
 				if b.ended(t, row) {
-					continue // the state stays, the output is zero
+					continue // the state doesn't change, the output is zero
 				}
 				to := state[row*n:][:n]
 				xr, rr := x[(t*b.rows+row)*wide:][:wide], r[row*wide:][:wide]
@@ -433,9 +438,9 @@ func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, 
 // ended reports whether a row's sequence has no step t.
 func (b *batch[T]) ended(t, row int) bool { return b.lengths != nil && t >= int(b.lengths[row]) }
 
-// lstmUnits computes a step: the gates are those for the input, for forgetting,
-// the new memory and the output. It keeps these, the memory before the step and
-// the tangent of that behind it, unless kept is nil.
+// lstmUnits computes a step. The gates are those for the input, for forgetting,
+// for the new memory and for the output. It stores these, the memory before the
+// step and the tanh of the memory after it in kept, unless that is nil.
 func lstmUnits[T float](x, r, h, memory, kept []T) {
 	n := len(h)
 	for u := range h {
@@ -451,9 +456,9 @@ func lstmUnits[T float](x, r, h, memory, kept []T) {
 	}
 }
 
-// gruUnits computes a step: the gates are those for resetting, for keeping, and
-// the new state. The reset is applied behind the product with the state. It keeps
-// the gates and that product, unless kept is nil.
+// gruUnits computes a step. The gates are those for resetting, for keeping, and
+// for the new state. The reset is applied after the product with the state. It
+// stores the gates and that product in kept, unless that is nil.
 func gruUnits[T float](x, r, h, kept []T) {
 	n := len(h)
 	for u := range h {

@@ -5,13 +5,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// steps is what a backward pass needs of a forward one.
+// steps has the numbers of a forward pass that a backward pass needs.
 type steps[T float] struct {
 	in [][]T // by layers
-	of [][]T // by cells: each step's rows of kept()·units numbers, of which the first are the state before it
+	of [][]T // by cells: each step's rows of kept()·units numbers, which begin with the state before the step
 }
 
-// kept returns how many numbers a unit keeps of a step.
+// kept returns the number of values that are stored for each unit and step.
 func (n *network) kept() int {
 	switch n.mode {
 	case "lstm":
@@ -23,8 +23,8 @@ func (n *network) kept() int {
 }
 
 // prepareCudnnBackprop returns the kernel of the gradient of one of cuDNN's
-// networks. It computes the forward pass again, and looks neither at its results
-// nor at what it has reserved.
+// networks. It computes the forward pass again, and reads neither its results
+// nor its reserved output.
 func prepareCudnnBackprop(n *engine.Node) (func(*engine.Call) error, error) {
 	call, err := newCudnn(n)
 	if err != nil {
@@ -70,7 +70,7 @@ func runCudnnBackprop[T float](c *engine.Call, net *cudnn) error {
 		err = b.give(c, 1, h, b.state)
 	}
 	if err == nil {
-		err = b.give(c, 2, cs, c.In(2).Shape()) // zeros where there is no memory
+		err = b.give(c, 2, cs, c.In(2).Shape()) // zeros if the network has no memory
 	}
 	if err == nil {
 		err = b.give(c, 3, params, tensor.Shape{len(params)})
@@ -84,9 +84,9 @@ func copied[T float](c *engine.Call, v []T) []T {
 	return out
 }
 
-// back returns the gradient with regard to the input, given that with regard to the
-// outputs. It turns those with regard to the last states into those with regard to
-// the first ones, and adds that with regard to the parameters.
+// back returns the gradient by the input, from that by the outputs. It replaces
+// the gradients by the last states with those by the first ones, and adds those
+// by the parameters to grads.
 func (b *batch[T]) back(c *engine.Call, kept *steps[T], list, grads []cell[T], out, h, cs []T) ([]T, error) {
 	n := b.rows * b.units
 	for l := b.layers - 1; l >= 0; l-- {
@@ -107,14 +107,14 @@ func (b *batch[T]) back(c *engine.Call, kept *steps[T], list, grads []cell[T], o
 	return out, nil
 }
 
-// layerBack goes through the steps of a layer in one direction from the last one
-// to the first: it changes the gradients with regard to state and memory, and adds
-// to those with regard to the input and to the cell.
+// layerBack visits the steps of a layer in one direction from the last to the
+// first. It changes the gradients by state and memory, and adds to those by the
+// input and by the cell.
 func (b *batch[T]) layerBack(c *engine.Call, w, grad cell[T], in, kept, out, state, memory, dIn []T, backwards bool) error {
 	n, wide, each := b.units, b.gates*b.units, b.units*b.kept()
 	rows := b.times * b.rows
 	x, before := zeroed[T](c, rows*wide), zeroed[T](c, rows*n)
-	r := x // what is applied to the state, which only a GRU's reset tells from what is applied to the input
+	r := x // gradients by the product with the state; only in a GRU they differ from those by the product with the input
 	if b.mode == "gru" {
 		r = zeroed[T](c, rows*wide)
 	}
@@ -129,7 +129,7 @@ func (b *batch[T]) layerBack(c *engine.Call, w, grad cell[T], in, kept, out, sta
 		c.Parallel(b.rows, float64(wide)*20, func(lo, hi int) {
 			for row := lo; row < hi; row++ {
 				if b.ended(t, row) {
-					continue // the state has stayed
+					continue // the state didn't change
 				}
 				at := t*b.rows + row
 				k, dh := kept[at*each:][:each], state[row*n:][:n]
@@ -176,9 +176,9 @@ func sumRows[T float](sum, rows []T) {
 	}
 }
 
-// lstmBack turns the gradients with regard to the state and memory behind a step
-// into those before it, the state's being that of what isn't a product with it,
-// and writes those with regard to the gates.
+// lstmBack replaces the gradients by the state and the memory after a step with
+// those by the ones before it, and writes those by the gates. The state's lacks
+// the part that comes from its product with the weights.
 func lstmBack[T float](kept, dh, dm, gates []T) {
 	n := len(dh)
 	for u := range dh {
@@ -190,8 +190,8 @@ func lstmBack[T float](kept, dh, dm, gates []T) {
 	}
 }
 
-// gruBack does so for a GRU, whose gates have one gradient with regard to what is
-// applied to the input, another with regard to what is applied to the state.
+// gruBack is lstmBack for a GRU. Its gates have two gradients: by the product
+// with the input, and by the product with the state.
 func gruBack[T float](kept, dh, dx, dr []T) {
 	n := len(dh)
 	for u := range dh {

@@ -77,8 +77,8 @@ func paramsSize(c *engine.Call, s *sized) error {
 	return nil
 }
 
-// parts returns the numbers of matrices and of biases, which have to be those
-// that the network has.
+// parts returns the numbers of matrices and of biases, and checks that they are
+// those of the network.
 func (s *sized) parts(c *engine.Call) (int, error) {
 	n := s.layers * s.directions * 2 * s.gates
 	for _, attr := range []string{"num_params", "num_params_weights", "num_params_biases"} {

@@ -28,7 +28,7 @@ func newGRU(c *engine.Call) (*gru, error) {
 	return &gru{x[0], x[1], n, v(0), v(1), v(2), v(3), v(4), v(5)}, nil
 }
 
-// join returns rows of x, each followed by one of h.
+// join returns rows of x, each followed by a row of h.
 func (g *gru) join(c *engine.Call, h []float32) []float32 {
 	out := zeroed[float32](c, g.batch*(g.inputs+g.units))
 	for r := range g.batch {
@@ -100,7 +100,7 @@ func gruCellGrad(c *engine.Call) error {
 	for i := range dc {
 		dc[i] = dh[i] * (1 - u[i]) * (1 - cell[i]*cell[i])
 	}
-	byCell := zeroed[float32](c, g.batch*k) // with regard to x and r∘h
+	byCell := zeroed[float32](c, g.batch*k) // by x and r∘h
 	addProduct(c, byCell, dc, n, false, g.wc, n, true, g.batch, k, n)
 	for i := range dc {
 		dhr := byCell[i/n*k+g.inputs+i%n]

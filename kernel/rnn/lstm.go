@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// layout tells at which of the four blocks of columns of a weight matrix each
-// gate lies.
+// layout has the place of each gate among the four blocks of columns of a
+// weight matrix.
 type layout struct{ input, cell, forget, output int }
 
 var (
@@ -26,7 +26,7 @@ type lstm struct {
 	peepholes        bool
 	wci, wcf, wco    []float32
 	forgetBias, clip float32
-	gates, xh        []float32 // memory of a step
+	gates, xh        []float32 // scratch memory of a step
 }
 
 // newLSTM reads the weights, which begin at the given input: w, wci, wcf, wco
@@ -49,11 +49,11 @@ func newLSTM(c *engine.Call, l layout, batch, inputs, units, from int) (*lstm, e
 	}, nil
 }
 
-// step is the state of a layer at one time: matrices of a row an example. The
-// fields are the outputs of the ops, in their order.
+// step is the state of a layer at one time: matrices with a row for each
+// example. The fields are the outputs of the ops, in their order.
 type step struct{ i, cs, f, o, ci, co, h []float32 }
 
-// join makes xh of rows of x, each followed by one of h.
+// join writes rows of x, each followed by a row of h, to xh.
 func (l *lstm) join(x, h []float32) {
 	for r := range l.batch {
 		row := l.xh[r*(l.inputs+l.units):]
@@ -94,9 +94,9 @@ func (l *lstm) forward(c *engine.Call, x, csPrev, hPrev []float32, s step) {
 	})
 }
 
-// backward computes the gradients of a step: with regard to the gates, the cell
-// state before it, and, added to what is there, the peepholes. The clip counts
-// as the identity.
+// backward computes the gradients of a step by the gates and by the cell state
+// before it. It adds those by the peepholes to their slices. The gradient
+// ignores the clip.
 func (l *lstm) backward(csPrev []float32, s step, csGrad, hGrad, dgates, csPrevGrad, dwci, dwcf, dwco []float32) {
 	n := l.units
 	for r := range l.batch {
@@ -124,7 +124,7 @@ func (l *lstm) backward(csPrev []float32, s step, csGrad, hGrad, dgates, csPrevG
 	}
 }
 
-// at returns the step number t of seven sequences of steps.
+// at returns step t of seven sequences of steps.
 func at(all [7][]float32, t, size int) step {
 	of := func(i int) []float32 { return all[i][t*size:][:size] }
 	return step{of(0), of(1), of(2), of(3), of(4), of(5), of(6)}
@@ -193,8 +193,8 @@ func lstmCellGrad(c *engine.Call) error {
 	return nil
 }
 
-// sequence checks the inputs that BlockLSTM and its gradient share, and returns
-// the layer with the number of steps that run and of those that there are.
+// sequence checks the inputs that BlockLSTM and its gradient share. It returns
+// the layer, the number of steps that run and the number of all steps.
 func sequence(c *engine.Call, o layout) (l *lstm, steps, times int, err error) {
 	most, err := shapes.Int(c.In(0), "seq_len_max")
 	if err != nil {
@@ -215,8 +215,8 @@ func sequence(c *engine.Call, o layout) (l *lstm, steps, times int, err error) {
 	return l, int(most), x[0], err
 }
 
-// blockLSTM returns the kernel that runs a layer over a sequence. What comes
-// behind the last step is zero.
+// blockLSTM returns the kernel that runs a layer over a sequence. Outputs after
+// the last step are zero.
 func blockLSTM(o layout) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(9); err != nil {

@@ -13,8 +13,8 @@ import (
 
 type float interface{ float32 | float64 }
 
-// values returns the elements of a tensor of T, or of a half precision widened
-// to T, which is float32 then.
+// values returns the elements of a tensor as T. Half precision is widened to T,
+// which is float32 then.
 func values[T float](c *engine.Call, t *tensor.Tensor) []T {
 	var v any
 	switch t.DType() {
@@ -31,8 +31,8 @@ func values[T float](c *engine.Call, t *tensor.Tensor) []T {
 	return out
 }
 
-// output makes output i and returns zeroed memory for its elements, and what
-// brings them there once they are computed.
+// output makes output i. It returns zeroed memory for its elements, and a
+// function that copies them to the output when they are computed.
 func output[T float](c *engine.Call, i int, d tensor.DType, dims ...int) ([]T, func(), error) {
 	t, err := c.AllocZero(i, d, dims)
 	if err != nil {
@@ -86,8 +86,8 @@ func addRow[T float](rows, row []T) {
 	}
 }
 
-// dims checks that input i, which has a name in the op's definition, is of the
-// type and shape given.
+// dims checks the type and the shape of input i, which has a name in the op's
+// definition.
 func dims(c *engine.Call, i int, name string, d tensor.DType, want ...int) error {
 	t := c.In(i)
 	if t.DType() != d || !t.Shape().Equal(want) {

@@ -10,7 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// raisedDef returns the definition of an op that plans make of a loop.
+// raisedDef returns the definition of an op that plans make of a loop over an
+// LSTM or a GRU.
 func raisedDef(op string, states int, in ...string) *graph.OpDef {
 	d := &graph.OpDef{Name: op, Attrs: []graph.AttrDef{
 		{Name: "T", Kind: graph.AttrType, AllowedTypes: []tensor.DType{tensor.Float32}},
@@ -34,24 +35,24 @@ var (
 	raisedGRU  = raisedDef(engine.GRUOp, 1, "x", "h", "weights", "state_weights", "bias", "state_bias")
 )
 
-// recurrence is a prepared node of a raised loop.
+// recurrence is a prepared node of such an op.
 type recurrence struct {
 	steps      int
 	sequence   bool
-	order      []int // where the gates stand
+	order      []int // the place of each gate
 	forget     float32
 	lstm       bool
 	from, into direction // of x and of the states after every step
 }
 
-// direction is how a sequence lies.
+// direction is the layout and the order of a sequence.
 type direction struct {
-	examples  bool // each example's steps lie together
+	examples  bool // the steps of an example are adjacent
 	backwards bool
 }
 
-// at returns where step t of an example begins, of steps of a batch of so many numbers
-// each.
+// at returns the offset of an example's step t in a batch of so many examples.
+// A step has width numbers.
 func (d direction) at(t, example, steps, batch, width int) int {
 	if d.backwards {
 		t = steps - 1 - t
@@ -66,19 +67,19 @@ func (d direction) at(t, example, steps, batch, width int) int {
 type layer struct {
 	*recurrence
 	batch, in, width int
-	xSteps           int // that x has
+	xSteps           int // number of steps in x
 	inputs           []float32
 	left, right      []float32
-	bias, stateBias  []float32    // that of the state is nil in an LSTM
+	bias, stateBias  []float32    // stateBias is nil in an LSTM
 	first, last      [2][]float32 // the states h and c before and after all steps; a GRU has no c
-	all              []float32    // of all steps; nil where nobody asks for them
+	all              []float32    // h after each step; nil if no op reads it
 
-	together int       // steps whose inputs are multiplied at once
-	scratch  []float32 // of all workers
-	each     int       // how much of it belongs to one
+	together int       // number of steps whose inputs are multiplied at once
+	scratch  []float32 // memory of all workers
+	each     int       // length of one worker's part
 }
 
-// worker is what runs some examples.
+// worker runs some of the examples.
 type worker struct {
 	*layer
 	lo, hi                              int
@@ -127,13 +128,13 @@ func (r *recurrence) run(c *engine.Call) error {
 	}
 	columns := len(r.order) * l.width
 	l.together = min(l.steps, max(1, chunk/(l.batch*columns)))
-	// Rows that share a product take less time than one by one.
+	// Rows that are multiplied together take less time than one by one.
 	groups := max(1, min(l.batch/leastRows, c.Workers().Count()))
 	cost := float64(r.steps) * float64(l.batch) * (gemm.Cost(4, 1, columns, l.in+l.width) + 2*float64(l.width))
 	if groups > 1 && !c.Large(1, cost) {
 		groups = 1
 	}
-	most := (l.batch + groups - 1) / groups // examples of one
+	most := (l.batch + groups - 1) / groups // number of examples of a worker
 	l.each = most * (l.together*(columns+l.in) + columns + 3*l.width)
 	if groups > 1 {
 		l.each += apart
@@ -151,11 +152,11 @@ func (r *recurrence) run(c *engine.Call) error {
 	return nil
 }
 
-// apart is how many numbers lie between the memory of two workers, a page: processors
-// fetch what follows in a page, and so take each other's lines away.
+// apart is the number of floats between the memory of two workers, a page.
+// Processors prefetch within a page, and would take each other's cache lines.
 const apart = 1 << 10
 
-// leastRows is how many rows a worker takes at least.
+// leastRows is the least number of rows of a worker.
 const leastRows = 4
 
 // layer checks the inputs and makes the outputs.
@@ -227,12 +228,12 @@ func (r *recurrence) layer(c *engine.Call) (layer, error) {
 	return l, nil
 }
 
-// chunk is about how many numbers the gates of some steps take: they stay in the
-// cache.
+// chunk is about how many floats the gates of the steps in one product have:
+// they fit in the cache.
 const chunk = 1 << 16
 
-// rows runs all steps for examples lo to hi of the batch, in the scratch memory of a group:
-// each has the bits that it has alone.
+// rows runs all steps for examples lo to hi of the batch, in the scratch memory
+// of a group. The bits of an example don't depend on the others.
 func (l *layer) rows(group, lo, hi int) {
 	n, columns := hi-lo, len(l.order)*l.width
 	mem := l.scratch[group*l.each : (group+1)*l.each]
@@ -271,7 +272,7 @@ func (l *layer) rows(group, lo, hi int) {
 	}
 }
 
-// x returns k steps of the inputs, from t on, one after the other.
+// x returns the inputs of k steps, from t on, step after step.
 func (w *worker) x(t, k int) []float32 {
 	l, n := w.layer, w.hi-w.lo
 	if n == l.batch && !l.from.backwards && (!l.from.examples || n == 1) {
@@ -285,7 +286,8 @@ func (w *worker) x(t, k int) []float32 {
 	return w.sequence
 }
 
-// step takes the gates of a step, to which the state's part is missing.
+// step computes a step from its gates, which don't include the state's part
+// yet.
 func (w *worker) step(gates []float32) {
 	u, n, columns := w.width, w.hi-w.lo, len(w.order)*w.width
 	to := gates
