@@ -16,7 +16,7 @@ func encodeBase64(n *engine.Node) (func(*engine.Call) error, error) {
 	return each(func(s string) (string, error) { return encoding.EncodeToString([]byte(s)), nil }), nil
 }
 
-// decodeBase64 takes text in the alphabet of URLs, with and without padding.
+// decodeBase64 decodes the alphabet for URLs, with and without padding.
 func decodeBase64(s string) (string, error) {
 	bare := s
 	if len(s)%4 == 0 {

@@ -46,8 +46,9 @@ func legacy(*engine.Node) (func(string) uint64, error) {
 	return murmur.Hash64, nil
 }
 
-// fingerprint gives a row of data eight bytes: FarmHash's fingerprint of its
-// elements. A row of several strings is that of their fingerprints.
+// fingerprint returns eight bytes for each row of data: FarmHash's fingerprint
+// of its elements. The fingerprint of several strings is that of their
+// fingerprints.
 func fingerprint(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -90,7 +91,7 @@ func fingerprint(c *engine.Call) error {
 	return nil
 }
 
-// longFingerprint gives FarmHash's 128-bit fingerprints, the low half first.
+// longFingerprint returns FarmHash's 128-bit fingerprints, the low half first.
 func longFingerprint(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// join joins strings element by element; scalars stretch.
+// join joins strings element by element; scalars broadcast.
 func join(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (w *walk) add(size, step int) {
 
 func (w *walk) count() int { return shapes.Count(w.sizes) }
 
-// at returns where element i stands.
+// at returns the index of element i.
 func (w *walk) at(i int) int {
 	k := 0
 	for d := len(w.sizes) - 1; d >= 0; d-- {

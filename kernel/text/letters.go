@@ -31,7 +31,7 @@ var (
 	}, func(o ...cases.Option) cases.Caser { return cases.Upper(language.Und, o...) }}
 )
 
-// letters changes ASCII letters alone, or with the encoding utf-8 all letters.
+// letters changes ASCII letters only, or all letters if the encoding is utf-8.
 func letters(how change) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		switch encoding := n.Attrs.String("encoding", ""); encoding {
@@ -45,7 +45,7 @@ func letters(how change) func(*engine.Node) (func(*engine.Call) error, error) {
 			}), nil
 		case "utf-8":
 			return each(func(s string) (string, error) {
-				// TensorFlow hands the text on as a C string.
+				// TensorFlow passes the text on as a C string.
 				s, _, _ = strings.Cut(s, "\x00")
 				caser := how.full() // has state, so each call makes its own
 				return caser.String(validUTF8(s)), nil
@@ -56,10 +56,11 @@ func letters(how change) func(*engine.Node) (func(*engine.Call) error, error) {
 	}
 }
 
-// strip takes ASCII white space off both ends.
+// strip removes ASCII white space from both ends.
 func strip(s string) (string, error) { return strings.Trim(s, " \t\n\v\f\r"), nil }
 
-// unit says how an op counts: bytes or characters.
+// unit reports whether an op counts in characters; otherwise it counts in
+// bytes.
 func unit(n *engine.Node) (chars bool, err error) {
 	switch u := n.Attrs.String("unit", "BYTE"); u {
 	case "BYTE":
@@ -71,7 +72,7 @@ func unit(n *engine.Node) (chars bool, err error) {
 	}
 }
 
-// trails reports whether a byte goes on with a character.
+// trails reports whether a byte continues a UTF-8 character.
 func trails(b byte) bool { return b&0xc0 == 0x80 }
 
 // countChars counts the bytes that begin a character, valid or not.

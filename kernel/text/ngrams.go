@@ -10,15 +10,16 @@ import (
 
 func errWidth(w int64) error { return fmt.Errorf("an n-gram of %d strings", w) }
 
-// grams is how StringNGrams makes n-grams.
+// grams has the attributes of StringNGrams.
 type grams struct {
 	sep, left, right string
-	pad              int64 // -1: as much as makes every string the last of one
+	pad              int64 // -1: width-1, so that every string is the last one of an n-gram
 	widths           []int64
-	short            bool // a row that is too short for any becomes one
+	short            bool // a row that is too short for any n-gram becomes one
 }
 
-// padding returns how many pads stand at each end of a row for n-grams of a width.
+// padding returns the number of pads at each end of a row for n-grams of a
+// width.
 func (g *grams) padding(width int64) int64 {
 	if g.pad < 0 {
 		return width - 1

@@ -15,8 +15,8 @@ import (
 // forms are Unicode's normalization forms by their names in lower case.
 var forms = map[string]norm.Form{"nfc": norm.NFC, "nfkc": norm.NFKC, "nfd": norm.NFD, "nfkd": norm.NFKD}
 
-// normalizeUTF8 gives texts the normalization form that an attribute names. What
-// is no UTF-8 stays as it is.
+// normalizeUTF8 converts texts to the normalization form of an attribute. It
+// doesn't change invalid UTF-8.
 func normalizeUTF8(n *engine.Node) (func(*engine.Call) error, error) {
 	name := n.Attrs.String("normalization_form", "")
 	form, ok := forms[strings.ToLower(name)]
@@ -26,8 +26,8 @@ func normalizeUTF8(n *engine.Node) (func(*engine.Call) error, error) {
 	return each(func(s string) (string, error) { return form.String(s), nil }), nil
 }
 
-// caseFoldUTF8 gives texts the form NFKC_Casefold: without a difference of case,
-// of compatible characters and without what isn't shown.
+// caseFoldUTF8 converts texts to the form NFKC_Casefold: without differences of
+// case and of compatible characters, and without invisible characters.
 var caseFoldUTF8 = each(func(s string) (string, error) {
 	if isASCII(s) {
 		return strings.ToLower(s), nil
@@ -57,8 +57,8 @@ func isASCII(s string) bool {
 // folder is Unicode's full case folding. It keeps no state.
 var folder = cases.Fold()
 
-// foldRune returns Unicode's property NFKC_CF: the character folded, normalized
-// and rid of what isn't shown, until that changes nothing.
+// foldRune returns Unicode's property NFKC_CF. It folds and normalizes the
+// character, and removes invisible ones, until nothing changes.
 func foldRune(r rune) string {
 	if r < utf8.RuneSelf {
 		return string(unicode.ToLower(r))
@@ -84,8 +84,8 @@ func foldRune(r rune) string {
 	}
 }
 
-// cherokee returns what a letter of Cherokee is folded to: its older form, the
-// upper case. It is the only script that is folded upwards.
+// cherokee returns the folded form of a Cherokee letter: its older form, the
+// upper case. Only this script is folded to upper case.
 func cherokee(r rune) (rune, bool) {
 	switch {
 	case 0x13a0 <= r && r <= 0x13f5:

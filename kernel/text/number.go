@@ -11,10 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// maxWidth bounds what the attributes width and precision can ask for.
+// maxWidth bounds the attributes width and precision.
 const maxWidth = 1 << 12
 
-// style is how AsString writes numbers, in the words of C's printf.
+// style has the options of AsString, in the words of C's printf.
 type style struct {
 	flag             string
 	width, precision int
@@ -65,7 +65,7 @@ func asString(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// fractional reports whether values of a type are written by precision.
+// fractional reports whether the precision applies to values of a type.
 func fractional(d tensor.DType) bool {
 	switch d {
 	case tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64, tensor.String:
@@ -74,7 +74,7 @@ func fractional(d tensor.DType) bool {
 	return d.IsComplex()
 }
 
-// of returns the text of t's elements; nil where its type has none.
+// of returns a function for the text of t's elements, nil if the type has none.
 func (st style) of(t *tensor.Tensor) func(i int) string {
 	switch t.DType() {
 	case tensor.String:
@@ -118,7 +118,8 @@ func (st style) of(t *tensor.Tensor) func(i int) string {
 	return nil
 }
 
-// single returns a number as TensorFlow's threads read it, to which subnormal ones are zero.
+// single returns the number that TensorFlow's threads read: subnormal numbers
+// are zero.
 func single(v float32) float64 {
 	if v > -0x1p-126 && v < 0x1p-126 {
 		return math.Copysign(0, float64(v))
@@ -126,7 +127,7 @@ func single(v float32) float64 {
 	return float64(v)
 }
 
-// double does what single does.
+// double is single for float64.
 func double(v float64) float64 {
 	if v > -0x1p-1022 && v < 0x1p-1022 {
 		return math.Copysign(0, v)
@@ -134,8 +135,8 @@ func double(v float64) float64 {
 	return v
 }
 
-// unsigned returns the style without the flag for signs where a type has none, as
-// C's printf writes it.
+// unsigned returns the style without the flag for signs if the type is
+// unsigned, as in C's printf.
 func (st style) unsigned(d tensor.DType) style {
 	switch d {
 	case tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
@@ -146,7 +147,7 @@ func (st style) unsigned(d tensor.DType) style {
 	return st
 }
 
-// format returns the format of package fmt.
+// format returns the style as a format of package fmt.
 func (st style) format(verb byte) string {
 	s := "%" + st.flag
 	if st.width >= 0 {
@@ -158,7 +159,8 @@ func (st style) format(verb byte) string {
 	return s + string(verb)
 }
 
-// digits returns those that C's printf writes, 6 unless a precision is given.
+// digits returns the digits that C's printf writes: 6 unless a precision is
+// set.
 func (st style) digits() int {
 	if st.precision < 0 {
 		return 6
@@ -169,7 +171,7 @@ func (st style) digits() int {
 func (st style) float(x float64) string {
 	if x-x == 0 {
 		if st.verb == 'g' && st.precision == 0 {
-			st.precision = 1 // which is what 0 means
+			st.precision = 1 // C's printf takes 0 as 1
 		}
 		return fmt.Sprintf(st.format(st.verb), x)
 	}
@@ -189,7 +191,7 @@ func (st style) float(x float64) string {
 	return st.text(s)
 }
 
-// text returns a text in the width, of as many bytes as precision says.
+// text pads a text to the width, and cuts it to so many bytes as the precision.
 func (st style) text(s string) string {
 	if st.precision >= 0 && len(s) > st.precision {
 		s = s[:st.precision]

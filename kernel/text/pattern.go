@@ -10,10 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a regular expression whose searches end with the context of a call.
+// pattern is a regular expression whose searches end with the context of a
+// call.
 //
-// Go's regexp can't be interrupted, unless it reads the text from an io.RuneReader. Searches that
-// may take long do so; all others take the faster way.
+// Go's regexp can't be interrupted, unless it reads the text from an
+// io.RuneReader. Searches that may take long do so; all others use strings,
+// which is faster.
 type pattern struct {
 	*regexp.Regexp
 	runs  *runs                          // nil unless the expression matches single characters or runs of them
@@ -22,12 +24,13 @@ type pattern struct {
 	later func() (*regexp.Regexp, error) // finds matches after the first character of a text
 }
 
-// maxPattern is the length of the longest expression, whose compilation can't be interrupted.
-// RE2, within the memory that TensorFlow gives it, compiles 349,525 steps at most.
+// maxPattern is the length of the longest expression, whose compilation can't
+// be interrupted. RE2, within the memory that TensorFlow allows it, compiles
+// 349,525 steps at most.
 const maxPattern = 1 << 15
 
-// maxSteps is the number of steps of a search that needs no look at the context. A step takes
-// about 10 ns.
+// maxSteps is the number of steps of a search that needn't check the context. A
+// step takes about 10 ns.
 const maxSteps = 1 << 22
 
 // compilePattern compiles an expression that is searched for.
@@ -115,7 +118,8 @@ func (p *pattern) matches(c checker, s string) bool {
 	return p.MatchReader(p.reader(c, s))
 }
 
-// first returns where the first match and its groups begin and end, nil if there is none.
+// first returns the beginnings and ends of the first match and its groups, nil
+// if there is none.
 func (p *pattern) first(c checker, s string) []int {
 	if len(s) <= maxSteps/p.size {
 		return p.FindStringSubmatchIndex(s)
@@ -123,8 +127,9 @@ func (p *pattern) first(c checker, s string) []int {
 	return p.FindReaderSubmatchIndex(p.reader(c, s))
 }
 
-// each calls f for all matches in s, or for the first one, until f returns an error. f gets the
-// places where the match and its groups begin and end, for as long as it runs.
+// each calls f for all matches in s, or for the first one, until f returns an
+// error. f gets the beginnings and ends of the match and its groups, in a slice
+// that is valid during the call.
 func (p *pattern) each(c checker, s string, all bool, f func(at []int) error) error {
 	switch {
 	case p.runs != nil:
@@ -168,7 +173,8 @@ func (p *pattern) each(c checker, s string, all bool, f func(at []int) error) er
 	return nil
 }
 
-// from returns the first match at a place or after it. The expression sees the character before.
+// from returns the first match at an offset or after it. The expression sees
+// the character before.
 func (p *pattern) from(c checker, s string, pos int) ([]int, error) {
 	if pos == 0 {
 		return p.FindReaderSubmatchIndex(p.reader(c, s)), nil

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// staticMatch tells which strings match a pattern as a whole.
+// staticMatch reports which strings match a pattern as a whole.
 func staticMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	re, err := compileWhole(n.Attrs.String("pattern", ""))
 	if err != nil {
@@ -23,7 +23,7 @@ func staticMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// fullMatch returns staticMatch with the pattern an input.
+// fullMatch is staticMatch with the pattern as an input.
 func fullMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	compile := compileWhole
 	if re, err := constant(n, 1, compileWhole); re != nil || err != nil {
@@ -45,7 +45,7 @@ func fullMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// constant compiles the pattern in input i where it is known beforehand.
+// constant compiles the pattern in input i if its value is known.
 func constant[T any](n *engine.Node, i int, compile func(string) (*T, error)) (*T, error) {
 	if i >= len(n.In) || n.In[i].Value == nil || n.In[i].DType != tensor.String || n.In[i].Value.Len() != 1 {
 		return nil, nil
@@ -64,7 +64,7 @@ func match(c *engine.Call, re *pattern) error {
 	}
 	v := tensor.Values[bool](out)
 	for i, s := range in {
-		// RE2 knows no bytes that are no characters: nothing matches them.
+		// RE2 has no character for invalid bytes: nothing matches them.
 		v[i] = utf8.ValidString(s) && re.matches(c, s)
 	}
 	return nil
@@ -116,8 +116,8 @@ func replace(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// rewrite is what takes a match's place: texts and groups of the match in turn.
-// It is RE2's form: \0 to \9 stand for groups, \\ for a backslash.
+// rewrite is the replacement of a match: texts and groups of the match in turn.
+// Its text has RE2's form: \0 to \9 are groups, \\ is a backslash.
 type rewrite struct {
 	pieces []piece
 	cut    bool // another escape ends it, which RE2 doesn't report

@@ -5,15 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// runs matches one character of a class, or as many as follow each other.
+// runs matches one character of a class, or a run of them.
 type runs struct {
 	ascii  [utf8.RuneSelf]bool
 	class  []rune // pairs: the first and the last of a range
 	many   bool
-	groups int // all are the whole match
+	groups int // number of groups, each of which is the whole match
 }
 
-// runsOf returns the runs that an expression matches, nil where it matches anything else.
+// runsOf returns the runs that an expression matches, nil if it matches
+// anything else.
 func runsOf(re *syntax.Regexp) *runs {
 	r := new(runs)
 	for re.Op == syntax.OpCapture {
@@ -46,7 +47,8 @@ func (r *runs) in(c rune) bool {
 	return false
 }
 
-// at reports whether the character at a place is of the class, and how many bytes it has.
+// at reports whether the character at an offset is in the class, and returns
+// its number of bytes.
 func (r *runs) at(s string, i int) (size int, matches bool) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return 1, r.ascii[b]

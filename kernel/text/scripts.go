@@ -42,7 +42,7 @@ var scriptCodes = map[string]int32{
 	"Yezidi": 192, "Yi": 41, "Zanabazar_Square": 177,
 }
 
-// unassigned is ICU's script of what is no character yet.
+// unassigned is ICU's script of unassigned code points.
 const unassigned = 103
 
 // span is a range of characters of one script.
@@ -79,10 +79,10 @@ var spans = sync.OnceValue(func() []span {
 	return out
 })
 
-// assigned are the characters of the version of Unicode that TensorFlow knows.
+// assigned are the characters of Unicode 13, the version that TensorFlow has.
 var assigned = sync.OnceValue(func() *unicode.RangeTable { return rangetable.Assigned("13.0.0") })
 
-// scriptOf returns the number of a character's script; -1 for what is beyond Unicode.
+// scriptOf returns the number of a character's script, -1 outside of Unicode.
 func scriptOf(r rune) int32 {
 	if r < 0 || r > unicode.MaxRune {
 		return -1
@@ -91,7 +91,7 @@ func scriptOf(r rune) int32 {
 	case !unicode.Is(assigned(), r):
 		return unassigned
 	case r == 0x16fe2 || r == 0x16fe3:
-		return scriptCodes["Common"] // Han later on
+		return scriptCodes["Common"] // Unicode 13 has Common, later versions Han
 	}
 	all := spans()
 	i := sort.Search(len(all), func(i int) bool { return all[i].hi >= r })
@@ -101,7 +101,7 @@ func scriptOf(r rune) int32 {
 	return unassigned
 }
 
-// script tells the scripts of characters.
+// script returns the scripts of code points.
 func script(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// splitV1 splits at every character of the delimiter; an empty one splits every
-// character off.
+// splitV1 splits at every character of the delimiter. An empty delimiter splits
+// a text into its characters.
 func splitV1(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -49,7 +49,8 @@ func splitV1(c *engine.Call) error {
 	})
 }
 
-// indexByte returns where the first of some bytes stands in s, -1 where none does.
+// indexByte returns the index of the first byte in s that is one of bytes, -1
+// if there is none.
 func indexByte(s, bytes string) int {
 	for i := range len(s) {
 		if strings.IndexByte(bytes, s[i]) >= 0 {
@@ -90,7 +91,7 @@ func splitV2(c *engine.Call) error {
 	})
 }
 
-// spaces has the bytes of white space.
+// spaces are the bytes of white space.
 var spaces = func() (is [256]bool) {
 	for _, c := range []byte(number.Space) {
 		is[c] = true
@@ -98,8 +99,8 @@ var spaces = func() (is [256]bool) {
 	return is
 }()
 
-// splitSpaces splits at runs of white space, up to n times if n isn't below 0. The last part is
-// then the rest of the text, which may be empty.
+// splitSpaces splits at runs of white space, up to n times unless n is
+// negative. The last part is then the rest of the text, which may be empty.
 func splitSpaces(dst []string, s string, n int64) []string {
 	i := 0
 	for {

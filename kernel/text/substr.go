@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// substr takes parts of strings, by bytes or characters; positions and lengths
-// broadcast with the strings.
+// substr returns parts of strings, by bytes or characters. Positions and
+// lengths broadcast with the strings.
 func substr(n *engine.Node) (func(*engine.Call) error, error) {
 	chars, err := unit(n)
 	if err != nil {
@@ -113,7 +113,8 @@ func partOfChars(s string, pos, n int64) (string, bool) {
 	return s[from : from+to], true
 }
 
-// skipChars returns where n characters end, and whether there are so many.
+// skipChars returns the offset after n characters, and whether there are so
+// many.
 func skipChars(s string, n int64) (int, bool) {
 	i := 0
 	for ; n > 0 && i < len(s); n-- {

@@ -58,7 +58,7 @@ func texts(c *engine.Call, i int) ([]string, error) {
 	return t.Strings(), nil
 }
 
-// one returns the one string that input i is.
+// one returns the string of input i, which is a scalar.
 func one(c *engine.Call, i int, what string) (string, error) {
 	t := c.In(i)
 	if t.DType() != tensor.String || t.Len() != 1 {
@@ -77,7 +77,7 @@ func each(f func(string) (string, error)) func(*engine.Call) error {
 	}
 }
 
-// onEach makes output 0 of input 0, string by string.
+// onEach computes output 0 from input 0, string by string.
 func onEach(c *engine.Call, f func(string) (string, error)) error {
 	in, err := texts(c, 0)
 	if err != nil {
@@ -100,14 +100,15 @@ func onEach(c *engine.Call, f func(string) (string, error)) error {
 	return nil
 }
 
-// budget counts the bytes of an op's strings, which may be far longer than its
+// budget counts the bytes of an op's strings, which may be far longer than the
 // inputs.
 type budget struct {
 	c    *engine.Call
 	used int64
 }
 
-// take counts n more bytes. It leaves the kernel if the call's context has ended.
+// take counts n more bytes. It panics out of the kernel if the call's context
+// has ended.
 func (b *budget) take(n int) error {
 	b.used += int64(n)
 	return b.c.Afford(b.used)

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// pieces are parts of texts, with where they begin and end.
+// pieces are parts of texts, with their beginnings and ends in bytes.
 type pieces struct {
 	texts      []string
 	begin, end []int64
@@ -19,7 +19,7 @@ func (p *pieces) add(s string, begin, end int) error {
 	return p.room.take(len(s) + 16)
 }
 
-// regexSplit splits texts where a pattern's first group stands. A delimiter that
+// regexSplit splits texts at the first group of a pattern. A delimiter that
 // another pattern matches is a part, too.
 func regexSplit(n *engine.Node) (func(*engine.Call) error, error) {
 	delimiter, keep := compilePattern, compileWhole
@@ -71,16 +71,16 @@ func regexSplit(n *engine.Node) (func(*engine.Call) error, error) {
 
 // split adds the parts of a text.
 func (p *pieces) split(s string, delimiter, keep *pattern) error {
-	rest, from := 0, 0 // what is still searched, where the next part begins
+	rest, from := 0, 0 // rest is the text still to search, from the start of the next part
 	for delimiter.NumSubexp() > 0 {
-		// The pattern sees the rest alone: it begins a line there.
+		// The pattern sees the rest only: a line begins there.
 		m := delimiter.first(p.room.c, s[rest:])
 		if m == nil {
 			break
 		}
 		at, end := rest+m[2], rest+m[3]
 		if m[2] < 0 {
-			at, end = from, from // a group that takes no part
+			at, end = from, from // the group isn't part of the match
 		}
 		if m[1] == 0 {
 			return fmt.Errorf("the pattern %v matches nothing at byte %d: the text has no end of parts", delimiter, rest)

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// decoder reads the first character of a text that is not empty: how many bytes
-// it takes, and whether these are one at all.
+// decoder reads the first character of a text that is not empty. It returns the
+// number of bytes, and whether they are a valid character.
 type decoder func(s string) (r rune, size int, ok bool)
 
 // decoderOf returns the decoder of an encoding, whose name may be written in any
@@ -65,8 +65,8 @@ func decoderOf(encoding string) (decoder, error) {
 	return nil, fmt.Errorf("can't read the encoding %q; it reads UTF-8, UTF-16 and UTF-32 (BE and LE), US-ASCII, ISO-8859, Windows and KOI8 code pages", encoding)
 }
 
-// nextUTF8 takes bytes that are no character by Unicode's practice: as many as
-// begin one.
+// nextUTF8 skips invalid bytes as Unicode recommends: as many as are the
+// beginning of a character.
 func nextUTF8(s string) (rune, int, bool) {
 	r, n := utf8.DecodeRuneInString(s)
 	if r != utf8.RuneError || n > 1 {
@@ -100,7 +100,7 @@ func nextUTF8(s string) (rune, int, bool) {
 	return r, n, false
 }
 
-// utf16Decoder reads units whose low and high bytes stand in these places.
+// utf16Decoder reads units whose low and high bytes have these offsets.
 func utf16Decoder(low, high int) decoder {
 	unit := func(s string) rune { return rune(s[high])<<8 | rune(s[low]) }
 	return func(s string) (rune, int, bool) {
@@ -133,7 +133,7 @@ func utf32Decoder(unit func(string) uint32) decoder {
 	}
 }
 
-// validUTF8 returns s with U+FFFD for what is no character.
+// validUTF8 returns s with U+FFFD for invalid bytes.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -147,7 +147,7 @@ func validUTF8(s string) string {
 	return b.String()
 }
 
-// reader reads texts and handles what is wrong in them as the attributes say.
+// reader reads texts and handles errors in them as the attributes require.
 type reader struct {
 	next        decoder
 	strict      bool
@@ -187,8 +187,8 @@ func errorPolicy(errors string) (strict, elide bool, err error) {
 	return false, false, fmt.Errorf("the attribute errors is %q, not strict, replace or ignore", errors)
 }
 
-// ordered returns the decoder for a text, and the length of the mark that tells the
-// order of its bytes.
+// ordered returns the decoder for a text, and the length of the byte order
+// mark.
 func (r *reader) ordered(s string) (decoder, int) {
 	if !r.detectOrder {
 		return r.next, 0
@@ -206,7 +206,7 @@ func (r *reader) ordered(s string) (decoder, int) {
 	return r.next, 0
 }
 
-// read calls f with every character and the place where its bytes begin.
+// read calls f with every character and the offset of its bytes.
 func (r *reader) read(s string, f func(ch rune, at int)) error {
 	next, mark := r.ordered(s)
 	for at := 0; at+mark < len(s); {
@@ -225,7 +225,7 @@ func (r *reader) read(s string, f func(ch rune, at int)) error {
 	return nil
 }
 
-// unicodeDecode makes the characters' numbers of texts, as a ragged tensor.
+// unicodeDecode returns the code points of texts, as a ragged tensor.
 func unicodeDecode(n *engine.Node) (func(*engine.Call) error, error) {
 	r, err := newReader(n)
 	if err != nil {
@@ -290,7 +290,7 @@ func encoderOf(encoding string) (appendRune, error) {
 	return nil, fmt.Errorf("can't write the encoding %q; it writes UTF-8, UTF-16-BE and UTF-32-BE", encoding)
 }
 
-// unicodeEncode makes texts of the characters' numbers in a ragged tensor.
+// unicodeEncode makes texts of the code points in a ragged tensor.
 func unicodeEncode(n *engine.Node) (func(*engine.Call) error, error) {
 	as := n.Attrs
 	strict, elide, err := errorPolicy(as.String("errors", "replace"))

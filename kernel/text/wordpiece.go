@@ -7,21 +7,21 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// vocabulary is what the table of a wordpiece tokenizer has to be.
+// vocabulary is the interface that a wordpiece tokenizer needs of its table.
 type vocabulary interface {
-	// Number returns the number of a key; -1 where there is none.
+	// Number returns the number of a key, -1 if the key is missing.
 	Number(key string) (int64, error)
 }
 
 // wordpiece splits words into the longest pieces that a vocabulary has.
 type wordpiece struct {
-	suffix       string // what a piece begins with that doesn't begin a word
-	unknown      string // what stands for an unknown word, where useUnknown
+	suffix       string // prefix of pieces that don't begin a word
+	unknown      string // piece for an unknown word, if useUnknown
 	useUnknown   bool
 	splitUnknown bool  // a character that no piece begins with is a piece itself
 	maxWord      int64 // bytes
 	maxPiece     int64 // characters; 0: any number
-	splits       bool  // the words' pieces are given by splits, not by lengths
+	splits       bool  // the output has the words' pieces by row splits, not by lengths
 }
 
 func wordpieces(n *engine.Node) (func(*engine.Call) error, error) {
@@ -68,7 +68,7 @@ func wordpieces(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// word adds the pieces of a word, or the one that stands for it.
+// word adds the pieces of a word, or the one for unknown words.
 func (w *wordpiece) word(p *pieces, v vocabulary, word string) error {
 	if int64(len(word)) > w.maxWord {
 		if w.useUnknown {
@@ -109,8 +109,8 @@ func (w *wordpiece) word(p *pieces, v vocabulary, word string) error {
 	return nil
 }
 
-// longest returns where the longest piece ends that begins at a place; the place
-// where the vocabulary has none.
+// longest returns the end of the longest piece that begins at an offset. It
+// returns the offset if the vocabulary has none.
 func (w *wordpiece) longest(p *pieces, v vocabulary, word string, at int) (int, error) {
 	if err := p.room.c.Context().Err(); err != nil {
 		return 0, err
