@@ -65,7 +65,7 @@ func (s steps) crossEntropy(x, labels, scratch []float32, first int) float32 {
 	return s.Row(scratch, first)
 }
 
-// sparseCrossEntropy is crossEntropy for a label that is the number of a class:
+// sparseCrossEntropy works as crossEntropy for a label that is the number of a class:
 // its probability is 1 and that of all others 0.
 func (s steps) sparseCrossEntropy(x []float32, label, first int) float32 {
 	s.shift(x)

@@ -194,7 +194,7 @@ func sparsePair(c *engine.Call) (rows, n int, labels []int64, err error) {
 	return rows, n, labels, nil
 }
 
-// sparseCrossing is crossing for labels that are the numbers of classes.
+// sparseCrossing works as crossing, for labels that are the numbers of classes.
 func sparseCrossing(compute func(c *engine.Call, loss, back *tensor.Tensor, labels []int64, n int)) elementwise.Func {
 	return func(c *engine.Call) error {
 		rows, n, labels, err := sparsePair(c)

@@ -190,7 +190,7 @@ func lstmBack[T float](kept, dh, dm, gates []T) {
 	}
 }
 
-// gruBack is lstmBack for a GRU. Its gates have two gradients: by the product
+// gruBack works as lstmBack, for a GRU. Its gates have two gradients: by the product
 // with the input, and by the product with the state.
 func gruBack[T float](kept, dh, dx, dr []T) {
 	n := len(dh)

@@ -127,7 +127,7 @@ func single(v float32) float64 {
 	return float64(v)
 }
 
-// double is single for float64.
+// double works as single, for float64.
 func double(v float64) float64 {
 	if v > -0x1p-1022 && v < 0x1p-1022 {
 		return math.Copysign(0, v)

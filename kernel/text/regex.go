@@ -23,7 +23,7 @@ func staticMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// fullMatch is staticMatch with the pattern as an input.
+// fullMatch works as staticMatch, with the pattern as an input.
 func fullMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	compile := compileWhole
 	if re, err := constant(n, 1, compileWhole); re != nil || err != nil {
