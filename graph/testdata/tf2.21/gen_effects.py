@@ -1,4 +1,4 @@
-"""Writes effects.txt: what TensorFlow's automatic control dependencies know of ops by name.
+"""Writes effects.txt: the lists of op names in TensorFlow's automatic control dependencies.
 Usage: python gen_effects.py (TensorFlow 2.21)"""
 import tensorflow as tf
 from tensorflow.python.framework import auto_control_deps as acd, auto_control_deps_utils as utils, op_def_registry

@@ -78,7 +78,7 @@ def control():
 
 
 def custom():
-    """An op that TensorFlow lacks, in the graph and in a function, its definition beside it."""
+    """An op that TensorFlow lacks, in the graph and in a function, with its definition."""
     @tf.function
     def body(x):
         a, b = tf.split(tf.nn.elu(x), 2)

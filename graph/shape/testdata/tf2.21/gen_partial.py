@@ -1,4 +1,4 @@
-"""Writes partial.pb.gz: random programs that compute shapes from shapes, with what TensorFlow infers of each node.
+"""Writes partial.pb.gz: random programs that compute shapes from shapes, with TensorFlow's inference of each node.
 
 Run it in this folder: python gen_partial.py
 

@@ -4,12 +4,12 @@ of kernel/testdata/tf2.21, with more or less of the inputs known.
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_shapes.py [FAMILY ...]
 
 With families, the names of files of calls, it writes shapes_FAMILY.json.gz for
-each in their place, with the ops of that file; without, shapes.json.gz with the
-ops of those that have no file of their own.
+each of them, with the ops of that file; without, shapes.json.gz with the ops of
+all other files.
 
 Each entry is {"op", "i", "out"}: case i of the op, in the order of the sorted
-files, and a map from what TensorFlow infers to the lists of modes under which
-it does, a letter an input:
+files, and a map from TensorFlow's results to the lists of modes in which it
+infers them, with one letter per input:
 
     C  the value is known (a constant)
     K  the shape is known
@@ -17,10 +17,10 @@ it does, a letter an input:
     R  the rank is hidden
     P  a vector of which all elements but the first are known
 
-What it infers is the outputs' shapes, joined by ";": "?" for an unknown rank,
+A result is the outputs' shapes, joined by ";": "?" for an unknown rank,
 else sizes joined by ",", "?" for an unknown one, "s" for a scalar. An output
-that is a vector of integers has "=" and, in the same writing, the shape that it
-stands for as far as TensorFlow knows. "!" is an error.
+that is a vector of integers has "=" and, in the same form, the shape that it
+describes as far as TensorFlow knows. "!" is an error.
 """
 import base64
 import glob
@@ -72,7 +72,7 @@ def attr(a):
 
 
 def told(x):
-    """Whether the value of an input may tell something about shapes."""
+    """Whether shapes may depend on the value of an input."""
     n = int(np.prod(x["shape"], dtype=np.int64))
     if x["dtype"] in INTS:
         return len(x["shape"]) <= 2 and n <= 64
@@ -192,7 +192,7 @@ def combos(c):
         return list(itertools.product(*each))
     base = [m[0] for m in each]
     out = {tuple(base)}
-    # All inputs that tell something in one mode, all others in another one.
+    # All inputs that shapes depend on in one mode, all others in another one.
     for a in "KFLDR":
         for b in "CKPDR":
             out.add(tuple((b if b in m else "K") if m[0] == "C" else (a if a in m else "K") for m in each))
@@ -210,7 +210,7 @@ for path in sorted(glob.glob(os.path.join(KERNELS, "*.json"))):
 
 
 def record(op):
-    """Infers the calls of an op that stand in the kernels' fixtures."""
+    """Infers the calls of an op in the kernels' fixtures."""
     global n
     if op_def_registry.get(op) is None:
         import tensorflow_text  # noqa: F401, which adds the op
