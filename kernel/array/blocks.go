@@ -9,25 +9,26 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// spread is a block of a tensor under a shape of more dimensions, from which
-// another order makes another tensor: what all ops that move blocks do.
+// spread is a block of a tensor, split into more dimensions, and its strides in
+// two tensors. All ops that move blocks between space and another dimension
+// copy along it.
 type spread struct {
 	dims         []int
-	whole, parts []int // strides in the tensor whose space is whole, and in the other one
+	whole, parts []int // strides in the tensor that isn't split, and in the other one
 }
 
 func (s *spread) add(n, whole, parts int) {
 	s.dims, s.whole, s.parts = append(s.dims, n), append(s.whole, whole), append(s.parts, parts)
 }
 
-// depthSpace returns how space to depth and back move elements: of images whole,
-// with blocks of n×n places, to parts with n·n times the channels.
+// depthSpace returns the moves between images whole, with blocks of n×n
+// positions, and parts with n·n times the channels.
 func depthSpace(l shape.Layout, whole, parts tensor.Shape, n int) spread {
 	w, p := shapes.Strides(whole), shapes.Strides(parts)
 	var s spread
 	s.add(whole[l.Batch], w[l.Batch], p[l.Batch])
 	for i, d := range l.Spatial {
-		channels := whole[l.Channels] // of the block's places behind this one
+		channels := whole[l.Channels] // number of channels of the block's positions after this one
 		if i == 0 {
 			channels *= n
 		}
@@ -38,7 +39,7 @@ func depthSpace(l shape.Layout, whole, parts tensor.Shape, n int) spread {
 	return s
 }
 
-// moveDepth runs SpaceToDepth, or the way back.
+// moveDepth runs SpaceToDepth, or DepthToSpace if back is set.
 func moveDepth(back bool) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {
@@ -69,8 +70,8 @@ func moveDepth(back bool) func(*engine.Call) error {
 	}
 }
 
-// batches reads what the ops between space and batch take: the sizes of the
-// blocks and the paddings or crops, whose elements may be one number for all.
+// batches reads the sizes of the blocks and the paddings or crops of the ops
+// between space and batch. One number for all dimensions is allowed, too.
 func batches(c *engine.Call) (blocks []int64, edges [][2]int, err error) {
 	x := c.In(0)
 	at := 2
@@ -93,7 +94,7 @@ func batches(c *engine.Call) (blocks []int64, edges [][2]int, err error) {
 	return blocks, edges, err
 }
 
-// moveBatch runs SpaceToBatchND and its older form, or the way back.
+// moveBatch runs SpaceToBatchND and its older form, or their inverses.
 func moveBatch(back bool) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if c.NumIn() != 2 && c.NumIn() != 3 {
@@ -136,8 +137,8 @@ func moveBatch(back bool) func(*engine.Call) error {
 	}
 }
 
-// eachBatch visits the elements of a tensor whose space is whole by their place
-// in a block: where they start in it and in the other tensor.
+// eachBatch visits the elements of a tensor, whole, by their position in a
+// block, with the offsets of the first ones in it and in the other tensor.
 func eachBatch(whole, parts tensor.Shape, blocks []int64, edges [][2]int, visit func(at, from int, s *spread)) {
 	w, p := shapes.Strides(whole), shapes.Strides(parts)
 	count := 1
@@ -179,8 +180,8 @@ func eachBatch(whole, parts tensor.Shape, blocks []int64, edges [][2]int, visit 
 	}
 }
 
-// reverseSequence reverses the first elements of each slice, as many as its
-// length says.
+// reverseSequence reverses the first elements of each slice, as many as the
+// length in input 1.
 func reverseSequence(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -16,8 +16,8 @@ func binTypes(f32, f64, i32, i64 elementwise.Func) elementwise.ByType {
 
 var bincountOf = binTypes(bincount[float32], bincount[float64], bincount[int32], bincount[int64])
 
-// count counts how often each number below a size occurs, or sums weights up.
-// The weights' type is the output's.
+// count counts the occurrences of each number below a size, or sums their
+// weights. The output has the weights' type.
 func count(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -91,7 +91,7 @@ func sortedTypes(upper bool) elementwise.ByType {
 	}
 }
 
-// searchHalves compares halves as the float32 that they stand for.
+// searchHalves compares halves as float32.
 func searchHalves[H elementwise.Half](upper bool) elementwise.Func {
 	run := searchSorted[float32](upper)
 	return func(c *engine.Call) error {
@@ -109,8 +109,8 @@ func searchHalves[H elementwise.Half](upper bool) elementwise.Func {
 	}
 }
 
-// searchSorted tells where values would be inserted in sorted rows: before equal
-// ones, or behind them.
+// searchSorted returns the indices at which values would be inserted in sorted
+// rows: before equal ones, or after them if upper is set.
 func searchSorted[T float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](upper bool) elementwise.Func {
 	return func(c *engine.Call) error {
 		if err := c.Need(2); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// concatOffset tells where each of some tensors begins in their concatenation.
+// concatOffset returns the offset of each of some tensors in their
+// concatenation.
 func concatOffset(c *engine.Call) error {
 	if c.NumIn() < 2 {
 		return fmt.Errorf("takes an axis and at least one shape")
@@ -66,7 +67,7 @@ func concatOffset(c *engine.Call) error {
 	return nil
 }
 
-// gatherRows returns GatherV2 along the first axis.
+// gatherRows runs GatherV2 along the first axis.
 func gatherRows(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -95,8 +96,8 @@ func gatherRows(c *engine.Call) error {
 	return nil
 }
 
-// dynamicStitch puts the rows of tensors where their indices say; later ones
-// overwrite.
+// dynamicStitch copies the rows of tensors to the rows that their indices name;
+// later ones overwrite earlier ones.
 func dynamicStitch(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -134,7 +135,7 @@ func dynamicStitch(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	clear(out.Bytes()) // rows that nobody names
+	clear(out.Bytes()) // for rows that no index names
 	row := shapes.Count(rest)
 	for i, list := range indices {
 		for k, to := range list {
@@ -147,7 +148,7 @@ func dynamicStitch(c *engine.Call) error {
 // maxPartitions bounds the outputs of a node.
 const maxPartitions = 1 << 16
 
-// dynamicPartition sorts the rows of a tensor to partitions.
+// dynamicPartition distributes the rows of a tensor to partitions.
 func dynamicPartition(n *engine.Node) (func(*engine.Call) error, error) {
 	count := n.Attrs.Int("num_partitions", 0)
 	if count < 1 || count > maxPartitions {
@@ -189,8 +190,8 @@ func dynamicPartition(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// diagPart takes the diagonal of a tensor whose shape is one twice; a scalar is its
-// own.
+// diagPart returns the diagonal of a tensor whose shape is a shape twice. That
+// of a scalar is the scalar.
 func diagPart(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -212,7 +213,7 @@ func diagPart(c *engine.Call) error {
 	return nil
 }
 
-// diag puts a tensor on the diagonal of zeros.
+// diag returns zeros with a tensor on the diagonal.
 func diag(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -233,8 +234,8 @@ func diag(c *engine.Call) error {
 	return nil
 }
 
-// listDiff gives the elements of a vector that another one lacks, and their
-// places.
+// listDiff returns the elements of a vector that another one lacks, and their
+// indices.
 func listDiff(c *engine.Call) error {
 	if err := sameTypes(c, 2); err != nil {
 		return err
@@ -272,8 +273,8 @@ func listDiff(c *engine.Call) error {
 	return err
 }
 
-// elementKey returns element i of t as bytes that are the same for the same
-// element; 0 and -0 are the same.
+// elementKey returns element i of t as bytes, which are the same for equal
+// elements, and for 0 and -0.
 func elementKey(t *tensor.Tensor, i int) []byte {
 	switch t.DType() {
 	case tensor.String:
@@ -291,7 +292,7 @@ func elementKey(t *tensor.Tensor, i int) []byte {
 	return t.Bytes()[i*n : (i+1)*n]
 }
 
-// isNaN reports whether element i is no number, which equals nothing.
+// isNaN reports whether element i is NaN, which equals nothing.
 func isNaN(t *tensor.Tensor, i int) bool {
 	switch t.DType() {
 	case tensor.Float32:
@@ -308,7 +309,8 @@ func isNaN(t *tensor.Tensor, i int) bool {
 	return false
 }
 
-// bucketize tells between which boundaries numbers lie.
+// bucketize returns the number of the interval between boundaries that each
+// number is in.
 func bucketize(n *engine.Node) (func(*engine.Call) error, error) {
 	given := n.Attrs.Floats("boundaries")
 	bounds := make([]float32, len(given))

@@ -32,9 +32,9 @@ func gather(c *engine.Call) error {
 	return parts.Gather(c, x, indices, axis, c.Attrs().Int("batch_dims", 0))
 }
 
-// places works out where the index vectors in the last dimension of indices
-// point to, in a tensor of shape s: offsets of blocks of size inner. Under the
-// policy IGNORE vectors that point outside are -1.
+// places returns the offsets of the blocks, of inner elements, that the index
+// vectors in the last dimension of indices name in a tensor of shape s. Under
+// the policy IGNORE the offset of a vector outside of the shape is -1.
 func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err error) {
 	outer, rest, err := shape.Indexed(indices.Shape(), s)
 	if err != nil {

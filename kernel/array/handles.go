@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// arranging are the ops that only move elements, so that tensors of variants and
-// of resources go through them as tensors of numbers do.
+// arranging are the ops that only move elements. They move tensors of variants
+// and of resources as they move numbers.
 var arranging = map[string]bool{
 	"EnsureShape": true, "Reshape": true, "ExpandDims": true, "Squeeze": true, "Transpose": true, "BroadcastTo": true,
 	"Concat": true, "ConcatV2": true, "Pack": true, "ParallelConcat": true, "Unpack": true, "Split": true, "SplitV": true,
@@ -17,12 +17,12 @@ var arranging = map[string]bool{
 	"Gather": true, "GatherV2": true, "GatherNd": true, "DynamicStitch": true, "ParallelDynamicStitch": true, "DynamicPartition": true,
 }
 
-// measuring are the ops that look at no element, only at the shapes.
+// measuring are the ops that read no element, only the shapes.
 var measuring = map[string]bool{"Shape": true, "ShapeN": true, "Size": true, "Rank": true}
 
-// withHandles returns the kernels such that those that arrange or measure
-// elements take tensors of handles too: the elements' positions go through the
-// kernel in their places.
+// withHandles returns the kernels such that those of arranging and measuring
+// ops accept tensors of handles, too. The kernel gets the numbers of the
+// handles instead.
 func withHandles(ks []engine.Kernel) []engine.Kernel {
 	for i, k := range ks {
 		if !arranging[k.Op] && !measuring[k.Op] {
@@ -53,8 +53,8 @@ func takesHandles(n *engine.Node) bool {
 	return false
 }
 
-// runPositions runs a kernel on the positions of the handles among the inputs,
-// and makes its outputs the handles that stand there.
+// runPositions runs a kernel on numbers for the handles among the inputs, and
+// replaces the numbers in its outputs with the handles.
 func runPositions(c *engine.Call, run func(*engine.Call) error) error {
 	var items []any
 	for i := range c.NumIn() {
@@ -81,7 +81,7 @@ func runPositions(c *engine.Call, run func(*engine.Call) error) error {
 			return err
 		}
 		items = append(items, own...)
-		c.Again(v) // an object that stands in several places is nobody's to change
+		c.Again(v) // no consumer may change an object that is in several tensors
 		c.Substitute(i, t)
 	}
 	if err := run(c); err != nil || measuring[c.Op()] {
@@ -93,7 +93,7 @@ func runPositions(c *engine.Call, run func(*engine.Call) error) error {
 		}
 		h := &engine.Handles{Shape: v.Tensor.Shape().Clone(), Items: make([]any, v.Tensor.Len())}
 		for k, at := range tensor.Values[int64](v.Tensor) {
-			if at >= int64(len(items)) { // where an index that leads nowhere gives zero
+			if at >= int64(len(items)) { // an op that fills with zeros has no handle for them
 				return fmt.Errorf("result %d wants a handle, and there is none", i)
 			}
 			h.Items[k] = items[at]

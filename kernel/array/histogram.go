@@ -18,8 +18,8 @@ var histogram = elementwise.ByType{
 	tensor.Uint8: histogramOf(itself[uint8]), tensor.Uint16: histogramOf(itself[uint16]), tensor.Uint32: histogramOf(itself[uint32]), tensor.Uint64: histogramOf(itself[uint64]),
 }
 
-// histogramOf counts how many values lie in each of a number of bins of one
-// width; those outside of the range count as at its ends.
+// histogramOf counts the values in each of some bins of equal width; values
+// outside of the range count in the first or the last bin.
 func histogramOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	return func(c *engine.Call) error {
 		if err := c.Need(3); err != nil {
@@ -70,8 +70,8 @@ var isotonic = elementwise.ByType{
 	tensor.Int8: isotonicOf(itself[int8]), tensor.Int16: isotonicOf(itself[int16]), tensor.Int32: isotonicOf(itself[int32]), tensor.Int64: isotonicOf(itself[int64]),
 }
 
-// isotonicOf finds the falling row next to each row, by least squares: rising
-// neighbours are pooled to their mean until none is left.
+// isotonicOf returns the falling row nearest to each row, by least squares. It
+// pools rising neighbours to their mean until none are left.
 func isotonicOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {
@@ -104,8 +104,8 @@ func isotonicOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	}
 }
 
-// pool fills dst with the means of pools of neighbours, and ids with the pools'
-// numbers.
+// pool fills dst with the means of pools of neighbours, and ids with the
+// numbers of the pools.
 func pool(dst []float64, ids []int32, at func(int) float64) {
 	type block struct {
 		sum  float64

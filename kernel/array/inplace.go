@@ -11,8 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// inplace returns the ops that change rows of a tensor in place: here of a copy,
-// where others look at it. An index beyond either end begins anew at the other.
+// inplace returns the ops that change rows of a tensor in place. They change a
+// copy if the tensor has other readers. An index beyond either end wraps
+// around.
 func inplace(h scatter.How) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(3); err != nil {
@@ -48,7 +49,7 @@ func inplace(h scatter.How) func(*engine.Call) error {
 	}
 }
 
-// empty makes a tensor of zeros, which are as good as any contents.
+// empty returns a tensor of zeros; the op allows any contents.
 func empty(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -69,7 +70,7 @@ func deepCopy(c *engine.Call) error {
 	return err
 }
 
-// tileGrad adds up what Tile has repeated.
+// tileGrad sums the elements that Tile has repeated.
 func tileGrad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -99,8 +100,8 @@ func tileGrad(c *engine.Call) error {
 	return addParts(c, out, x, at, 1)
 }
 
-// toBool tells whether a scalar isn't zero, a string not empty, or a tensor of
-// another shape has elements.
+// toBool reports whether a scalar is not zero, a string is not empty, or a
+// tensor of another shape has elements.
 func toBool(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -120,7 +121,7 @@ func toBool(c *engine.Call) error {
 	return nil
 }
 
-// fact gives the one fact that TensorFlow's op knows.
+// fact returns the one string that TensorFlow's op returns.
 func fact(c *engine.Call) error {
 	c.Set(0, tensor.Must(tensor.FromStrings(tensor.String, []string{"0! == 1"})))
 	return nil

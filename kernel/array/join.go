@@ -72,7 +72,8 @@ func joinAlong(c *engine.Call, axisAt, from, n int) error {
 	if err != nil {
 		return err
 	}
-	// Each input is a matrix: its rows go to a part of the result's.
+	// Each input is a matrix, whose rows are copied to parts of the result's
+	// rows.
 	rows, inner := shapes.Count(dims[:axis]), shapes.Count(dims[axis+1:])
 	width := dims[axis] * inner
 	few := rows <= 8 && !c.Large(rows*width, 0.25)
@@ -218,7 +219,7 @@ func splitV(c *engine.Call) error {
 	return cut(c, c.In(0), sizes, axis)
 }
 
-// cut makes the outputs parts of x along an axis.
+// cut sets the outputs to parts of x along an axis.
 func cut(c *engine.Call, x *tensor.Tensor, sizes []int, axis int) error {
 	var room shapes.Room[int]
 	s := x.Shape()
@@ -260,7 +261,8 @@ func tile(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	// Each axis becomes two: the repeats, which don't move in x, and x's own.
+	// Each axis becomes two: one for the repeats, with stride 0 in x, and x's
+	// axis.
 	block := make([]int, 0, 2*len(s))
 	to, from := view{}, view{}
 	os, is := shapes.Strides(dims), shapes.Strides(s)

@@ -90,7 +90,7 @@ func matrixBandPart(c *engine.Call) error {
 	return nil
 }
 
-// where lists the index vectors of the elements that aren't zero.
+// where returns the index vectors of the elements that aren't zero.
 func where(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// view is a strided walk over a tensor's storage: a first element and a stride
-// for each dimension of the block that is walked. Strides may be 0 (stretch) or
+// view is a strided walk over a tensor's elements: the first element, and a
+// stride for each dimension of a block. Strides may be 0 (broadcast) or
 // negative (reverse).
 type view struct {
 	at      int
@@ -50,8 +50,8 @@ func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
 	}
 }
 
-// join merges dimensions that both sides run through as one; the results are
-// appended to s, st and sf.
+// join merges dimensions that both sides traverse as one. It appends the
+// results to s, st and sf.
 func join(shape []int, to, from view, s, st, sf []int) ([]int, view, view) {
 	t, f := view{to.at, st}, view{from.at, sf}
 	for i, n := range shape {
@@ -83,14 +83,14 @@ func walk[T any](c *engine.Call, dst, src []T, shape []int, to, from view) {
 	walkPart(dst, src, shape, to, from)
 }
 
-// sharedWalk is a walk whose first dimension workers share.
+// sharedWalk is a walk whose first dimension is shared among workers.
 type sharedWalk[T any] struct {
 	dst, src []T
 	shape    []int
 	to, from view
 }
 
-// walkShared shares the first dimension out.
+// walkShared shares the first dimension among workers.
 func walkShared[T any](c *engine.Call, dst, src []T, shape []int, to, from view, ns float64) {
 	loop := engine.Share[sharedWalk[T]]()
 	w := &loop.State

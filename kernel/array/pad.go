@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// paddings reads the matrix of how many elements go before and behind each
-// dimension.
+// paddings reads the matrix of the numbers of elements to add before and after
+// each dimension.
 func paddings(c *engine.Call, s tensor.Shape) ([][2]int, error) {
 	v, err := shapes.AllInts(c.In(1), "the paddings")
 	if err != nil {
@@ -22,7 +22,7 @@ func paddings(c *engine.Call, s tensor.Shape) ([][2]int, error) {
 func pad(c *engine.Call) error {
 	want := 2
 	if c.NumIn() == 3 {
-		want = 3 // PadV2 has the value
+		want = 3 // PadV2 has the value as an input
 	}
 	if err := c.Need(want); err != nil {
 		return err
@@ -58,9 +58,9 @@ func pad(c *engine.Call) error {
 	return nil
 }
 
-// mirrorIndex returns which element of a dimension of size n stands at position
-// i of the padded one, counted from the first own element. skip is 1 where the
-// border isn't repeated.
+// mirrorIndex returns the element of a dimension of size n that the padded
+// dimension repeats at index i, counted from the first element that isn't
+// padding. skip is 1 if the border isn't repeated.
 func mirrorIndex(i, n, skip int) int {
 	if i < 0 {
 		return -i - 1 + skip
@@ -71,7 +71,8 @@ func mirrorIndex(i, n, skip int) int {
 	return i
 }
 
-// mirrorMap lists, dimension by dimension, which element each position shows.
+// mirrorMap returns, for each dimension of the result, the element at each
+// index.
 func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Shape, error) {
 	skip, err := shape.MirrorSkip(c.Attrs().String("mode", "REFLECT"))
 	if err != nil {
@@ -94,17 +95,19 @@ func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Sha
 	return maps, dims, nil
 }
 
-// mirrored returns the element that each position of the padded tensor shows.
+// mirrored returns the offset of the element at each position of the padded
+// tensor.
 func mirrored(dims tensor.Shape, maps [][]int, strides []int) []int {
 	at := make([]int, shapes.Count(dims))
 	if len(at) == 0 {
 		return at
 	}
-	// Each dimension repeats what those behind it have made, moved.
+	// Each dimension copies the offsets of the dimensions after it, with an
+	// offset added.
 	done := 1
 	for d := len(dims) - 1; d >= 0; d-- {
 		block := at[:done]
-		for i := dims[d] - 1; i >= 0; i-- { // the first place last, which the others are made of
+		for i := dims[d] - 1; i >= 0; i-- { // index 0 comes last, because the others are computed from its block
 			shift := maps[d][i] * strides[d]
 			for k, v := range block {
 				at[i*done+k] = v + shift
@@ -137,7 +140,7 @@ func mirrorPad(c *engine.Call) error {
 	return nil
 }
 
-// mirrorPadGrad adds each element of dy to the one that it showed.
+// mirrorPadGrad adds each element of dy to that of the element that it copied.
 func mirrorPadGrad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

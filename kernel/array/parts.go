@@ -18,8 +18,8 @@ var adders = engine.ByType[func(c *engine.Call, out, x *tensor.Tensor, at []int,
 	tensor.Complex64: adder[complex64], tensor.Complex128: adder[complex128],
 }
 
-// joiners do the same for types that are no numbers: booleans are added by "or",
-// strings one behind the other.
+// joiners are the adders of types that aren't numbers: booleans are added by
+// "or", strings are concatenated.
 var joiners = engine.ByType[func(c *engine.Call, out, x *tensor.Tensor, at []int, n int)]{
 	tensor.Bool: orParts, tensor.String: joinParts,
 }
@@ -33,7 +33,7 @@ func orParts(_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
 	}
 }
 
-// joinParts copies each byte once, however many strings go to one place.
+// joinParts copies each byte once, however many strings are added to one.
 func joinParts(_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
 	dst, src := out.Strings(), x.Strings()
 	built := map[int]*strings.Builder{}
@@ -52,8 +52,8 @@ func joinParts(_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
 	}
 }
 
-// addParts adds part i of x, n elements, to those of out from at[i] on. A place
-// below 0 leaves the part out.
+// addParts adds part i of x, n elements, to those of out from at[i] on. It
+// skips a part if at[i] is below 0.
 func addParts(c *engine.Call, out, x *tensor.Tensor, at []int, n int) error {
 	f, err := adders.Of(x.DType())
 	if err != nil {
@@ -90,7 +90,7 @@ func addTo[T number](dst, src []T, at []int, n int) {
 	}
 }
 
-// pickParts makes element i of out the one of x at at[i].
+// pickParts sets element i of out to element at[i] of x.
 func pickParts(out, x *tensor.Tensor, at []int) {
 	switch out.DType().Size() {
 	case 0:

@@ -40,7 +40,7 @@ func unravelOf[T int32 | int64](c *engine.Call) error {
 		}
 	}
 	v := tensor.Values[T](indices)
-	for _, k := range v { // those below 0 divide like others, as in TensorFlow
+	for _, k := range v { // negative indices are divided like others, as in TensorFlow
 		if int64(k) >= total {
 			return fmt.Errorf("the index %d is out of bounds of the dims %v", k, dims)
 		}
@@ -59,7 +59,7 @@ func unravelOf[T int32 | int64](c *engine.Call) error {
 	return nil
 }
 
-// orders returns the two formats that the attributes name: orders of the same
+// orders returns the two formats in the attributes, which have the same
 // letters.
 func orders(c *engine.Call) (from, to string, err error) {
 	a := c.Attrs()
@@ -68,7 +68,7 @@ func orders(c *engine.Call) (from, to string, err error) {
 
 var dimMap = elementwise.ByType{tensor.Int32: dimMapOf[int32], tensor.Int64: dimMapOf[int64]}
 
-// dimMapOf turns dimensions of one format to those of another.
+// dimMapOf converts dimensions of one format to those of another.
 func dimMapOf[T int32 | int64](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -84,7 +84,8 @@ func dimMapOf[T int32 | int64](c *engine.Call) error {
 	}
 	dst := tensor.Values[T](out)
 	for i, d := range tensor.Values[T](x) {
-		// Numbers that name no dimension go round; those that are too small end at the last one.
+		// Numbers outside of the dimensions wrap around; those that are too
+		// small become the last dimension.
 		k := (int64(d) + int64(len(from))) % int64(len(from))
 		if k < 0 {
 			k = int64(len(from)) - 1
@@ -94,8 +95,9 @@ func dimMapOf[T int32 | int64](c *engine.Call) error {
 	return nil
 }
 
-// vecPermute puts what is said of each dimension, a number or two, in the order
-// of another format. A vector may say it of the spatial dimensions alone.
+// vecPermute permutes numbers, or pairs of them, from the order of one format
+// to that of another. A vector may have entries for the spatial dimensions
+// only.
 func vecPermute(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -31,11 +31,11 @@ func segmentKernels() []engine.Kernel {
 	}
 }
 
-// mean is a way that only sorted segments have: the sum, over its count.
+// mean is a reduction of sorted segments only: the sum divided by the count.
 const mean = scatter.How(255)
 
 // sortedSegments reduces rows whose ids never fall. A segment without rows is
-// zeros, ones for a product.
+// zero, or one for a product.
 func sortedSegments(h scatter.How) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(2); err != nil {
@@ -79,7 +79,7 @@ func reduceSorted(out, x *tensor.Tensor, ids []int64, h scatter.How) error {
 		}
 		counts[id]++
 	}
-	if len(x.Shape()) == 1 { // a vector of one row is no scalar for all
+	if len(x.Shape()) == 1 { // so that a vector of one row isn't taken as a scalar for all
 		x = tensor.Must(x.Reshape(len(ids), 1))
 	}
 	if err := scatter.To(out, firsts, n, x, scatter.Update); err != nil {
@@ -123,7 +123,7 @@ func columnsHalf[H elementwise.Half](out, x *tensor.Tensor, ids []int64, n int, 
 	}
 }
 
-// averages divide sums by how many elements went into them, n sums a count.
+// averages divide sums by their numbers of terms; each count is that of n sums.
 var averages = engine.ByType[func(out *tensor.Tensor, counts []int, n int)]{
 	tensor.Float32: overFloat[float32], tensor.Float64: overFloat[float64],
 	tensor.Float16: overHalf[tensor.F16], tensor.BFloat16: overHalf[tensor.BF16],
@@ -132,7 +132,7 @@ var averages = engine.ByType[func(out *tensor.Tensor, counts []int, n int)]{
 	tensor.Uint8: overInt[uint8], tensor.Uint16: overInt[uint16], tensor.Uint32: overInt[uint32], tensor.Uint64: overUint64,
 }
 
-// divideAll divides each of n sums by its count, where there is one.
+// divideAll divides each of n sums by its count, unless that is 0.
 func divideAll[T any](sums []T, counts []int, n int, over func(sum T, count int) T) {
 	for i := range sums {
 		if k := counts[i/n]; k > 1 {
@@ -149,8 +149,7 @@ func overComplex[T complex64 | complex128](out *tensor.Tensor, counts []int, n i
 	divideAll(tensor.Values[T](out), counts, n, func(x T, k int) T { return x / T(complex(float64(k), 0)) })
 }
 
-// overInt divides as an int64, which holds the counts that T may be too narrow
-// for.
+// overInt divides as an int64, because T may be too narrow for the count.
 func overInt[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](out *tensor.Tensor, counts []int, n int) {
 	divideAll(tensor.Values[T](out), counts, n, func(x T, k int) T { return T(int64(x) / int64(k)) })
 }
@@ -167,8 +166,8 @@ func overHalf[H elementwise.Half](out *tensor.Tensor, counts []int, n int) {
 	elementwise.Narrow(v, wide)
 }
 
-// unsortedSegments reduces rows by ids in any order; rows with an id below 0
-// are left out.
+// unsortedSegments reduces rows by ids in any order; it skips rows with an id
+// below 0.
 func unsortedSegments(h scatter.How) func(*engine.Call) error {
 	first := map[scatter.How]engine.ByType[func() *tensor.Tensor]{scatter.Mul: oneOf, scatter.Min: highest, scatter.Max: lowest}[h]
 	return func(c *engine.Call) error {
@@ -184,15 +183,16 @@ func unsortedSegments(h scatter.How) func(*engine.Call) error {
 			return err
 		}
 		x := c.In(0)
-		if len(x.Shape()) == 0 { // one row, not one element for all
+		if len(x.Shape()) == 0 { // a row of one element isn't taken as a scalar for all
 			x = tensor.Must(x.Reshape(1))
 		}
 		return scatter.To(out, at, inner, x, h)
 	}
 }
 
-// segmentPlaces reads the inputs of a reduction over unsorted segments: the
-// shape of the output and where in it the parts go.
+// segmentPlaces reads the inputs of a reduction over unsorted segments. It
+// returns the shape of the output and the offset in it of each part, of inner
+// elements.
 func segmentPlaces(c *engine.Call) (dims tensor.Shape, at []int, inner int, err error) {
 	if err := c.Need(3); err != nil {
 		return nil, nil, 0, err
@@ -220,7 +220,7 @@ func segmentPlaces(c *engine.Call) (dims tensor.Shape, at []int, inner int, err 
 			return nil, nil, 0, fmt.Errorf("id %d is outside of [0, %d)", id, n)
 		}
 		if at[i] = int(id) * inner; id < 0 {
-			at[i] = -1 // left out
+			at[i] = -1 // skipped
 		}
 	}
 	return dims, at, inner, nil
@@ -253,8 +253,7 @@ const (
 	sign16  = 0x8000
 )
 
-// lowest and highest have the numbers that no other number of a type is below
-// or above, infinities apart.
+// lowest and highest have the least and the largest finite number of each type.
 var (
 	lowest = engine.ByType[func() *tensor.Tensor]{
 		tensor.Float32: scalar(float32(-math.MaxFloat32)), tensor.Float64: scalar(-math.MaxFloat64), tensor.Float16: scalar(maxF16 | sign16), tensor.BFloat16: scalar(maxBF16 | sign16),

@@ -20,8 +20,8 @@ func identity(c *engine.Call) error {
 	return nil
 }
 
-// settled prepares an op that gives its first input another shape. Where both
-// shapes are known beforehand nothing is left to work out.
+// settled prepares an op that changes only the shape of its first input. If
+// both shapes are known when the node is prepared, a call computes nothing.
 func settled(run func(*engine.Call) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		if len(n.In) == 0 || len(n.Out) != 1 {
@@ -55,8 +55,8 @@ func ensureShape(c *engine.Call) error {
 	return c.Forward(0, 0, c.In(0).Shape())
 }
 
-// putInts makes output i an integer tensor of the type that attribute name
-// says, int32 by default.
+// putInts sets output i to a tensor of integers of the type in an attribute,
+// int32 by default.
 func putInts(c *engine.Call, i int, name string, values []int, dims ...int) error {
 	d := c.Attrs().Type(name, tensor.Int32)
 	out, err := c.Alloc(i, d, dims)
@@ -184,8 +184,8 @@ func permutation(c *engine.Call) ([]int, error) {
 	return shape.Permutation(perm, len(c.In(0).Shape()))
 }
 
-// keepsOrder reports whether a permutation leaves the elements of a tensor of shape s
-// where they are: it moves none but dimensions of size 1.
+// keepsOrder reports whether a permutation keeps the order of the elements of a
+// tensor of shape s, because it moves only dimensions of size 1.
 func keepsOrder(s tensor.Shape, axes []int) bool {
 	last := -1
 	for _, a := range axes {
@@ -200,7 +200,7 @@ func keepsOrder(s tensor.Shape, axes []int) bool {
 	return true
 }
 
-// permuted makes output 0 the transpose of input 0.
+// permuted sets output 0 to the transpose of input 0.
 func permuted(c *engine.Call, axes []int) (*tensor.Tensor, error) {
 	x := c.In(0)
 	s := x.Shape()
@@ -264,7 +264,7 @@ func broadcastArgs(c *engine.Call) error {
 	}
 	var in [2]tensor.Shape
 	for i, what := range []string{"the first shape", "the second shape"} {
-		// Whatever the sizes are: those that aren't known, -1, broadcast as others do.
+		// Sizes may be anything: -1, an unknown one, broadcasts like others.
 		dims, err := shapes.Dims(c.In(i), what, math.MinInt64)
 		if err != nil {
 			return err
@@ -287,7 +287,7 @@ func broadcastArgs(c *engine.Call) error {
 	return putLike(c, 0, out)
 }
 
-// putLike makes output i a vector of input 0's type.
+// putLike sets output i to a vector of input 0's type.
 func putLike(c *engine.Call, i int, values []int) error {
 	if d := c.In(0).DType(); d != tensor.Int32 && d != tensor.Int64 {
 		return fmt.Errorf("the input is %v, not int32 or int64", d)
@@ -308,8 +308,8 @@ func putLike(c *engine.Call, i int, values []int) error {
 	return nil
 }
 
-// broadcastGradientArgs returns the axes over which the gradient of a broadcast
-// is to be summed, for each of two shapes.
+// broadcastGradientArgs returns, for each of two shapes, the axes over which
+// the gradient of a broadcast is summed.
 func broadcastGradientArgs(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -41,7 +41,7 @@ func slice(c *engine.Call) error {
 	return err
 }
 
-// masked prepares a kernel that takes the masks of a StridedSlice.
+// masked prepares a kernel that needs the masks of a StridedSlice.
 func masked(run func(*engine.Call, *shape.Masks) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		m := shape.MasksOf(n.Attrs)
@@ -49,8 +49,8 @@ func masked(run func(*engine.Call, *shape.Masks) error) func(*engine.Node) (func
 	}
 }
 
-// strided works out which elements of a tensor of shape s the inputs from at on
-// name, and how they lie in it. room is memory for the lists of both.
+// strided computes the block that the inputs from at on select in a tensor of
+// shape s, and its strides. room is memory for the lists of both.
 func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks) (shape.Block, view, error) {
 	st := shape.Strided{Masks: *m}
 	var begins, ends, strides shapes.Room[graph.Elem]
@@ -123,8 +123,8 @@ func smallSlice(c *engine.Call, b *shape.Small) error {
 	return nil
 }
 
-// stridedSliceGrad puts dy where the slice took its elements from, and zeros
-// elsewhere.
+// stridedSliceGrad returns zeros, with dy at the positions that the slice
+// selected.
 func stridedSliceGrad(c *engine.Call, m *shape.Masks) error {
 	if err := c.Need(5); err != nil {
 		return err
@@ -140,7 +140,7 @@ func stridedSliceGrad(c *engine.Call, m *shape.Masks) error {
 	}
 	dy := c.In(4)
 	if !dy.Shape().Equal(b.Out) {
-		return fmt.Errorf("dy has shape %v, the slice %s", dy.Shape(), b.Out.String()) // as it is, the list would leave the stack
+		return fmt.Errorf("dy has shape %v, the slice %s", dy.Shape(), b.Out.String()) // String keeps b.Out from escaping to the heap
 	}
 	out, err := c.AllocZero(0, dy.DType(), s)
 	if err == nil {
@@ -153,7 +153,7 @@ func reverse(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	if len(c.In(0).Shape()) == 0 { // whatever the axes are
+	if len(c.In(0).Shape()) == 0 { // for any axes
 		return reverseAlong(c, nil)
 	}
 	axes, err := shapes.Ints(c.In(1), "the axes")
@@ -173,7 +173,7 @@ func reverseMarked(c *engine.Call) error {
 		return err
 	}
 	s, dims := c.In(0).Shape(), c.In(1)
-	if len(s) == 0 { // whatever is marked
+	if len(s) == 0 { // for any marks
 		return reverseAlong(c, nil)
 	}
 	if dims.DType() != tensor.Bool || len(dims.Shape()) != 1 || dims.Len() != len(s) {
@@ -203,7 +203,8 @@ func reverseAlong(c *engine.Call, marked []bool) error {
 	return nil
 }
 
-// roll shifts elements along axes; what leaves at one end enters at the other.
+// roll shifts elements along axes; elements that leave at one end enter at the
+// other.
 func roll(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -243,8 +244,8 @@ func roll(c *engine.Call) error {
 	return err
 }
 
-// rolled moves the blocks that shifts cut a tensor to: two along each dimension
-// that is shifted.
+// rolled moves the blocks into which shifts cut a tensor: two along each
+// dimension that is shifted.
 func rolled(c *engine.Call, out, x *tensor.Tensor, by []int) {
 	s := x.Shape()
 	strides := shapes.Strides(s)
@@ -258,7 +259,7 @@ func rolled(c *engine.Call, out, x *tensor.Tensor, by []int) {
 		dims := s.Clone()
 		to, from := view{strides: strides}, view{strides: strides}
 		for i, d := range axes {
-			if part>>i&1 == 0 { // the front goes back by the shift
+			if part>>i&1 == 0 { // the beginning moves by the shift
 				dims[d] = s[d] - by[d]
 				to.at += by[d] * strides[d]
 			} else {

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// tensorScatters returns the ops that give a copy of a tensor with some parts
-// changed.
+// tensorScatters returns the ops that return a copy of a tensor with changes in
+// some parts.
 func tensorScatters() []engine.Kernel {
 	of := func(op string, types []tensor.DType, h scatter.How) engine.Kernel {
 		k := engine.Kernel{Op: op, Run: tensorScatter(h), Precision: engine.Accumulated}
@@ -62,7 +62,7 @@ func tensorScatter(h scatter.How) func(*engine.Call) error {
 	}
 }
 
-// either adds booleans: either is enough.
+// either adds booleans by "or".
 func either(dst, x []bool, at []int, n int) {
 	for i, to := range at {
 		for k := 0; to >= 0 && k < n; k++ {
@@ -71,8 +71,8 @@ func either(dst, x []bool, at []int, n int) {
 	}
 }
 
-// copyOf makes output 0 a copy of input 0, in its memory where nobody else
-// looks at it.
+// copyOf sets output 0 to a copy of input 0, in its memory if the input has no
+// other reader.
 func copyOf(c *engine.Call) (*tensor.Tensor, error) {
 	x := c.In(0)
 	out, err := c.AllocOver(0, 0, x.DType(), x.Shape())
@@ -82,7 +82,7 @@ func copyOf(c *engine.Call) (*tensor.Tensor, error) {
 	return out, err
 }
 
-// stridedUpdate gives a copy of a tensor in which a slice has other elements.
+// stridedUpdate returns a copy of a tensor in which a slice is replaced.
 func stridedUpdate(c *engine.Call, m *shape.Masks) error {
 	if err := c.Need(5); err != nil {
 		return err
@@ -102,7 +102,7 @@ func stridedUpdate(c *engine.Call, m *shape.Masks) error {
 	return put(c, out, b, to)
 }
 
-// stridedAssign puts other elements to a slice of a variable.
+// stridedAssign replaces a slice of a variable.
 func stridedAssign(c *engine.Call, m *shape.Masks) error {
 	v, err := c.NeedTarget(5)
 	if err != nil {
@@ -128,8 +128,8 @@ func stridedAssign(c *engine.Call, m *shape.Masks) error {
 	return err
 }
 
-// put puts input 4 to a slice, stretched to its shape; an empty slice takes
-// anything, as in TensorFlow.
+// put writes input 4, broadcast to the slice's shape, to a slice. An empty
+// slice accepts any shape, as in TensorFlow.
 func put(c *engine.Call, x *tensor.Tensor, b shape.Block, to view) error {
 	if shapes.Count(b.Size) == 0 {
 		return nil

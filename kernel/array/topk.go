@@ -23,8 +23,8 @@ var topK = elementwise.ByType{
 
 func itself[T any](x T) T { return x }
 
-// kOf returns how many elements a row is to keep: an attribute of the first
-// version, an input later.
+// kOf returns the number of elements that a row keeps: an attribute of the
+// first version, an input of later ones.
 func kOf(c *engine.Call) (int, error) {
 	var k int64
 	if c.Op() == "TopK" {
@@ -47,9 +47,9 @@ func kOf(c *engine.Call) (int, error) {
 	return int(k), nil
 }
 
-// topKOf lists the k largest of each row, in falling order where the node asks for
-// it; of equal ones the first comes first. key makes of an element what it is
-// ordered by.
+// topKOf returns the k largest elements of each row, in falling order if the
+// node requires it; of equal ones the first comes first. key converts an
+// element to the number that orders it.
 func topKOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	return func(c *engine.Call) error {
 		k, err := kOf(c)
@@ -101,8 +101,8 @@ func falling[K vec.Real](a, b K) int {
 	return 0
 }
 
-// indexOf makes output i a tensor of indices below n, and returns what sets its
-// elements.
+// indexOf sets output i to a tensor for indices below n, and returns a function
+// that stores one.
 func indexOf(c *engine.Call, i int, d tensor.DType, dims tensor.Shape, n int) (put func(at, index int), err error) {
 	switch {
 	case d != tensor.Int16 && d != tensor.Int32 && d != tensor.Int64:
@@ -126,7 +126,8 @@ func indexOf(c *engine.Call, i int, d tensor.DType, dims tensor.Shape, n int) (p
 	return func(at, index int) { v[at] = int64(index) }, nil
 }
 
-// inTopK tells whether a target's prediction is among the k largest of its row.
+// inTopK reports whether a target's prediction is among the k largest of its
+// row.
 func inTopK(c *engine.Call) error {
 	k := c.Attrs().Int("k", 0)
 	n := 2
@@ -165,8 +166,8 @@ func inTopK(c *engine.Call) error {
 	return nil
 }
 
-// among reports whether fewer than k elements of a row are above the one at
-// target; a row that isn't finite has no order.
+// among reports whether fewer than k elements of a row are larger than the one
+// at target. It returns false if a number of the row isn't finite.
 func among(row []float32, target, k int64) bool {
 	if target < 0 || target >= int64(len(row)) {
 		return false
@@ -190,7 +191,7 @@ var nthElement = elementwise.ByType{
 	tensor.Uint8: nthOf(itself[uint8]), tensor.Uint16: nthOf(itself[uint16]), tensor.Uint32: nthOf(itself[uint32]), tensor.Uint64: nthOf(itself[uint64]),
 }
 
-// nthOf finds the element that would be number n of its row, were that sorted.
+// nthOf returns the element of each row that is at index n in sorted order.
 func nthOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	return func(c *engine.Call) error {
 		if err := c.Need(2); err != nil {

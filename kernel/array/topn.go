@@ -7,17 +7,18 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// topN finds the indices of the k largest elements of rows. What it holds of a row
-// longer than k stands in a heap whose first index is the least of them, as in
-// TensorFlow's gtl::TopN over libstdc++'s heap: so the order in which it leaves
-// them, where nobody asks for falling ones, is TensorFlow's too.
+// topN finds the indices of the k largest elements of rows. If a row is longer
+// than k, it uses a heap whose first index is that of the least element, as
+// TensorFlow's gtl::TopN does over libstdc++'s heap. So if the result isn't
+// sorted, its order is TensorFlow's, too.
 type topN[K vec.Real] struct {
 	row  []K
-	heap []int // k, and room for one
+	heap []int // capacity is k + 1
 	keys []uint64
 }
 
-// before orders indices: larger elements first, of equal ones the first.
+// before orders indices: those of larger elements first, of equal ones the
+// lower first.
 func (t *topN[K]) before(i, j int) bool {
 	if a, b := t.row[i], t.row[j]; b < a {
 		return true
@@ -77,9 +78,10 @@ func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 	return found
 }
 
-// sortKeys sorts the indices of a whole row as numbers whose upper halves order the elements, the
-// largest first and NaN last, and whose lower halves are the indices. It reports whether
-// the elements have so few bits and the row so few elements.
+// sortKeys sorts the indices of a whole row as 64-bit keys. The upper half of a
+// key orders the elements, the largest first and NaN last; the lower half is
+// the index. It returns false if the elements have too many bits or the row too
+// many elements.
 func (t *topN[K]) sortKeys(row []K) bool {
 	if uint64(len(row)) > 1<<32 {
 		return false
@@ -130,15 +132,15 @@ func intKeys[T int8 | int16 | int32 | uint8 | uint16 | uint32](keys []uint64, ro
 	return keys
 }
 
-// pop moves the first of n indices behind the others.
+// pop moves the first of n indices after the others.
 func (t *topN[K]) pop(n int) {
 	last := t.heap[n-1]
 	t.heap[n-1] = t.heap[0]
 	t.sift(0, n-1, last)
 }
 
-// sift fills the hole at a place of n indices: children rise until none is left,
-// then index i rises from there.
+// sift fills the empty place of n indices: children move up until there are
+// none, then index i moves up from there.
 func (t *topN[K]) sift(hole, n, i int) {
 	top, child := hole, hole
 	for child < (n-1)/2 {
@@ -155,7 +157,7 @@ func (t *topN[K]) sift(hole, n, i int) {
 	t.rise(hole, top, i)
 }
 
-// rise puts index i into the hole, or above, as far as top.
+// rise puts index i into the empty place, or above it, at most at top.
 func (t *topN[K]) rise(hole, top, i int) {
 	for hole > top && t.before(t.heap[(hole-1)/2], i) {
 		t.heap[hole] = t.heap[(hole-1)/2]

@@ -21,7 +21,8 @@ func sortsLike[K vec.Real](t *testing.T, row []K) {
 	}
 }
 
-// TestWholeRowsAreSortedStably: by keys as by comparisons.
+// TestWholeRowsAreSortedStably checks that sorting by keys has the order of
+// sorting by comparisons.
 func TestWholeRowsAreSortedStably(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	special := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), -float32(math.NaN()), 1e-45, -1e-45, math.MaxFloat32, -math.MaxFloat32}

@@ -8,8 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestTransposesThatMoveNothingCopyNothing holds permutations of dimensions of size 1,
-// which Keras's dense layers are full of, to the input's memory.
+// TestTransposesThatMoveNothingCopyNothing checks that permutations of
+// dimensions of size 1, which Keras's dense layers often have, return the
+// input's memory.
 func TestTransposesThatMoveNothingCopyNothing(t *testing.T) {
 	for _, c := range []struct {
 		shape tensor.Shape

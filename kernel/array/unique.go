@@ -9,9 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// unique makes output 0 of the elements of a vector, each once and in the order
-// in which they come first, and output 1 of the place that each element has
-// there; output 2, where there is one, counts them.
+// unique sets output 0 to the different elements of a vector, in the order of
+// their first occurrences, and output 1 to the index of each element there.
+// Output 2, if the op has one, counts them.
 func unique(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -55,8 +55,8 @@ func unique(c *engine.Call) error {
 
 func same[T any](x T) T { return x }
 
-// halfKey tells -0 and 0 apart, as TensorFlow does in half precision alone, and
-// NaN from itself.
+// halfKey returns the key of a half. The keys of -0 and 0 differ, as in
+// TensorFlow's half precision only, and the key of NaN doesn't equal itself.
 func halfKey[T interface {
 	tensor.F16 | tensor.BF16
 	Float() float32
@@ -66,7 +66,7 @@ func halfKey[T interface {
 	return [2]float32{v, sign}
 }
 
-// uniqueOf returns unique for elements of one type, of which key tells which are
+// uniqueOf runs unique on elements of one type. Elements with the same key are
 // equal.
 func uniqueOf[T tensor.Element, K comparable](c *engine.Call, x []T, key func(T) K) error {
 	at := make(map[K]int64)
@@ -96,7 +96,7 @@ func uniqueOf[T tensor.Element, K comparable](c *engine.Call, x []T, key func(T)
 	return putPlaces(c, 2, counts)
 }
 
-// putPlaces makes output i of integers of the type out_idx.
+// putPlaces sets output i to integers of the type out_idx.
 func putPlaces(c *engine.Call, i int, v []int64) error {
 	return shapes.SetInts(c, i, c.Attrs().Type("out_idx", tensor.Int32), v)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// uniqueAlong makes output 0 of the slices of a tensor along an axis, each once,
-// output 1 of the place of each there, and output 2, where there is one, of how
-// often each stands there.
+// uniqueAlong sets output 0 to the different slices of a tensor along an axis,
+// output 1 to the index of each slice there, and output 2, if the op has one,
+// to the number of times that each occurs.
 func uniqueAlong(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

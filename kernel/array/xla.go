@@ -52,7 +52,7 @@ func passFirst(c *engine.Call) error {
 	return c.Forward(0, 0, c.In(0).Shape())
 }
 
-// passInputs gives every input as it is.
+// passInputs returns every input unchanged.
 func passInputs(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -63,8 +63,8 @@ func passInputs(c *engine.Call) error {
 	return nil
 }
 
-// starts returns where a block of the given size begins in a tensor of shape s. XLA moves a
-// block that would lie outside of it to the nearest place inside.
+// starts returns the offset of a block of the given size in a tensor of shape
+// s. XLA moves a block that is partly outside to the nearest position inside.
 func starts(s, size tensor.Shape, at *tensor.Tensor) (offset int, err error) {
 	var room shapes.Room[graph.Elem]
 	list, err := shapes.Elems(room[:0], at, "the list of start indices")
@@ -88,7 +88,7 @@ func starts(s, size tensor.Shape, at *tensor.Tensor) (offset int, err error) {
 	return offset, nil
 }
 
-// xlaDynamicSlice gives a block of the input.
+// xlaDynamicSlice returns a block of the input.
 func xlaDynamicSlice(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -118,7 +118,7 @@ func xlaDynamicSlice(c *engine.Call) error {
 	return nil
 }
 
-// xlaDynamicUpdateSlice gives the input with a block of it replaced.
+// xlaDynamicUpdateSlice returns the input with a block replaced.
 func xlaDynamicUpdateSlice(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err

@@ -110,7 +110,7 @@ func magnitude[T scalar](z T) float64 {
 	return 0
 }
 
-// reals returns the same memory as real numbers: a complex one is two.
+// reals returns the same memory as real numbers; a complex number becomes two.
 func reals[T scalar](x []T) []float64 {
 	switch x := any(x).(type) {
 	case []float64:
@@ -121,10 +121,10 @@ func reals[T scalar](x []T) []float64 {
 	return nil
 }
 
-// product returns a·b. If the context ends, the result is incomplete: each then reports the
-// context's error.
+// product returns a·b. If the context ends, the result is incomplete; in that
+// case each reports the context's error.
 func product[T scalar](ctx context.Context, a, b matrix[T]) matrix[T] {
-	const most = 1 << 27 // multiplications between two looks at the context, some 50 ms
+	const most = 1 << 27 // multiplications between two checks of the context, some 50 ms
 	out := newMatrix[T](a.rows, b.cols)
 	rows := max(32, most/max(1, a.cols*b.cols))
 	for from := 0; from < a.rows && ctx.Err() == nil; from += rows {
@@ -134,8 +134,8 @@ func product[T scalar](ctx context.Context, a, b matrix[T]) matrix[T] {
 	return out
 }
 
-// addProduct adds sign times a·b to c; a is m by k, b k by n, and the rows of each begin that
-// many elements from each other.
+// addProduct adds sign times a·b to c. a is m by k, b is k by n. The rows of
+// each matrix begin that many elements after each other.
 func addProduct[T scalar](c []T, ldc int, a []T, lda int, b []T, ldb int, m, n, k int, sign float64) {
 	if m == 0 || n == 0 || k == 0 {
 		return
@@ -159,8 +159,8 @@ func addProduct[T scalar](c []T, ldc int, a []T, lda int, b []T, ldb int, m, n, 
 	}
 }
 
-// addComplexProduct multiplies the real and the imaginary parts of a by b, as if that had
-// twice as many columns, and puts both together.
+// addComplexProduct multiplies b by the real and by the imaginary parts of a,
+// as real matrices, and adds both products to c.
 func addComplexProduct(c []complex128, ldc int, a []complex128, lda int, b []complex128, ldb int, m, n, k int, sign float64) {
 	parts, free := gemm.Borrow[float64](2 * m * k)
 	defer free()

@@ -9,9 +9,10 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 )
 
-// bandedSolve solves with triangles of which the diagonals are given: the main
-// one first and those below it after, or those above it first and the main one
-// last, each with what belongs to a row at the row's place.
+// bandedSolve solves with triangular matrices whose diagonals are stored as
+// rows. A lower one has the main diagonal first, then those below it. An upper
+// one has the main diagonal last. Each element is stored at the index of its
+// matrix row.
 func bandedSolve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -71,7 +72,7 @@ func substituteBands[T scalar](bands, x matrix[T], lower, adjoint bool) error {
 			i = n - 1 - step
 		}
 		for d := 1; d < k && d <= step; d++ {
-			j := i - d // solved before
+			j := i - d // already solved
 			if !forward {
 				j = i + d
 			}

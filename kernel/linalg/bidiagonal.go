@@ -8,20 +8,22 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// bidiagonals is a matrix of two diagonals that becomes a diagonal one, by the QR steps of
-// Golub and Kahan as LINPACK's dsvdc makes them. Rows of u and v are rotated with it.
+// bidiagonals reduces a matrix of two diagonals to a diagonal one, by the QR
+// steps of Golub and Kahan as in LINPACK's dsvdc. Rows of u and v are rotated
+// with it.
 type bidiagonals struct {
-	s, e           []float64 // e[i] is beside s[i], in the next column
+	s, e           []float64 // e[i] is in the row of s[i], in the next column
 	u, v           []float64
 	uWidth, vWidth int
 	uTurns, vTurns []float64
 }
 
-// negligible reports whether an element is nothing next to others.
+// negligible reports whether an element is zero within rounding, compared with
+// others.
 func negligible(x, beside float64) bool { return math.Abs(x) <= 0x1p-1000+0x1p-52*beside }
 
-// run makes the elements of s the singular values, in no order. It reports whether that
-// succeeded.
+// run makes s the singular values, in any order. It reports whether that
+// converged.
 func (b *bidiagonals) run(ctx context.Context) (found bool, err error) {
 	s, e := b.s, b.e
 	end, tries := len(s), 0
@@ -52,7 +54,7 @@ func (b *bidiagonals) run(ctx context.Context) (found bool, err error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		none := end - 1 // an element of s that is nothing
+		none := end - 1 // index of an element of s that is negligible
 		for ; none >= begin; none-- {
 			size := 0.0
 			if none != end-1 {
@@ -85,7 +87,7 @@ func turn(m []float64, width, i, j int, c, s float64) {
 	}
 }
 
-// dropLast makes the last element of e zero where that of s is.
+// dropLast makes the last element of e zero if the last one of s is zero.
 func (b *bidiagonals) dropLast(begin, end int) {
 	f := b.e[end-2]
 	b.e[end-2] = 0
@@ -104,7 +106,7 @@ func (b *bidiagonals) dropLast(begin, end int) {
 	}
 }
 
-// dropInside makes an element of e zero where that of s in its row is.
+// dropInside makes an element of e zero if the element of s in its row is zero.
 func (b *bidiagonals) dropInside(none, end int) {
 	f := b.e[none]
 	b.e[none] = 0
@@ -121,7 +123,7 @@ func (b *bidiagonals) dropInside(none, end int) {
 	}
 }
 
-// shift returns what begins a step.
+// shift returns the first vector of a step with a shift.
 func (b *bidiagonals) shift(begin, end int) (f, g float64) {
 	s, e := b.s, b.e
 	size := max(math.Abs(s[end-1]), math.Abs(s[end-2]), math.Abs(e[end-2]), math.Abs(s[begin]), math.Abs(e[begin]))

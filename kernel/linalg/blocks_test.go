@@ -25,7 +25,7 @@ func lowRank[T scalar](rows, cols, rank int) matrix[T] {
 	return product(context.Background(), a, b)
 }
 
-// timesDiagonal returns a matrix with columns times numbers.
+// timesDiagonal returns a matrix with each column multiplied by a number.
 func timesDiagonal[T scalar](m matrix[T], d []float64) matrix[T] {
 	m = m.clone()
 	for i := range m.rows {
@@ -36,7 +36,8 @@ func timesDiagonal[T scalar](m matrix[T], d []float64) matrix[T] {
 	return m
 }
 
-// close reports the first element in which matrices differ by more than a part of the largest.
+// close reports the first element in which matrices differ by more than a
+// fraction of the largest element.
 func close[T scalar](t *testing.T, what string, got, want matrix[T]) {
 	t.Helper()
 	largest := 0.0
@@ -181,7 +182,8 @@ func TestDecompositionsReconstruct(t *testing.T) {
 	t.Run("complex", testDecompositions[complex128])
 }
 
-// TestWhatIsNoNumberHasNoDecomposition: all values are NaN, and nothing runs for long.
+// TestWhatIsNoNumberHasNoDecomposition checks matrices with NaN: all results
+// are NaN, and nothing runs for long.
 func TestWhatIsNoNumberHasNoDecomposition(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1)} {
 		m := sample[float64](50, 50)
@@ -197,7 +199,8 @@ func TestWhatIsNoNumberHasNoDecomposition(t *testing.T) {
 	}
 }
 
-// TestDecompositionsStop: a context that has ended stops all of them.
+// TestDecompositionsStop checks that the end of a context stops all
+// decompositions.
 func TestDecompositionsStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -10,8 +10,8 @@ import (
 
 var errPositive = errors.New("the Cholesky decomposition was not successful: the input is not positive definite")
 
-// cholesky reads the lower triangle alone. A matrix that isn't positive definite
-// has a triangle of NaN for a factor, as in TensorFlow.
+// cholesky reads the lower triangles only. The factor of a matrix that isn't
+// positive definite is a triangle of NaN, as in TensorFlow.
 func cholesky[T scalar](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -43,8 +43,8 @@ func cholesky[T scalar](c *engine.Call) error {
 	return out.give(c, 0)
 }
 
-// triangle overwrites the lower triangle of a matrix with its Cholesky factor. It reports
-// whether there is one.
+// triangle overwrites the lower triangle of a matrix with its Cholesky factor.
+// It reports whether the matrix is positive definite.
 func triangle[T scalar](ctx context.Context, m matrix[T]) (positive bool, err error) {
 	n := m.rows
 	right := make([]T, block*n) // the adjoint of a block's rows

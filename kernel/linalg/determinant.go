@@ -34,7 +34,8 @@ func logDeterminant[T scalar](c *engine.Call) error {
 	})
 }
 
-// determinants hands over signs and logarithms of magnitudes.
+// determinants calls f with the sign and the logarithm of the magnitude of each
+// determinant.
 func determinants[T scalar](c *engine.Call, f func(outer tensor.Shape, sign []T, log []float64) error) error {
 	if err := c.Need(1); err != nil {
 		return err

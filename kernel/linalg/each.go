@@ -6,9 +6,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// each calls f for each matrix of a batch, on all cores; the first error is
-// returned. A call takes about ns nanoseconds. It looks at the context, and its results are
-// dropped if that has ended.
+// each calls f for each matrix of a batch, on all cores, and returns the first
+// error. A call takes about ns nanoseconds. It checks the context, and its
+// results are dropped if that has ended.
 func each(c *engine.Call, n int, ns float64, f func(ctx context.Context, i int) error) error {
 	ctx := c.Context()
 	errs := make([]error, n)

@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// eig computes eigenvalues and, as columns, eigenvectors of length 1: those of
-// complex matrices in the order of the values' magnitudes, as Eigen, those of real
-// ones as the triangle has them.
+// eig computes eigenvalues and, as columns, eigenvectors of length 1. Those of
+// complex matrices are in the order of the values' magnitudes, as in Eigen.
+// Those of real matrices are in the order of the Schur triangle's diagonal.
 func eig(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -83,7 +83,7 @@ func triangleVectors(t matrix[complex128]) matrix[complex128] {
 				sum -= t.v[i*n+j] * v.v[j*n+k]
 			}
 			gap := t.v[i*n+i] - t.v[k*n+k]
-			if gap == 0 { // a defective matrix: near what there is not
+			if gap == 0 { // a defective matrix has no vector here; this is near one
 				gap = complex(max(least, 0x1p-1000), 0)
 			}
 			v.v[i*n+k] = sum / gap

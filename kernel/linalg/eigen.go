@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// tridiagonal makes a self-adjoint matrix, whose lower triangle counts, one with three
-// diagonals that are real: m = q·t·q*, q being the product of reflections.
+// tridiagonal reduces a self-adjoint matrix, of which it reads the lower
+// triangle, to one with three real diagonals: m = q·t·q*; q is the product of
+// reflections.
 func tridiagonal[T scalar](ctx context.Context, m matrix[T]) (diagonal, beside []float64, q *reflections[T], err error) {
 	n := m.rows
 	for i := range n {
@@ -62,9 +63,9 @@ func conjugated[T scalar](x []T) []T {
 	return x
 }
 
-// hermitian returns the eigenvalues of a self-adjoint matrix in rising order, and the
-// eigenvectors as rows where with is set. It reads the lower triangle alone. A matrix with
-// infinities or NaN has NaN for all of them.
+// hermitian returns the eigenvalues of a self-adjoint matrix in rising order,
+// and if with is set the eigenvectors as rows. It reads the lower triangle
+// only. If the matrix has infinities or NaN, all results are NaN.
 func hermitian[T scalar](ctx context.Context, m matrix[T], with bool) ([]float64, matrix[T], error) {
 	n := m.rows
 	size := scaled(m)
@@ -121,8 +122,8 @@ func sortRows[T scalar](values []float64, falling bool, ms ...matrix[T]) {
 	}
 }
 
-// scaled divides a matrix by a power of two where its numbers are so large or so small that
-// their squares aren't numbers, and returns the power.
+// scaled divides a matrix by a power of two, which it returns, if squares of
+// its numbers would overflow or underflow.
 func scaled[T scalar](m matrix[T]) float64 {
 	largest := 0.0
 	for _, x := range reals(m.v) {
@@ -139,12 +140,12 @@ func scaled[T scalar](m matrix[T]) float64 {
 	return math.Ldexp(1, exponent)
 }
 
-// steps is how many steps of an iteration there are for a value at most.
+// steps is the largest number of steps of an iteration for a value.
 const steps = 60
 
-// diagonalize makes a matrix of three diagonals, d and e on both sides of it, a diagonal one, by
-// QL steps with shifts, and rotates the rows of vectors with it. It reports whether that
-// succeeded.
+// diagonalize reduces a matrix of three diagonals, d and e on both sides of it,
+// to a diagonal one, by QL steps with shifts. It rotates the rows of vectors,
+// too, and reports whether the steps converged.
 func diagonalize(ctx context.Context, d, e, vectors []float64) (found bool, err error) {
 	n := len(d)
 	width := 0
@@ -179,8 +180,8 @@ func diagonalize(ctx context.Context, d, e, vectors []float64) (found bool, err 
 	return true, nil
 }
 
-// sweep makes a QL step of the part from l to m and returns the rotations, of a row and the one
-// above it.
+// sweep does a QL step of the part from l to m. It returns the rotations, each
+// of a row and the one above it.
 func sweep(d, e []float64, l, m int, turns []float64) []float64 {
 	g := (d[l+1] - d[l]) / (2 * e[l])
 	r := math.Hypot(g, 1)
@@ -190,7 +191,7 @@ func sweep(d, e []float64, l, m int, turns []float64) []float64 {
 		f, b := s*e[i], c*e[i]
 		r = math.Hypot(f, g)
 		e[i+1] = r
-		if r == 0 { // it has fallen apart
+		if r == 0 { // the matrix has split into two parts
 			d[i+1] -= p
 			e[m] = 0
 			return turns

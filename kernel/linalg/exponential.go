@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// exponential returns the exponential of a matrix: that of a small part of it by
-// a rational function, squared until it is whole.
+// exponential returns the exponential of a matrix. It divides the matrix by a
+// power of two, computes a rational function of that, and squares the result.
 func exponential[T scalar](ctx context.Context, m matrix[T]) (matrix[T], error) {
 	n := m.rows
 	norm := 0.0

@@ -34,7 +34,7 @@ func function[T scalar](f func(context.Context, matrix[T]) (matrix[T], error)) f
 	}
 }
 
-// undefined returns a matrix of NaN: the value of a function that has none.
+// undefined returns a matrix of NaN, for a function that has no value.
 func undefined(n int) matrix[complex128] {
 	m := newMatrix[complex128](n, n)
 	for i := range m.v {
@@ -43,8 +43,8 @@ func undefined(n int) matrix[complex128] {
 	return m
 }
 
-// throughSchur returns a function of matrices that f is on triangles. It is NaN where
-// the input holds NaN or infinities.
+// throughSchur returns a function of matrices, which equals f on upper
+// triangles. The result is NaN if the input has NaN or infinities.
 func throughSchur(f func(context.Context, matrix[complex128]) (matrix[complex128], error)) func(context.Context, matrix[complex128]) (matrix[complex128], error) {
 	return func(ctx context.Context, m matrix[complex128]) (matrix[complex128], error) {
 		if m.rows == 0 {
@@ -67,8 +67,8 @@ func throughSchur(f func(context.Context, matrix[complex128]) (matrix[complex128
 	}
 }
 
-// squareRoot computes principal square roots. A real matrix with an eigenvalue below
-// zero has none that is real.
+// squareRoot computes principal square roots. If a real matrix has an
+// eigenvalue below zero, its root isn't real.
 func squareRoot(c *engine.Call) error {
 	realOnly := c.NumIn() > 0 && c.In(0) != nil && !c.In(0).DType().IsComplex()
 	return function(throughSchur(func(ctx context.Context, t matrix[complex128]) (matrix[complex128], error) {
@@ -77,7 +77,7 @@ func squareRoot(c *engine.Call) error {
 			norm = max(norm, cmplx.Abs(z))
 		}
 		for i := 0; realOnly && i < t.rows; i++ {
-			// Eigenvalues that are real have but rounding errors for an imaginary part.
+			// The imaginary parts of real eigenvalues are rounding errors.
 			if z := t.v[i*t.rows+i]; real(z) < 0 && math.Abs(imag(z)) <= 1e-12*norm {
 				return undefined(t.rows), nil
 			}
@@ -86,8 +86,8 @@ func squareRoot(c *engine.Call) error {
 	}))(c)
 }
 
-// triangleRoot returns the principal square root of an upper triangle: NaN where it
-// is singular more than once.
+// triangleRoot returns the principal square root of an upper triangle. It is
+// NaN if zero is an eigenvalue more than once.
 func triangleRoot(_ context.Context, t matrix[complex128]) (matrix[complex128], error) {
 	n := t.rows
 	r := newMatrix[complex128](n, n)
@@ -107,8 +107,8 @@ func triangleRoot(_ context.Context, t matrix[complex128]) (matrix[complex128], 
 	return r, nil
 }
 
-// triangleLog returns the principal logarithm of an upper triangle: roots are
-// taken until it is near 1, where a series tells the logarithm.
+// triangleLog returns the principal logarithm of an upper triangle. It takes
+// square roots until the matrix is near 1, and sums a series there.
 func triangleLog(ctx context.Context, t matrix[complex128]) (matrix[complex128], error) {
 	n := t.rows
 	diagonal := make([]complex128, n)

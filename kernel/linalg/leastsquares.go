@@ -8,8 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// solveLs solves in the least squares: by the normal equations, with a term that
-// keeps the solution small, or by the pseudoinverse where fast is false.
+// solveLs solves least-squares problems: by the normal equations, with a term
+// that keeps the solution small, or by the pseudoinverse if the attribute fast
+// is false.
 func solveLs[T scalar](c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err

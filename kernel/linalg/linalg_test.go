@@ -55,8 +55,9 @@ func unit(n int) *tensor.Tensor {
 	return tensor.Must(tensor.New(v, n, n))
 }
 
-// TestSingularVectorsReconstruct holds what no fixture can: singular vectors are
-// determined up to a factor.
+// TestSingularVectorsReconstruct checks singular vectors by their product with
+// the values. Fixtures can't, because the vectors are determined up to a factor
+// only.
 func TestSingularVectorsReconstruct(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range [][2]int{{1, 1}, {4, 4}, {6, 3}, {3, 6}, {20, 12}} {
@@ -77,7 +78,8 @@ func TestSingularVectorsReconstruct(t *testing.T) {
 	}
 }
 
-// TestSingularVectorsOfFewerRanksAreOrthonormal completes the vectors of zeros.
+// TestSingularVectorsOfFewerRanksAreOrthonormal checks the vectors that belong
+// to zeros.
 func TestSingularVectorsOfFewerRanksAreOrthonormal(t *testing.T) {
 	s := function.Eager(context.Background())
 	a := tensor.Must(tensor.New([]complex128{1, 2, 2, 4, 0, 0}, 3, 2))
@@ -86,7 +88,8 @@ func TestSingularVectorsOfFewerRanksAreOrthonormal(t *testing.T) {
 	near(t, "v* v", ops.MatMul(s, adjoint(s, out[2]), out[2]), unit(2))
 }
 
-// TestEigenvectorsReconstruct does the same for self-adjoint matrices.
+// TestEigenvectorsReconstruct checks eigenvectors of self-adjoint matrices by
+// their product with the values.
 func TestEigenvectorsReconstruct(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 5, 16} {
@@ -103,7 +106,7 @@ func TestEigenvectorsReconstruct(t *testing.T) {
 	}
 }
 
-// TestEigenvectorsOfGeneralMatricesReconstruct holds that a·v is v·e.
+// TestEigenvectorsOfGeneralMatricesReconstruct checks that a·v is v·e.
 func TestEigenvectorsOfGeneralMatricesReconstruct(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{1, 2, 5, 20} {
@@ -118,8 +121,8 @@ func TestEigenvectorsOfGeneralMatricesReconstruct(t *testing.T) {
 	}
 }
 
-// TestFunctionsOfMatricesUndoEachOther holds what the fixtures' matrices, near to
-// diagonal ones, can't.
+// TestFunctionsOfMatricesUndoEachOther checks functions on random matrices,
+// because those of the fixtures are nearly diagonal.
 func TestFunctionsOfMatricesUndoEachOther(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{1, 3, 8} {
@@ -160,8 +163,9 @@ func TestMatricesThatHaveNoSolutionAreRefused(t *testing.T) {
 	}
 }
 
-// TestAMatrixThatIsNotPositiveHasNaNForAFactor holds what TensorFlow does since it
-// stopped to fail there; the upper triangle, which it leaves as it is, is zero here.
+// TestAMatrixThatIsNotPositiveHasNaNForAFactor checks the result that
+// TensorFlow has since it no longer fails there. TensorFlow doesn't change the
+// upper triangle; here it is zero.
 func TestAMatrixThatIsNotPositiveHasNaNForAFactor(t *testing.T) {
 	s := function.Eager(context.Background())
 	got, err := s.Emit1("Cholesky", nil, tensor.Must(tensor.New([]float64{4, 2, 2, 5, 1, 2, 2, 1}, 2, 2, 2))).Tensor()
@@ -177,8 +181,8 @@ func TestAMatrixThatIsNotPositiveHasNaNForAFactor(t *testing.T) {
 	}
 }
 
-// TestATriangleWithoutASolutionIsSolvedByInfinities holds what TensorFlow does, which
-// doesn't look for zeros on the diagonal.
+// TestATriangleWithoutASolutionIsSolvedByInfinities checks a singular triangle,
+// because TensorFlow doesn't check for zeros on the diagonal.
 func TestATriangleWithoutASolutionIsSolvedByInfinities(t *testing.T) {
 	s := function.Eager(context.Background())
 	m, ones := tensor.Must(tensor.New([]float64{1, 0, 1, 0}, 2, 2)), tensor.Must(tensor.New([]float64{1, 1, 1, 1}, 2, 2))

@@ -7,14 +7,14 @@ import (
 
 var errSingular = errors.New("the input is not invertible")
 
-// block is how many rows or columns are worked on one by one before the rest follows in
-// a product of matrices.
+// block is the number of rows or columns that are computed one by one, before a
+// product of matrices updates the rest.
 const block = 32
 
-// factorize overwrites a square matrix with its factors: the unit lower one below
-// the diagonal, the upper one on and above it; order are the rows that the
-// factors' rows come from, swaps how many were swapped. The largest element of a
-// column is its pivot.
+// factorize overwrites a square matrix with its factors: the unit lower one
+// below the diagonal, the upper one on and above it. order has the matrix's row
+// of each row of the factors, swaps the number of swapped rows. The pivot of a
+// column is its largest element.
 func factorize[T scalar](ctx context.Context, m matrix[T]) (order []int, swaps int, singular bool, err error) {
 	n := m.rows
 	order = make([]int, n)
@@ -65,8 +65,8 @@ func factorize[T scalar](ctx context.Context, m matrix[T]) (order []int, swaps i
 	return order, swaps, singular, nil
 }
 
-// invertible overwrites a square matrix with its factors, and returns the rows that theirs come
-// from. A matrix that is singular is an error.
+// invertible overwrites a square matrix with its factors, and returns the
+// matrix's row of each of their rows. A singular matrix is an error.
 func invertible[T scalar](ctx context.Context, m matrix[T]) (order []int, err error) {
 	order, _, singular, err := factorize(ctx, m)
 	if err == nil && singular {
@@ -109,7 +109,7 @@ func substitute[T scalar](ctx context.Context, m, x matrix[T], lower, unit bool)
 			return err
 		}
 		size := min(block, n-done)
-		first, known := done, 0 // the block's first row, and the first of those that are known
+		first, known := done, 0 // first row of the block, and first of the known rows
 		if !lower {
 			first = n - done - size
 			known = first + size

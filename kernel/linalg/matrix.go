@@ -1,7 +1,7 @@
-// Package linalg holds the kernels of linear algebra: factorizations, solvers
-// and decompositions of batches of matrices. All compute in double precision, on
-// real or on complex numbers, and round once. Matrices are worked on in blocks, whose products
-// package gemm computes, and row by row in vectors.
+// Package linalg has the kernels of linear algebra: factorizations, solvers and
+// decompositions of batches of matrices. All compute in double precision, real
+// or complex, and round once at the end. They compute blocks of matrices, whose
+// products are package gemm's, and rows as vectors.
 package linalg
 
 import (
@@ -50,7 +50,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// either returns a kernel that is one of two, by input 0's type.
+// either returns a kernel that runs the real or the complex function, by input
+// 0's type.
 func either(real, complex func(*engine.Call) error) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if c.NumIn() > 0 && c.In(0) != nil && c.In(0).DType().IsComplex() {
@@ -60,7 +61,7 @@ func either(real, complex func(*engine.Call) error) func(*engine.Call) error {
 	}
 }
 
-// scalar is the type in which elements are computed.
+// scalar has the types in which elements are computed.
 type scalar interface{ float64 | complex128 }
 
 // matrix is a matrix in row-major order.
@@ -106,7 +107,7 @@ func (m matrix[T]) adjoint() matrix[T] {
 	return t
 }
 
-// batch is a tensor as matrices.
+// batch is a tensor viewed as matrices.
 type batch[T scalar] struct {
 	outer      tensor.Shape
 	rows, cols int
@@ -161,13 +162,13 @@ func widen[T scalar](v []T, x *tensor.Tensor) error {
 	return err
 }
 
-// result has room for what becomes output i.
+// result has memory for the elements of an output.
 type result[T scalar] struct {
 	dims tensor.Shape
 	v    []T
 }
 
-// newResult makes room that lasts until the kernel returns.
+// newResult returns a result whose memory lasts until the kernel returns.
 func newResult[T scalar](c *engine.Call, outer tensor.Shape, dims ...int) *result[T] {
 	s := append(outer.Clone(), dims...)
 	v, _ := engine.Scratch[T](c, shapes.Count(s))
@@ -194,7 +195,7 @@ func (r *result[T]) putTransposed(k int, m matrix[T]) {
 	}
 }
 
-// give makes output i of the result, of input 0's type.
+// give stores the result as output i, in input 0's type.
 func (r *result[T]) give(c *engine.Call, i int) error { return r.giveAs(c, i, c.In(0).DType()) }
 
 func (r *result[T]) giveAs(c *engine.Call, i int, d tensor.DType) error {

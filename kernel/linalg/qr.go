@@ -6,8 +6,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// householder makes m an upper triangle by reflections, whose signs are those of
-// Eigen's: the diagonal has the sign against that of what it replaces.
+// householder reduces m to an upper triangle by reflections with the signs of
+// Eigen's: each diagonal element has the opposite sign of the element before
+// the reflection.
 func householder[T scalar](ctx context.Context, m matrix[T]) (*reflections[T], error) {
 	all, sums := new(reflections[T]), make([]T, m.cols)
 	for k := range min(m.rows, m.cols) {
@@ -25,8 +26,8 @@ func householder[T scalar](ctx context.Context, m matrix[T]) (*reflections[T], e
 	return all, nil
 }
 
-// reflectRows multiplies rows of m, from a row and a column on, by 1 - tau·v·v* from the
-// left. It uses sums.
+// reflectRows multiplies m, from a row and a column on, by 1 - tau·v·v* from
+// the left. sums is scratch memory.
 func reflectRows[T scalar](m matrix[T], row, col int, v []T, tau T, sums []T) {
 	if tau == 0 || col >= m.cols {
 		return

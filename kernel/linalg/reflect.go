@@ -2,16 +2,17 @@ package linalg
 
 import "math"
 
-// reflections are the matrices 1 - tau·v·v*, whose product decomposes a matrix. The first
-// element of a vector is 1; it belongs to a row, and the last vector's end is the last row.
+// reflections are the matrices 1 - tau·v·v*, whose product decomposes a matrix.
+// A vector begins with 1, at its first row, and all vectors end at the last
+// row.
 type reflections[T scalar] struct {
 	vectors [][]T
 	taus    []T
 }
 
-// reflection returns the reflection whose adjoint makes a vector a real multiple, beta, of its
-// first axis, as LAPACK's: beta has the sign against that of the element it replaces. The
-// vector becomes the reflection's.
+// reflection returns the reflection whose adjoint maps a vector to beta times
+// its first axis, as in LAPACK: beta is real, with the opposite sign of the
+// vector's first element. The vector becomes the reflection's.
 func reflection[T scalar](x []T) (beta float64, tau T) {
 	tail, first := norm2(x[1:]), x[0]
 	re := realOf(first)
@@ -34,8 +35,8 @@ func (r *reflections[T]) add(x []T) float64 {
 	return beta
 }
 
-// transposed returns the transpose of the first columns of the reflections' product: as many
-// rows, of n elements.
+// transposed returns the transpose of the first rows columns of the
+// reflections' product: rows rows of n elements.
 func (r *reflections[T]) transposed(rows, n int) matrix[T] {
 	w := newMatrix[T](rows, n)
 	for i := range min(rows, n) {
@@ -58,13 +59,13 @@ type room[T scalar] struct{ v, adjoint, part, next []T }
 // apply multiplies the rows of w by the transposes of some reflections, the last first.
 func (r *reflections[T]) apply(w matrix[T], begin, end int, mem *room[T]) {
 	n, size := w.cols, end-begin
-	first := n - len(r.vectors[begin]) // where the longest begins
+	first := n - len(r.vectors[begin]) // the first column of the longest vector
 	rows, width := w.rows-first, n-first
 	if rows <= 0 {
 		return
 	}
-	// 1 - v·t·v* is the product of all, t being an upper triangle: its transpose is
-	// 1 - conj(v)·tᵀ·vᵀ.
+	// Their product is 1 - v·t·v* with an upper triangle t; its transpose is 1
+	// - conj(v)·tᵀ·vᵀ.
 	v, vc := matrix[T]{size, width, mem.v[:size*width]}, mem.adjoint[:size*width]
 	clear(v.v)
 	clear(vc)
@@ -77,7 +78,7 @@ func (r *reflections[T]) apply(w matrix[T], begin, end int, mem *room[T]) {
 	}
 	gram := newMatrix[T](size, size) // element k, j is the product of vector j's conjugate and vector k
 	addProduct(gram.v, size, v.v, width, vc, size, size, size, width, 1)
-	t := newMatrix[T](size, size) // the transpose of the triangle: lower
+	t := newMatrix[T](size, size) // the transpose of the triangle, which is lower
 	for k := range size {
 		tau := r.taus[begin+k]
 		t.v[k*size+k] = tau

@@ -9,9 +9,9 @@ import (
 
 var errSchur = errors.New("the eigenvalues were not found: the input holds infinities or NaN")
 
-// schur decomposes a square matrix to q·t·q*, t being upper triangular: it is made
-// a Hessenberg matrix by reflections, which QR steps with shifts then make a
-// triangle.
+// schur decomposes a square matrix to q·t·q*; t is upper triangular.
+// Reflections reduce the matrix to Hessenberg form, and QR steps with shifts
+// reduce that to a triangle.
 func schur(ctx context.Context, m matrix[complex128]) (q, t matrix[complex128], err error) {
 	n := m.rows
 	t, q = m, identity[complex128](n)
@@ -42,7 +42,7 @@ func schur(ctx context.Context, m matrix[complex128]) (q, t matrix[complex128], 
 			return q, t, err
 		}
 		shift := wilkinson(t, end)
-		if steps%10 == 0 { // out of a cycle
+		if steps%10 == 0 { // a shift that ends a cycle
 			shift = complex(abs1(t.v[end*n+end-1])+abs1(t.v[(l+1)*n+l]), 0)
 		}
 		rotate(t, q, l, end, shift)
@@ -60,7 +60,7 @@ func schur(ctx context.Context, m matrix[complex128]) (q, t matrix[complex128], 
 
 func abs1(z complex128) float64 { return math.Abs(real(z)) + math.Abs(imag(z)) }
 
-// reflect makes what is below the subdiagonal of column k zero.
+// reflect makes the elements below the subdiagonal of column k zero.
 func reflect(t, q matrix[complex128], k int) {
 	n := t.rows
 	norm := 0.0
@@ -109,8 +109,8 @@ func reflect(t, q matrix[complex128], k int) {
 	}
 }
 
-// wilkinson returns the eigenvalue of the two by two matrix that ends at a place
-// which is nearer to its last element.
+// wilkinson returns an eigenvalue of the 2×2 matrix that ends at an index: the
+// one that is nearer to its last element.
 func wilkinson(t matrix[complex128], end int) complex128 {
 	n := t.rows
 	a, b := t.v[(end-1)*n+end-1], t.v[(end-1)*n+end]
@@ -126,7 +126,7 @@ func wilkinson(t matrix[complex128], end int) complex128 {
 	return d - b*c/(half+root)
 }
 
-// rotate makes a QR step of the part of t from l to end, by rotations.
+// rotate does a QR step of the part of t from l to end, by rotations.
 func rotate(t, q matrix[complex128], l, end int, shift complex128) {
 	n := t.rows
 	x, y := t.v[l*n+l]-shift, t.v[(l+1)*n+l]

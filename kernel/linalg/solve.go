@@ -111,7 +111,7 @@ func triangularSolve[T scalar](c *engine.Call) error {
 	return out.give(c, 0)
 }
 
-// lu gives both factors in one matrix, and the order of the rows.
+// lu returns both factors in one matrix, and the order of the rows.
 func lu[T scalar](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -8,8 +8,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// bidiagonal makes a matrix that is no wider than high one with two diagonals that are real, d and
-// e above it: m = q·b·p*, q and p being products of reflections.
+// bidiagonal reduces a matrix with at least as many rows as columns to one with
+// two real diagonals: d, and e above it. m = q·b·p*; q and p are products of
+// reflections.
 func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, p *reflections[T], err error) {
 	n := m.cols
 	d, e, q, p = make([]float64, n), make([]float64, n), new(reflections[T]), new(reflections[T])
@@ -43,9 +44,9 @@ func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, 
 	return d, e, q, p, nil
 }
 
-// singular decomposes a matrix that is no wider than high to u·s·v*, the values falling. It
-// returns uᵀ, of as many rows as asked for, and vᵀ, or neither where that is 0. A matrix
-// with infinities or NaN has NaN for all of them.
+// singular decomposes a matrix with at least as many rows as columns to u·s·v*,
+// with falling values s. It returns vᵀ, and uᵀ with so many rows, or neither if
+// rows is 0. If the matrix has infinities or NaN, all results are NaN.
 func singular[T scalar](ctx context.Context, m matrix[T], rows int) (s []float64, u, v matrix[T], err error) {
 	n := m.cols
 	size := scaled(m)

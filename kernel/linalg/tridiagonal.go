@@ -7,9 +7,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// tridiagonalMatMul multiplies matrices, of which three diagonals are given, by
-// others. The last element of the upper diagonal and the first of the lower one
-// count for nothing.
+// tridiagonalMatMul multiplies matrices of three diagonals by others. It
+// ignores the last element of the upper diagonal and the first of the lower
+// one.
 func tridiagonalMatMul[T scalar](c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -55,8 +55,8 @@ func tridiagonalMatMul[T scalar](c *engine.Call) error {
 }
 
 // tridiagonalSolve solves with three diagonals in the rows of the first input,
-// the upper one first; rows are swapped for larger pivots where the attribute
-// asks for it.
+// the upper one first. If the attribute partial_pivoting is set, rows are
+// swapped for larger pivots.
 func tridiagonalSolve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
