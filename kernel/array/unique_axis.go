@@ -46,12 +46,16 @@ func uniqueAlong(c *engine.Call) error {
 		whole := true
 		for o := range outer {
 			for k := range inner {
+				c.Step((i*outer+o)*inner + k)
 				e := elementKey(x, (o*n+i)*inner+k)
 				whole = whole && !isNaN(x, (o*n+i)*inner+k)
 				if x.DType() == tensor.String {
 					key = binary.AppendUvarint(key, uint64(len(e)))
 				}
 				key = append(key, e...)
+				if len(e) >= 1<<12 {
+					c.Check()
+				}
 			}
 		}
 		j, ok := at[string(key)]

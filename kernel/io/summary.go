@@ -140,8 +140,10 @@ func tensorSummaryV2(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	c.Check() // each step copies the tensor
 	value := textField(valueTag, tag)
 	value = appendField(appendField(value, valueTensor, t), valueMetadata, []byte(metadata))
+	c.Check()
 	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
 	return nil
 }

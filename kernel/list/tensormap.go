@@ -102,6 +102,14 @@ func mapHasKey(c *engine.Call) error {
 	return err
 }
 
+// keyText returns a key for an error's text: its value, or its type and shape if it is long.
+func keyText(t *tensor.Tensor) string {
+	if t.Len() > 16 {
+		return fmt.Sprintf("of type %v and shape %v", t.DType(), t.Shape())
+	}
+	return t.String()
+}
+
 func mapLookup(c *engine.Call) error {
 	m, key, err := mapInput(c, 2)
 	if err != nil {
@@ -109,7 +117,7 @@ func mapLookup(c *engine.Call) error {
 	}
 	v, ok := m.values[key]
 	if !ok {
-		return fmt.Errorf("the map has no key %v", c.In(1))
+		return fmt.Errorf("the map has no key %s", keyText(c.In(1)))
 	}
 	if d := c.Attrs().Type("value_dtype", v.DType()); d != v.DType() {
 		return fmt.Errorf("the value is %v, not %v", v.DType(), d)
@@ -151,7 +159,7 @@ func mapErase(c *engine.Call) error {
 		return err
 	}
 	if _, ok := m.values[key]; !ok {
-		return fmt.Errorf("the map has no key %v", c.In(1))
+		return fmt.Errorf("the map has no key %s", keyText(c.In(1)))
 	}
 	out := m.copyOf(c, key)
 	out.keys = slices.DeleteFunc(out.keys, func(t *tensor.Tensor) bool { return mapKey(t) == key })

@@ -19,7 +19,7 @@ func specials() []engine.Kernel {
 		return oneOf(f, half).Kernel(op, "T", engine.Accumulated)
 	}
 	two := func(op string, f func(x, y float64) float64) engine.Kernel {
-		t := elementwise.ByType{tensor.Float32: inDouble[float32](f), tensor.Float64: inDouble[float64](f)}
+		t := elementwise.ByType{tensor.Float32: lateInDouble[float32](f), tensor.Float64: lateInDouble[float64](f)}
 		return t.Kernel(op, "T", engine.Accumulated)
 	}
 	g := special.Gamma{Digamma: digammaOf}
@@ -116,6 +116,21 @@ func inDouble[T interface {
 	tensor.Element
 }](f func(x, y float64) float64) elementwise.Func {
 	return pairwise(func(x, y T) T { return T(f(float64(x), float64(y))) }, 200)
+}
+
+// lateInDouble makes what inDouble makes of a function with a series, which takes a thousand times
+// as long for some numbers: the call's context is checked between these.
+func lateInDouble[T interface {
+	float32 | float64
+	tensor.Element
+}](f func(x, y float64) float64) elementwise.Func {
+	return func(c *engine.Call) error {
+		checked := func(x, y float64) float64 {
+			c.Check()
+			return f(x, y)
+		}
+		return inDouble[T](checked)(c)
+	}
 }
 
 // pairwise makes a Func of a function of two elements that broadcasts.

@@ -53,7 +53,7 @@ func sobolSample(c *engine.Call) error {
 	if d == tensor.Float64 {
 		set = func(i int, v uint32) { tensor.Values[float64](out)[i] = float64(v) * 0x1p-32 }
 	}
-	directions := sobolDirections(dim)
+	directions := sobolDirections(dim, c.Step)
 	point := make([]uint32, dim)
 	first := uint32(skip) + 1
 	for g := first ^ first>>1; g != 0; g &= g - 1 {
@@ -83,14 +83,14 @@ const sobolBits = 31
 
 // sobolDirections returns the direction numbers of the first dimensions, as parts
 // of 2^32.
-func sobolDirections(dims int) [][sobolBits]uint32 {
+func sobolDirections(dims int, step func(int)) [][sobolBits]uint32 {
 	out := make([][sobolBits]uint32, dims)
 	for k := range out[0] {
 		out[0][k] = 1 << (31 - k)
 	}
 	j, at := 1, 0
 	for s := 1; j < dims; s++ {
-		primitive(s, func(a uint32) bool {
+		primitive(s, step, func(a uint32) bool {
 			v := &out[j]
 			for k := range sobolBits {
 				if k >= s {
@@ -118,9 +118,9 @@ func sobolDirections(dims int) [][sobolBits]uint32 {
 }
 
 // primitive visits the primitive polynomials of degree s over two elements, in
-// order, until visit returns false. A polynomial is given by the bits between its
+// order, until visit returns false. It calls step with the number of each candidate. A polynomial is given by the bits between its
 // first and its last, which are 1.
-func primitive(s int, visit func(a uint32) bool) {
+func primitive(s int, step func(int), visit func(a uint32) bool) {
 	order := uint32(1)<<s - 1
 	var primes []uint32
 	for n, f := order, uint32(2); n > 1; f++ {
@@ -132,6 +132,7 @@ func primitive(s int, visit func(a uint32) bool) {
 		}
 	}
 	for a := range uint32(1) << (s - 1) {
+		step(int(a))
 		p := uint32(1)<<s | a<<1 | 1
 		if s == 1 {
 			visit(a)

@@ -47,7 +47,7 @@ func transform(op string, rank int) func(*engine.Call) error {
 		if len(s) < rank {
 			return fmt.Errorf("the input has shape %v, of fewer than %d dimensions", s, rank)
 		}
-		z, err := cropped[complex128](c.In(0), s)
+		z, err := cropped[complex128](c, c.In(0), s)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func ofReal(c *engine.Call, rank int) error {
 	dims := s.Clone()
 	last := len(s) - 1
 	dims[last] = shape.Half(s[last])
-	x, err := cropped[float64](c.In(0), s)
+	x, err := cropped[float64](c, c.In(0), s)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func toReal(c *engine.Call, rank int) error {
 	if shapes.Count(dims) == 0 {
 		return store[float64](c, nil, dims)
 	}
-	z, err := cropped[complex128](c.In(0), half)
+	z, err := cropped[complex128](c, c.In(0), half)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func toReal(c *engine.Call, rank int) error {
 }
 
 // cropped returns the first elements of a tensor along each dimension.
-func cropped[T float64 | complex128](x *tensor.Tensor, dims tensor.Shape) ([]T, error) {
+func cropped[T float64 | complex128](c *engine.Call, x *tensor.Tensor, dims tensor.Shape) ([]T, error) {
 	wide, err := tensor.Cast(x, tensor.TypeOf[T]())
 	if err != nil {
 		return nil, err
@@ -163,6 +163,7 @@ func cropped[T float64 | complex128](x *tensor.Tensor, dims tensor.Shape) ([]T, 
 	strides := shapes.Strides(x.Shape())
 	index := make([]int, len(dims))
 	for i := range out {
+		c.Step(i)
 		from := 0
 		for d, k := range index {
 			from += k * strides[d]

@@ -20,7 +20,7 @@ type counted struct {
 }
 
 // splitRows returns the rows of n values that splits tell.
-func splitRows(t *tensor.Tensor, n int) (rows int, row func(int) int, err error) {
+func splitRows(c *engine.Call, t *tensor.Tensor, n int) (rows int, row func(int) int, err error) {
 	s, err := shapes.Ints(t, "the splits")
 	if err != nil {
 		return 0, nil, err
@@ -34,6 +34,7 @@ func splitRows(t *tensor.Tensor, n int) (rows int, row func(int) int, err error)
 			return 0, nil, fmt.Errorf("the splits fall from %d to %d", s[i-1], s[i])
 		}
 		for k := s[i-1]; k < s[i]; k++ {
+			c.Step(int(k))
 			of[k] = i - 1
 		}
 	}
@@ -73,7 +74,7 @@ func raggedRows(c *engine.Call) (x counted, err error) {
 		return x, fmt.Errorf("the values have shape %v, not a vector's", c.In(1).Shape())
 	}
 	if x.numbers, err = shapes.AllInts(c.In(1), "the numbers"); err == nil {
-		x.rows, x.row, err = splitRows(c.In(0), len(x.numbers))
+		x.rows, x.row, err = splitRows(c, c.In(0), len(x.numbers))
 	}
 	return x, err
 }

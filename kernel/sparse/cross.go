@@ -100,11 +100,11 @@ func denseColumn(t *tensor.Tensor) (*column, error) {
 }
 
 // raggedColumn reads features from the values and splits of a ragged matrix.
-func raggedColumn(values, splits *tensor.Tensor) (*column, error) {
+func raggedColumn(c *engine.Call, values, splits *tensor.Tensor) (*column, error) {
 	if len(values.Shape()) != 1 {
 		return nil, fmt.Errorf("ragged features have shape %v, not a vector's", values.Shape())
 	}
-	rows, row, err := splitRows(splits, values.Len())
+	rows, row, err := splitRows(c, splits, values.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -381,7 +381,7 @@ func raggedCross(n *engine.Node) (func(*engine.Call) error, error) {
 			var err error
 			switch kind {
 			case 'R':
-				x, err = raggedColumn(c.In(seen[0]), c.In(ragged+seen[0]))
+				x, err = raggedColumn(c, c.In(seen[0]), c.In(ragged+seen[0]))
 				seen[0]++
 			case 'S':
 				at := 2*ragged + seen[1]

@@ -23,17 +23,57 @@ func normalizeUTF8(n *engine.Node) (func(*engine.Call) error, error) {
 	if !ok {
 		return nil, fmt.Errorf("the normalization form is %q, not one of NFC, NFKC, NFD and NFKD", name)
 	}
-	return each(func(s string) (string, error) { return form.String(s), nil }), nil
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		return onEach(c, func(s string) (string, error) { return normalized(form, s, c.Check), nil })
+	}, nil
+}
+
+// normalized returns s in a normalization form. It takes a long text in parts, which end where the
+// form allows, and calls check after each.
+func normalized(form norm.Form, s string, check func()) string {
+	const part = 1 << 14 // bytes
+	if len(s) <= part {
+		return form.String(s)
+	}
+	var b strings.Builder
+	for len(s) > part {
+		at := part
+		for at < len(s) && !utf8.RuneStart(s[at]) {
+			at++
+		}
+		next := form.FirstBoundaryInString(s[at:])
+		if next < 0 {
+			break
+		}
+		b.WriteString(form.String(s[:at+next]))
+		s = s[at+next:]
+		check()
+	}
+	return b.String() + form.String(s)
 }
 
 // caseFoldUTF8 converts texts to the form NFKC_Casefold: without differences of
 // case and of compatible characters, and without invisible characters.
-var caseFoldUTF8 = each(func(s string) (string, error) {
+func caseFoldUTF8(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	return onEach(c, func(s string) (string, error) { return caseFold(s, c.Check), nil })
+}
+
+// caseFold returns the form of s; it calls check now and then.
+func caseFold(s string, check func()) string {
 	if isASCII(s) {
-		return strings.ToLower(s), nil
+		return strings.ToLower(s)
 	}
 	var b strings.Builder
-	for len(s) > 0 {
+	for i := 0; len(s) > 0; i++ {
+		if i%4096 == 4095 {
+			check()
+		}
 		r, n := utf8.DecodeRuneInString(s)
 		if r == utf8.RuneError && n == 1 {
 			b.WriteString(s[:1])
@@ -42,8 +82,8 @@ var caseFoldUTF8 = each(func(s string) (string, error) {
 		}
 		s = s[n:]
 	}
-	return norm.NFC.String(b.String()), nil
-})
+	return normalized(norm.NFC, b.String(), check)
+}
 
 func isASCII(s string) bool {
 	for i := range len(s) {
