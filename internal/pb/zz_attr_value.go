@@ -22,13 +22,13 @@ type AttrValue struct {
 	Type        DataType            `pb:"6,enum,type,oneof"`
 	Shape       *TensorShapeProto   `pb:"7,message,shape,oneof"`
 	Tensor      *TensorProto        `pb:"8,message,tensor,oneof"`
-	Placeholder string              `pb:"9,string,placeholder,oneof"` // the name of an attribute of the function that the node stands in
+	Placeholder string              `pb:"9,string,placeholder,oneof"` // the name of an attribute of the function that contains the node
 	Func        *NameAttrList       `pb:"10,message,func,oneof"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// AttrValueWhich says which of the fields of AttrValue is set; 0 is none.
+// AttrValueWhich is the number of the field of AttrValue that is set; 0 is none.
 type AttrValueWhich uint8
 
 // The fields of which one is set.

@@ -143,7 +143,7 @@ func (m *ChunkMetadata) merge(b []byte, depth int) error {
 	return nil
 }
 
-// ChunkInfo is where a chunk lies.
+// ChunkInfo is the place of a chunk in the file.
 type ChunkInfo struct {
 	Type   ChunkInfoType `pb:"1,enum,type"`
 	Size   uint64        `pb:"2,uint64,size"`
@@ -252,7 +252,7 @@ func (m *ChunkInfo) merge(b []byte, depth int) error {
 	return nil
 }
 
-// ChunkInfoType is what a chunk holds.
+// ChunkInfoType is the kind of contents of a chunk.
 type ChunkInfoType int32
 
 // The values of ChunkInfoType.
@@ -262,7 +262,7 @@ const (
 	ChunkInfoTypeBytes   ChunkInfoType = 2 // the value of a field of bytes
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e ChunkInfoType) String() string {
 	switch e {
 	case 0:
@@ -288,7 +288,7 @@ func (ChunkInfoType) byName(name string) (int32, bool) {
 	return 0, false
 }
 
-// ChunkedMessage is a message in chunks: one that holds what remains of it,
+// ChunkedMessage is a message in chunks: one that contains the rest of it,
 // and those that hold its fields.
 type ChunkedMessage struct {
 	ChunkIndex    uint64 `pb:"1,uint64,chunk_index,optional"`
@@ -395,7 +395,7 @@ func (m *ChunkedMessage) merge(b []byte, depth int) error {
 	return nil
 }
 
-// ChunkedField is a field, at the end of a path, that lies in other chunks.
+// ChunkedField is a field, at the end of a path, that is stored in other chunks.
 type ChunkedField struct {
 	FieldTag []*FieldIndex   `pb:"1,message,field_tag"` // none: a part of the same message
 	Message  *ChunkedMessage `pb:"3,message,message"`
@@ -516,7 +516,7 @@ type FieldIndex struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// FieldIndexWhich says which of the fields of FieldIndex is set; 0 is none.
+// FieldIndexWhich is the number of the field of FieldIndex that is set; 0 is none.
 type FieldIndexWhich uint8
 
 // The fields of which one is set.
@@ -668,7 +668,7 @@ type MapKey struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// MapKeyWhich says which of the fields of MapKey is set; 0 is none.
+// MapKeyWhich is the number of the field of MapKey that is set; 0 is none.
 type MapKeyWhich uint8
 
 // The fields of which one is set.

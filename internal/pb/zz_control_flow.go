@@ -224,7 +224,7 @@ type ControlFlowContextDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// ControlFlowContextDefWhich says which of the fields of ControlFlowContextDef is set; 0 is none.
+// ControlFlowContextDefWhich is the number of the field of ControlFlowContextDef that is set; 0 is none.
 type ControlFlowContextDefWhich uint8
 
 // The fields of which one is set.

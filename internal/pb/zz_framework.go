@@ -395,7 +395,7 @@ func (m *Extent) merge(b []byte, depth int) error {
 	return nil
 }
 
-// VersionDef says which versions of a format may read what a producer wrote.
+// VersionDef lists the versions of a format that may read a producer's files.
 type VersionDef struct {
 	Producer     int32   `pb:"1,int32,producer"`
 	MinConsumer  int32   `pb:"2,int32,min_consumer"`
@@ -1406,7 +1406,7 @@ func (m *ResourceHandleProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// DtypeAndShape is the type of what the handle stands for.
+// DtypeAndShape is the type of the variable of a handle.
 type DtypeAndShape struct {
 	Dtype DataType          `pb:"1,enum,dtype"`
 	Shape *TensorShapeProto `pb:"2,message,shape"`

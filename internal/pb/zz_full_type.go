@@ -52,7 +52,7 @@ const (
 	FullTypeIdLegacyVariant FullTypeId = 10203
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e FullTypeId) String() string {
 	switch e {
 	case 0:
@@ -202,7 +202,7 @@ func (FullTypeId) byName(name string) (int32, bool) {
 	return 0, false
 }
 
-// FullTypeDef is a type that says more than a DataType does: what a handle or
+// FullTypeDef is a more detailed type than a DataType: the contents that a handle or
 // a variant holds.
 type FullTypeDef struct {
 	TypeId FullTypeId       `pb:"1,enum,type_id"`
@@ -214,7 +214,7 @@ type FullTypeDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// FullTypeDefWhich says which of the fields of FullTypeDef is set; 0 is none.
+// FullTypeDefWhich is the number of the field of FullTypeDef that is set; 0 is none.
 type FullTypeDefWhich uint8
 
 // The fields of which one is set.

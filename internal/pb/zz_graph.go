@@ -443,7 +443,7 @@ func (m *FunctionDefLibrary) merge(b []byte, depth int) error {
 type FunctionDef struct {
 	Signature           *OpDef                 `pb:"1,message,signature"`
 	NodeDef             []*NodeDef             `pb:"3,message,node_def"`
-	Ret                 []*StringEntry         `pb:"4,message,ret,map"` // from an output's name to what it is in the body
+	Ret                 []*StringEntry         `pb:"4,message,ret,map"` // from an output's name to the tensor in the body
 	Attr                []*AttrValueEntry      `pb:"5,message,attr,map"`
 	ControlRet          []*StringEntry         `pb:"6,message,control_ret,map"`
 	ArgAttr             []*Uint32ArgAttrsEntry `pb:"7,message,arg_attr,map"`               // by the argument's place

@@ -11,7 +11,7 @@ import (
 
 var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
-// GraphDebugInfo says which source lines made the nodes of a graph.
+// GraphDebugInfo contains the source lines that made the nodes of a graph.
 type GraphDebugInfo struct {
 	Files         []string                   `pb:"1,string,files"`
 	Traces        []*StackTraceEntry         `pb:"2,message,traces,map"` // by the node's name

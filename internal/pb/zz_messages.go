@@ -3,7 +3,7 @@
 package pb
 
 // New returns an empty message of the type with that full name ("tensorflow.GraphDef"),
-// or nil where there is none.
+// or nil if there is none.
 func New(fullName string) Message {
 	switch fullName {
 	case "google.protobuf.Any":

@@ -232,7 +232,7 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// MetaInfoDef says who made it and for what.
+// MetaInfoDef names its producer and its purpose.
 type MetaInfoDef struct {
 	MetaGraphVersion     string         `pb:"1,string,meta_graph_version"`
 	StrippedOpList       *OpList        `pb:"2,message,stripped_op_list"` // the definitions of the graph's ops
@@ -830,7 +830,7 @@ const (
 	SaverDefCheckpointFormatVersionV2     SaverDefCheckpointFormatVersion = 2
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e SaverDefCheckpointFormatVersion) String() string {
 	switch e {
 	case 0:
@@ -868,7 +868,7 @@ type CollectionDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// CollectionDefWhich says which of the fields of CollectionDef is set; 0 is none.
+// CollectionDefWhich is the number of the field of CollectionDef that is set; 0 is none.
 type CollectionDefWhich uint8
 
 // The fields of which one is set.
@@ -1540,7 +1540,7 @@ type TensorInfo struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// TensorInfoWhich says which of the fields of TensorInfo is set; 0 is none.
+// TensorInfoWhich is the number of the field of TensorInfo that is set; 0 is none.
 type TensorInfoWhich uint8
 
 // The fields of which one is set.
@@ -2305,7 +2305,7 @@ func (m *TensorProtoEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// AssetFileDef is a file beside the graph and the tensor that takes its path.
+// AssetFileDef is a file in assets/ and the tensor that receives its path.
 type AssetFileDef struct {
 	TensorInfo *TensorInfo `pb:"1,message,tensor_info"`
 	Filename   string      `pb:"2,string,filename"`

@@ -309,8 +309,8 @@ func (m *OpDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// ArgDef is an input or output. One argument stands for several tensors
-// where number_attr or type_list_attr is set.
+// ArgDef is an input or output. One argument is several tensors
+// if number_attr or type_list_attr is set.
 type ArgDef struct {
 	Name                 string           `pb:"1,string,name"`
 	Description          string           `pb:"2,string,description"`
@@ -706,7 +706,7 @@ func (m *AttrDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// OpDeprecation says from which version of graphs on an op is refused.
+// OpDeprecation contains the version of graphs from which on an op is an error.
 type OpDeprecation struct {
 	Version     int32  `pb:"1,int32,version"`
 	Explanation string `pb:"2,string,explanation"`

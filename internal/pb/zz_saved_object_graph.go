@@ -253,7 +253,7 @@ type SavedObject struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// SavedObjectWhich says which of the fields of SavedObject is set; 0 is none.
+// SavedObjectWhich is the number of the field of SavedObject that is set; 0 is none.
 type SavedObjectWhich uint8
 
 // The fields of which one is set.
@@ -899,7 +899,7 @@ func (m *SavedUserObject) merge(b []byte, depth int) error {
 	return nil
 }
 
-// SavedAsset is a file beside the graph.
+// SavedAsset is a file in assets/.
 type SavedAsset struct {
 	AssetFileDefIndex int32 `pb:"1,int32,asset_file_def_index"`
 
@@ -1862,7 +1862,7 @@ func (m *FunctionSpec) merge(b []byte, depth int) error {
 	return nil
 }
 
-// FunctionSpecJitCompile says whether a function is to be compiled.
+// FunctionSpecJitCompile requests compilation of a function, or none.
 type FunctionSpecJitCompile int32
 
 // The values of FunctionSpecJitCompile.
@@ -1872,7 +1872,7 @@ const (
 	FunctionSpecJitCompileOff     FunctionSpecJitCompile = 2
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e FunctionSpecJitCompile) String() string {
 	switch e {
 	case 0:

@@ -151,7 +151,7 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 	return nil
 }
 
-// SavedTensorSliceMeta describes all of them; it stands under the empty key.
+// SavedTensorSliceMeta describes all of them; its key is empty.
 type SavedTensorSliceMeta struct {
 	Tensor   []*SavedSliceMeta `pb:"1,message,tensor"`
 	Versions *VersionDef       `pb:"2,message,versions"`
@@ -382,7 +382,7 @@ func (m *SavedSlice) merge(b []byte, depth int) error {
 	return nil
 }
 
-// SavedTensorSlices is what every key of a version 1 table holds.
+// SavedTensorSlices is the value of every key of a version 1 table.
 type SavedTensorSlices struct {
 	Meta *SavedTensorSliceMeta `pb:"1,message,meta"`
 	Data *SavedSlice           `pb:"2,message,data"`

@@ -35,7 +35,7 @@ type StructuredValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// StructuredValueWhich says which of the fields of StructuredValue is set; 0 is none.
+// StructuredValueWhich is the number of the field of StructuredValue that is set; 0 is none.
 type StructuredValueWhich uint8
 
 // The fields of which one is set.
@@ -1246,7 +1246,7 @@ func (m *TensorSpecProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// BoundedTensorSpecProto is the type of a tensor whose elements lie between
+// BoundedTensorSpecProto is the type of a tensor whose elements are between
 // two bounds.
 type BoundedTensorSpecProto struct {
 	Name    string            `pb:"1,string,name"`
@@ -1407,7 +1407,7 @@ func (m *BoundedTensorSpecProto) merge(b []byte, depth int) error {
 // TypeSpecProto is the type of a value made of tensors.
 type TypeSpecProto struct {
 	TypeSpecClass     TypeSpecProtoTypeSpecClass `pb:"1,enum,type_spec_class"`
-	TypeState         *StructuredValue           `pb:"2,message,type_state"` // what its class makes of itself
+	TypeState         *StructuredValue           `pb:"2,message,type_state"` // the class's own description
 	TypeSpecClassName string                     `pb:"3,string,type_spec_class_name"`
 	NumFlatComponents int32                      `pb:"4,int32,num_flat_components"` // how many tensors
 
@@ -1554,7 +1554,7 @@ const (
 	TypeSpecProtoTypeSpecClassExtensionTypeSpec  TypeSpecProtoTypeSpecClass = 13
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e TypeSpecProtoTypeSpecClass) String() string {
 	switch e {
 	case 0:

@@ -11,7 +11,7 @@ import (
 
 var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
-// BundleHeaderProto stands in a bundle's index under the empty key.
+// BundleHeaderProto is the value of the empty key in a bundle's index.
 type BundleHeaderProto struct {
 	NumShards  int32                       `pb:"1,int32,num_shards"`
 	Endianness BundleHeaderProtoEndianness `pb:"2,enum,endianness"`
@@ -135,7 +135,7 @@ const (
 	BundleHeaderProtoEndiannessBig    BundleHeaderProtoEndianness = 1
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e BundleHeaderProtoEndianness) String() string {
 	switch e {
 	case 0:
@@ -157,7 +157,7 @@ func (BundleHeaderProtoEndianness) byName(name string) (int32, bool) {
 	return 0, false
 }
 
-// BundleEntryProto says where one tensor, or one slice, lies.
+// BundleEntryProto contains the place of one tensor, or one slice.
 type BundleEntryProto struct {
 	Dtype   DataType            `pb:"1,enum,dtype"`
 	Shape   *TensorShapeProto   `pb:"2,message,shape"`
@@ -165,7 +165,7 @@ type BundleEntryProto struct {
 	Offset  int64               `pb:"4,int64,offset"`
 	Size    int64               `pb:"5,int64,size"`
 	Crc32c  uint32              `pb:"6,fixed32,crc32c"` // masked
-	Slices  []*TensorSliceProto `pb:"7,message,slices"` // set where the tensor is stored in slices, which have entries of their own
+	Slices  []*TensorSliceProto `pb:"7,message,slices"` // set if the tensor is stored in slices, each of which has an entry
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }

@@ -87,7 +87,7 @@ const (
 	DataTypeFloat4E2m1fnRef      DataType = 133
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e DataType) String() string {
 	switch e {
 	case 0:

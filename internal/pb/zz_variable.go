@@ -11,7 +11,7 @@ import (
 
 var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
-// VariableSynchronization says when replicas' copies of a variable are brought
+// VariableSynchronization is the time when replicas' copies of a variable are brought
 // together.
 type VariableSynchronization int32
 
@@ -23,7 +23,7 @@ const (
 	VariableSynchronizationOnRead  VariableSynchronization = 3
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e VariableSynchronization) String() string {
 	switch e {
 	case 0:
@@ -53,7 +53,7 @@ func (VariableSynchronization) byName(name string) (int32, bool) {
 	return 0, false
 }
 
-// VariableAggregation says how they are brought together.
+// VariableAggregation is the way in which they are brought together.
 type VariableAggregation int32
 
 // The values of VariableAggregation.
@@ -64,7 +64,7 @@ const (
 	VariableAggregationOnlyFirstReplica VariableAggregation = 3
 )
 
-// String returns the name that TensorFlow gives the value.
+// String returns TensorFlow's name of the value.
 func (e VariableAggregation) String() string {
 	switch e {
 	case 0:

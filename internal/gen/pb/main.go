@@ -122,7 +122,7 @@ func (g *generator) messages(list protoreflect.MessageDescriptors) {
 
 // registry writes the function that makes a message from its full name.
 func (g *generator) registry() {
-	g.printf("// New returns an empty message of the type with that full name (\"tensorflow.GraphDef\"),\n// or nil where there is none.\n")
+	g.printf("// New returns an empty message of the type with that full name (\"tensorflow.GraphDef\"),\n// or nil if there is none.\n")
 	g.printf("func New(fullName string) Message {\nswitch fullName {\n")
 	for _, m := range g.all {
 		g.printf("case %q:\nreturn new(%s)\n", m.FullName(), g.names.message(m))

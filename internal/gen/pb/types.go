@@ -80,7 +80,7 @@ func (g *generator) which(m protoreflect.MessageDescriptor, name string) {
 		return
 	}
 	typ := g.names.byFull[o.FullName()]
-	g.printf("// %s says which of the fields of %s is set; 0 is none.\ntype %s uint8\n\n", typ, name, typ)
+	g.printf("// %s is the number of the field of %s that is set; 0 is none.\ntype %s uint8\n\n", typ, name, typ)
 	g.printf("// The fields of which one is set.\nconst (\n")
 	for i := range o.Fields().Len() {
 		f := o.Fields().Get(i)
@@ -99,7 +99,7 @@ func (g *generator) enums(list protoreflect.EnumDescriptors) {
 			v := e.Values().Get(i)
 			g.printf("%s %s = %d%s\n", g.names.byFull[v.FullName()], name, v.Number(), trailing(v))
 		}
-		g.printf(")\n\n// String returns the name that TensorFlow gives the value.\nfunc (e %s) String() string {\nswitch e {\n", name)
+		g.printf(")\n\n// String returns TensorFlow's name of the value.\nfunc (e %s) String() string {\nswitch e {\n", name)
 		for i := range e.Values().Len() {
 			g.printf("case %d:\nreturn %q\n", e.Values().Get(i).Number(), e.Values().Get(i).Name())
 		}
