@@ -288,11 +288,11 @@ func (ck *Checkpoint) AcceptsChild(edge string) bool {
 // is an error. For rotation, locks and saving in the background see Manager.
 func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
 	folder, name := splitPath(prefix)
-	saved, err := ck.save(ctx, vfs.OSDir(folder), name, func(name string) string { return beside(prefix, name) })
+	saved, err := ck.save(ctx, vfs.OSDir(folder), name, func(name string) string { return inFolderOf(prefix, name) })
 	if err != nil {
 		return "", err
 	}
-	return beside(prefix, saved), nil
+	return inFolderOf(prefix, saved), nil
 }
 
 // SaveTo works like [Checkpoint.Save], but writes into dir. The prefix and the
@@ -411,9 +411,8 @@ func splitPath(p string) (folder, name string) {
 	return folder, name
 }
 
-// beside returns the path of name in the folder of p, keeping the folder's
-// spelling.
-func beside(p, name string) string {
+// inFolderOf returns the path of name in the folder of p, keeping the folder's spelling.
+func inFolderOf(p, name string) string {
 	folder, _ := filepath.Split(p)
 	return folder + name
 }

@@ -168,10 +168,10 @@ func memNames(t *testing.T, fsys fs.FS) []string {
 
 func newOdd() *oddPart { return &oddPart{*trackable.NewVariable(weightAt(0))} }
 
-// TestNoStandInGoesBeforeItsCopyHolds checks that a save over a checkpoint,
-// which copies a stand-in, keeps the stand-in until every byte of the copy is
+// TestReplacementIsKeptUntilItsCopyIsVerified checks that a save over a checkpoint,
+// which copies a replacement, keeps the replacement until every byte of the copy is
 // verified.
-func TestNoStandInGoesBeforeItsCopyHolds(t *testing.T) {
+func TestReplacementIsKeptUntilItsCopyIsVerified(t *testing.T) {
 	ctx := context.Background()
 	for _, changes := range []bool{false, true} {
 		for _, part := range []string{"m-7.data-", "m-7.index"} {

@@ -26,17 +26,17 @@ import (
 //  3. A checkpoint that no such state names is deleted only if it is known to
 //     be an unfinished save of ours. A marker in its folder records that, and the
 //     identity of its index, from before its first byte until it is the latest (see
-//     markedDir). Stand-ins, and the checkpoints they replace, are known by their names.
+//     markedDir). Replacements, and the checkpoints they replace, are known by their names.
 //  4. A save that returns a path is the latest of a durable state. One that
 //     returns none has changed nothing that a restore sees, and the next save
 //     removes its files.
 //
 // An index and its data can't be replaced in one step. So a save over an existing
-// checkpoint writes a stand-in first, "<name>-replacement", makes that one the
-// latest, deletes the old one, and copies the stand-in to its name.
+// checkpoint writes a replacement first, "<name>-replacement", makes that one the
+// latest, deletes the old one, and copies the replacement to its name.
 
-// replacement is the suffix of a stand-in's name.
-const replacement = "-replacement"
+// replacementSuffix is the suffix of the names of replacements.
+const replacementSuffix = "-replacement"
 
 // A record is the contents of a state file.
 type record struct {
@@ -53,16 +53,16 @@ func (r record) names(name string) bool {
 }
 
 // next returns the record in which e is the newest checkpoint. It replaces a
-// checkpoint of that name and its stand-in.
+// checkpoint of that name and its replacement.
 func (r record) next(e entry) record {
-	r.list = append(without(without(r.list, e), standInFor(e)), e)
+	r.list = append(without(without(r.list, e), replacementFor(e)), e)
 	r.latest, r.other = e, nil
 	return r
 }
 
-func standInFor(e entry) entry {
-	e.name += replacement
-	e.path += replacement
+func replacementFor(e entry) entry {
+	e.name += replacementSuffix
+	e.path += replacementSuffix
 	return e
 }
 
@@ -146,7 +146,7 @@ func (m *Manager) ready(e entry, replace bool) error {
 	switch {
 	case err != nil:
 		return m.saveError(e, err)
-	case there && !replace && !m.named(e.name) && !m.named(standInFor(e).name):
+	case there && !replace && !m.named(e.name) && !m.named(replacementFor(e).name):
 		return &RefusedError{Path: e.path}
 	}
 	return nil
@@ -194,16 +194,16 @@ func (m *Manager) commit(ctx context.Context, e entry, write writeFunc) (saved b
 	default:
 		err = m.put(e, write)
 	}
-	before, stand := m.current(), standInFor(e)
+	before, repl := m.current(), replacementFor(e)
 	if err == nil {
 		err = m.makeLatest(e, before)
 	}
 	if err != nil {
 		return false, m.saveError(e, err)
 	}
-	if listed(before.list, stand) {
-		if err = m.discard(stand.name); err != nil {
-			err = fmt.Errorf("checkpoint: deleting the placeholder %s: %w", stand.path, err)
+	if listed(before.list, repl) {
+		if err = m.discard(repl.name); err != nil {
+			err = fmt.Errorf("checkpoint: deleting the placeholder %s: %w", repl.path, err)
 		}
 	}
 	return true, errors.Join(err, m.sweep())
@@ -265,37 +265,37 @@ func (m *Manager) makeLatest(e entry, before record) error {
 
 // replace writes e over a checkpoint of that name.
 func (m *Manager) replace(ctx context.Context, e entry, write writeFunc) error {
-	now, stand := m.current(), standInFor(e)
-	if now.latest.path == stand.path {
-		// A replacement was interrupted here: the files of that name are unusable.
+	now, repl := m.current(), replacementFor(e)
+	if now.latest.path == repl.path {
+		// A save over a checkpoint was interrupted here: the files of that name are unusable.
 		if err := m.removeDurably(e); err != nil {
 			return err
 		}
 		return m.put(e, write)
 	}
-	if listed(now.list, stand) { // too old by now to be the latest
-		now.list = without(now.list, stand)
+	if listed(now.list, repl) { // too old by now to be the latest
+		now.list = without(now.list, repl)
 		if err := m.publish(now); err != nil {
 			return err
 		}
-		if err := m.removeDurably(stand); err != nil {
+		if err := m.removeDurably(repl); err != nil {
 			return err
 		}
 	}
-	if err := m.put(stand, write); err != nil {
+	if err := m.put(repl, write); err != nil {
 		return err
 	}
 	now.list = without(now.list, e)
-	if err := m.makeLatest(stand, now); err != nil {
+	if err := m.makeLatest(repl, now); err != nil {
 		return err
 	}
 	if err := m.removeDurably(e); err != nil {
 		return err
 	}
-	files, err := m.filesOf(stand)
+	files, err := m.filesOf(repl)
 	for _, f := range files {
 		if err == nil {
-			err = copyFile(m.dir, f, e.name+strings.TrimPrefix(f, stand.name))
+			err = copyFile(m.dir, f, e.name+strings.TrimPrefix(f, repl.name))
 		}
 	}
 	if err == nil {
@@ -377,7 +377,7 @@ func (m *Manager) sweep() error {
 	}
 	for _, e := range now.list {
 		// A checkpoint that is no longer listed must not look like an unfinished save.
-		if !kept[e.path] && !dropped[e.path] && (m.isMarked(e.name) || strings.HasSuffix(e.name, replacement)) {
+		if !kept[e.path] && !dropped[e.path] && (m.isMarked(e.name) || strings.HasSuffix(e.name, replacementSuffix)) {
 			kept[e.path] = true
 		}
 	}

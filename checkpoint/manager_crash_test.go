@@ -289,7 +289,7 @@ type plan struct {
 func (c crashCase) plan(t *testing.T) plan {
 	t.Helper()
 	if testing.Short() && !c.opts.Async && c.name != "metrics" && c.name != "an older one replaced" {
-		t.Skip("in short runs, a few cases stand for all")
+		t.Skip("in short runs, a few cases are enough")
 	}
 	base := c.base(t)
 	p := c.before(t, base)

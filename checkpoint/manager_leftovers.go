@@ -12,7 +12,7 @@ import (
 )
 
 // removeLeftovers removes the files of interrupted saves in the directory:
-// unfinished checkpoints, unlisted stand-ins, temporary files of our
+// unfinished checkpoints, unlisted replacements, temporary files of our
 // checkpoints, of the state file and the side file, and shards that registered
 // savers wrote and that were not merged. Because of the lock no other manager is
 // writing them. If a file can't be removed now, the result is false, and the
@@ -37,8 +37,8 @@ func (m *Manager) removeLeftovers() bool {
 		}
 	}
 	for _, e := range m.current().list {
-		// While a stand-in is listed, the checkpoint it replaces is incomplete.
-		if replaced, is := strings.CutSuffix(e.name, replacement); is && m.ours(replaced) && !m.named(replaced) {
+		// While a replacement is listed, the checkpoint it replaces is incomplete.
+		if replaced, is := strings.CutSuffix(e.name, replacementSuffix); is && m.ours(replaced) && !m.named(replaced) {
 			half, err := m.halfReplaced(replaced, e)
 			if half {
 				err = m.remove(replaced)
@@ -64,7 +64,7 @@ func (m *Manager) removeLeftovers() bool {
 			note(m.removeMarked(prefix, name, id))
 			continue
 		}
-		if stand, is := m.standInOf(name); m.isTemporary(name) || m.isSaversShard(name) || is && !m.named(stand) {
+		if repl, is := m.replacementOf(name); m.isTemporary(name) || m.isSaversShard(name) || is && !m.named(repl) {
 			note(removeIfThere(m.dir, name))
 		}
 	}
@@ -90,16 +90,16 @@ func (m *Manager) removeMarked(prefix, marker, id string) error {
 	return m.discard(prefix)
 }
 
-// halfReplaced reports whether the files under the final name of a stand-in are
-// unusable. While the stand-in is the latest, they are the old checkpoint or a
-// part of the new one. Later only files that a copy of the stand-in left are,
+// halfReplaced reports whether the files under the final name of a replacement are
+// unusable. While the replacement is the latest, they are the old checkpoint or a
+// part of the new one. Later only files that a copy of the replacement left are,
 // since another program may have saved under that name.
-func (m *Manager) halfReplaced(name string, stand entry) (bool, error) {
+func (m *Manager) halfReplaced(name string, repl entry) (bool, error) {
 	there, err := m.hasIndex(name)
-	if err != nil || !there || m.current().latest.name == stand.name {
+	if err != nil || !there || m.current().latest.name == repl.name {
 		return err == nil, err
 	}
-	mine, err := digest(m.dir, stand.name+".index")
+	mine, err := digest(m.dir, repl.name+".index")
 	if err != nil {
 		return false, err
 	}
@@ -107,9 +107,9 @@ func (m *Manager) halfReplaced(name string, stand entry) (bool, error) {
 	return mine == theirs, err
 }
 
-// ours reports whether name has the form of our checkpoints or stand-ins.
+// ours reports whether name has the form of our checkpoints or replacements.
 func (m *Manager) ours(name string) bool {
-	_, ok := m.numberOf(strings.TrimSuffix(name, replacement))
+	_, ok := m.numberOf(strings.TrimSuffix(name, replacementSuffix))
 	return ok
 }
 
@@ -129,7 +129,7 @@ func (m *Manager) isSaversShard(file string) bool {
 	if !ok {
 		return false
 	}
-	number, rest, ok := strings.Cut(strings.Replace(rest, replacement+"-", "-", 1), "-")
+	number, rest, ok := strings.Cut(strings.Replace(rest, replacementSuffix+"-", "-", 1), "-")
 	if !ok || !digits(number) {
 		return false
 	}
@@ -142,13 +142,13 @@ func (m *Manager) isSaversShard(file string) bool {
 	return slices.ContainsFunc(m.ck.o.Savers.Names(), func(name string) bool { return strings.HasPrefix(rest[:i], name) })
 }
 
-// standInOf returns the prefix of the stand-in that file belongs to.
-func (m *Manager) standInOf(file string) (prefix string, ok bool) {
-	i := strings.LastIndex(file, replacement)
+// replacementOf returns the prefix of the replacement that file belongs to.
+func (m *Manager) replacementOf(file string) (prefix string, ok bool) {
+	i := strings.LastIndex(file, replacementSuffix)
 	if i < 0 {
 		return "", false
 	}
-	end := i + len(replacement)
+	end := i + len(replacementSuffix)
 	if rest := file[end:]; rest != ".index" && !isDataSuffix(rest) {
 		return "", false
 	}

@@ -167,16 +167,16 @@ func TestPreservedCheckpointStaysListedWithItsMarker(t *testing.T) {
 	}
 }
 
-// TestPreservedStandInStaysListed checks the same for stand-ins, which are known by
+// TestPreservedReplacementStaysListed checks the same for replacements, which are known by
 // their names.
-func TestPreservedStandInStaysListed(t *testing.T) {
+func TestPreservedReplacementStaysListed(t *testing.T) {
 	opts := preserving()
-	disk, stand := standIn(t, opts)
+	disk, repl := interruptedReplacement(t, opts)
 	for n := range int64(2) {
 		p := startProgram(t, disk, opts, false)
 		p.mustSave(2*n+8, 2*n+9)
 		p.close()
-		if err := holds(disk, stand); err != nil {
+		if err := holds(disk, repl); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,9 +185,9 @@ func TestPreservedStandInStaysListed(t *testing.T) {
 	}
 }
 
-// standIn returns a disk on which a save over ckpt-1 was interrupted when its
-// stand-in was the latest already.
-func standIn(t *testing.T, opts ManagerOptions) (*faultfs.FS, string) {
+// interruptedReplacement returns a disk on which a save over ckpt-1 was interrupted when its
+// replacement was the latest already.
+func interruptedReplacement(t *testing.T, opts ManagerOptions) (*faultfs.FS, string) {
 	t.Helper()
 	disk := faultfs.New()
 	p := startProgram(t, disk, opts, false)
@@ -199,19 +199,19 @@ func standIn(t *testing.T, opts ManagerOptions) (*faultfs.FS, string) {
 		t.Fatalf("the save was not cut off: %q, %v", path, err)
 	}
 	disk.Hook(nil)
-	stand := "ckpt-1" + replacement
-	if got := p.m.Latest(); got != "run/"+stand {
+	repl := "ckpt-1" + replacementSuffix
+	if got := p.m.Latest(); got != "run/"+repl {
 		t.Fatalf("the latest is %s", got)
 	}
 	p.close()
-	return disk, stand
+	return disk, repl
 }
 
-// TestWhatAStandInStandsInForIsOursOnly lets another program save under the
-// final name of a stand-in and continue.
-func TestWhatAStandInStandsInForIsOursOnly(t *testing.T) {
+// TestFilesOfAnotherProgramAreNotReplaced lets another program save under the
+// final name of a replacement and continue.
+func TestFilesOfAnotherProgramAreNotReplaced(t *testing.T) {
 	for what, c := range map[string]struct {
-		put  []string // files of the stand-in under the old name
+		put  []string // files of the replacement under the old name
 		stay bool
 	}{
 		"another checkpoint":  {nil, true},
@@ -219,16 +219,16 @@ func TestWhatAStandInStandsInForIsOursOnly(t *testing.T) {
 		"the new one":         {[]string{".data-00000-of-00001", ".index"}, false},
 	} {
 		t.Run(what, func(t *testing.T) {
-			disk, stand := standIn(t, preserving())
+			disk, repl := interruptedReplacement(t, preserving())
 			if c.put != nil {
 				if err := errors.Join(disk.Remove("ckpt-1.index"), disk.Remove("ckpt-1.data-00000-of-00001")); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for _, f := range c.put {
-				disk.Put("ckpt-1"+f, disk.Bytes(stand+f))
+				disk.Put("ckpt-1"+f, disk.Bytes(repl+f))
 			}
-			goOn(t, disk, stand)
+			goOn(t, disk, repl)
 			p := startProgram(t, disk, ManagerOptions{}, false)
 			p.mustSave(10)
 			p.close()
@@ -273,8 +273,8 @@ func TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn(t *testing.T) {
 	}
 }
 
-// goOn adds a checkpoint of another program, ckpt-9, after the stand-in.
-func goOn(t *testing.T, disk *faultfs.FS, stand string) {
+// goOn adds a checkpoint of another program, ckpt-9, after the replacement.
+func goOn(t *testing.T, disk *faultfs.FS, repl string) {
 	t.Helper()
 	other := faultfs.New()
 	p := startProgram(t, other, preserving(), false)
@@ -285,7 +285,7 @@ func goOn(t *testing.T, disk *faultfs.FS, stand string) {
 			disk.Put(f, other.Bytes(f))
 		}
 	}
-	text, err := (&CheckpointState{ModelCheckpointPath: "ckpt-9", AllModelCheckpointPaths: []string{stand, "ckpt-9"},
+	text, err := (&CheckpointState{ModelCheckpointPath: "ckpt-9", AllModelCheckpointPaths: []string{repl, "ckpt-9"},
 		AllModelCheckpointTimestamps: []float64{1.6e9, 1.7e9}}).MarshalText()
 	if err != nil {
 		t.Fatal(err)
@@ -293,26 +293,26 @@ func goOn(t *testing.T, disk *faultfs.FS, stand string) {
 	disk.Put("checkpoint", text)
 }
 
-// TestLeftoversAreTriedAgain checks that if a copy of a stand-in couldn't be
+// TestLeftoversAreTriedAgain checks that if a copy of a replacement couldn't be
 // examined or removed at one save, the next save removes it.
 func TestLeftoversAreTriedAgain(t *testing.T) {
-	for what, fails := range map[string]func(op faultfs.Op, stand string) bool{
-		"removing the copy":     func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Remove && op.Name == "ckpt-1.index" },
-		"reading the stand-in":  func(op faultfs.Op, stand string) bool { return op.Kind == faultfs.Read && op.Name == stand+".index" },
-		"opening the stand-in":  func(op faultfs.Op, stand string) bool { return op.Kind == faultfs.Open && op.Name == stand+".index" },
-		"reading the copy":      func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Read && op.Name == "ckpt-1.index" },
-		"listing the directory": func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Read && op.Name == "." },
+	for what, fails := range map[string]func(op faultfs.Op, repl string) bool{
+		"removing the copy":       func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Remove && op.Name == "ckpt-1.index" },
+		"reading the replacement": func(op faultfs.Op, repl string) bool { return op.Kind == faultfs.Read && op.Name == repl+".index" },
+		"opening the replacement": func(op faultfs.Op, repl string) bool { return op.Kind == faultfs.Open && op.Name == repl+".index" },
+		"reading the copy":        func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Read && op.Name == "ckpt-1.index" },
+		"listing the directory":   func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Read && op.Name == "." },
 	} {
 		t.Run(what, func(t *testing.T) {
-			disk, stand := standIn(t, preserving())
+			disk, repl := interruptedReplacement(t, preserving())
 			for _, f := range []string{".data-00000-of-00001", ".index"} {
-				disk.Put("ckpt-1"+f, disk.Bytes(stand+f))
+				disk.Put("ckpt-1"+f, disk.Bytes(repl+f))
 			}
-			goOn(t, disk, stand)
+			goOn(t, disk, repl)
 			p := startProgram(t, disk, ManagerOptions{MaxToKeep: 5}, false)
 			failed := false
 			disk.Hook(func(op faultfs.Op) error {
-				if fails(op, stand) {
+				if fails(op, repl) {
 					failed = true
 					return errCut
 				}
@@ -328,7 +328,7 @@ func TestLeftoversAreTriedAgain(t *testing.T) {
 			if slices.ContainsFunc(disk.Names(), func(f string) bool { return strings.HasPrefix(f, "ckpt-1.") }) {
 				t.Errorf("the disk holds %q", disk.Names())
 			}
-			if err := holds(disk, stand); err != nil {
+			if err := holds(disk, repl); err != nil {
 				t.Error(err)
 			}
 		})

@@ -220,18 +220,18 @@ func (c crashCase) goOn(t *testing.T, what string, disk *faultfs.FS, durable int
 	}
 }
 
-// TestAStandInThatIsListedIsWholeOrGone checks a replacement that was interrupted
-// and left a stand-in, after which other checkpoints are saved. Another
-// replacement makes the stand-in again. Wherever that is interrupted, the state
+// TestListedReplacementIsCompleteOrAbsent checks a save over a checkpoint that was interrupted
+// and left a replacement, after which other checkpoints are saved. Another save over that
+// checkpoint writes the replacement again. Wherever that is interrupted, the state
 // never lists half of it.
-func TestAStandInThatIsListedIsWholeOrGone(t *testing.T) {
+func TestListedReplacementIsCompleteOrAbsent(t *testing.T) {
 	opts := ManagerOptions{MaxToKeep: 3}
 	p := startProgram(t, faultfs.New(), opts, false)
 	p.train()
 	if _, err := p.save(number(5)); err != nil {
 		t.Fatal(err)
 	}
-	p.disk.Hook(func(op faultfs.Op) error { // no copy of the stand-in gets its name
+	p.disk.Hook(func(op faultfs.Op) error { // no copy of the replacement gets its name
 		if op.Kind == faultfs.Rename && op.To == "ckpt-5.index" {
 			return faultfs.ErrFault
 		}
@@ -246,7 +246,7 @@ func TestAStandInThatIsListedIsWholeOrGone(t *testing.T) {
 	if _, err := p.save(number(7)); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(p.m.Checkpoints()); !slices.Equal(got, []string{"ckpt-5" + replacement, "ckpt-7"}) {
+	if got := names(p.m.Checkpoints()); !slices.Equal(got, []string{"ckpt-5" + replacementSuffix, "ckpt-7"}) {
 		t.Fatalf("%q are managed", got)
 	}
 	if err := p.m.Close(); err != nil {

@@ -17,20 +17,20 @@ func ShardByTask() ShardPolicy {
 }
 
 // MaxShardSize splits the values over data files of at most size bytes of
-// values, and cuts tensors where they don't fit: TensorFlow's MaxShardSizePolicy
+// values, and cuts tensors that don't fit: TensorFlow's MaxShardSizePolicy
 // (python/checkpoint/sharding/sharding_policies.py), slice for slice. A tensor
-// larger than the space left in a file is cut along the dimension that needs the
-// fewest pieces of that size, into pieces of equal length; so 100 floats in
-// files of 300 bytes become [0,50) and [50,75) in the first file and [75,100) in
-// the second.
+// larger than the space left in a file is cut along the dimension that needs
+// the fewest pieces of that size, into pieces of equal length; so 100 floats in
+// files of 300 bytes become [0,50) and [50,75) in the first file and [75,100)
+// in the second.
 //
 // A value that can't be cut gets a separate file even if that is larger than
 // size: a scalar, and an element or row beyond size, which TensorFlow tries to
 // cut forever. The object graph counts as zero bytes. Tensors without elements,
 // which TensorFlow's policy loses, are written.
 //
-// Pieces share the storage of their tensor, except those of a cut along an inner
-// dimension, which are copies.
+// Pieces share the storage of their tensor, except those of a cut along an
+// inner dimension, which are copies.
 func MaxShardSize(size int64) ShardPolicy {
 	return func(values []ShardTensor) ([][]ShardTensor, error) {
 		if size <= 0 {

@@ -7,10 +7,10 @@ import (
 )
 
 // WrittenError reports that values of a restore came too late for their
-// variables: these were written, by training or by an assignment, after their
-// creation and before they were placed where the restore found them. Nothing
-// was overwritten. Calls and saves are refused until the caller decides which
-// value counts.
+// variables. Training or an assignment had written these after their creation
+// and before they became part of the object graph that the restore uses.
+// Nothing was overwritten. Calls and saves are refused until the caller decides
+// which value counts.
 type WrittenError struct {
 	Path    string // the checkpoint
 	Written []Item // the variables

@@ -9,5 +9,5 @@ package crc32c
 // a multiple of 16.
 func copyBlocks(dst *byte, src *byte, blocks int, crc uint32) uint32
 
-// fence waits until what copyBlocks wrote can be seen by all.
+// fence waits until the writes of copyBlocks are visible to all processors.
 func fence()

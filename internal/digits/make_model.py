@@ -2,8 +2,8 @@
 
     TF_USE_LEGACY_KERAS=1 python make_model.py        (tensorflow 2.21, tf_keras 2.21)
 
-model/ is what tf_keras saves: images of 8 by 8 pixels from 0 to 16 in, probabilities out; answers.npy is what it
-gives for the held-out digits. ../../../examples/embed/model is an export for programs: any picture in.
+model/ is tf_keras's SavedModel: images of 8 by 8 pixels from 0 to 16 in, probabilities out; answers.npy has its
+results for the held-out digits. ../../../examples/embed/model is an export for programs: any picture in.
 """
 
 import os
@@ -68,7 +68,7 @@ shutil.rmtree(target, ignore_errors=True)
 tf.saved_model.save(reader, target, signatures={"serving_default": reader.classify})
 shutil.rmtree(os.path.join(target, "assets"), ignore_errors=True)
 
-# A three, eight times as large, as a picture to try, and what TensorFlow says of it.
+# A three, eight times as large, as a picture to try, and TensorFlow's result for it.
 three = int(np.flatnonzero(held_out & (labels == 3))[0])
 big = np.kron(images[three, :, :, 0] * (255 / 16), np.ones([8, 8])).round().astype(np.uint8)[:, :, None]
 tf.io.write_file(os.path.join(target, "..", "three.png"), tf.io.encode_png(big))

@@ -7,11 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// List keeps objects until the garbage collector finds them unused between two of its
-// cycles. It is for few and large objects, shared by all callers, the last one first. A
-// caller that continues on another processor, where [sync.Pool] would have none for it,
-// finds the memory of the previous call; no more are created than are in use at once; and
-// a cycle of the collector removes none that is in steady use. The zero value is empty.
+// List keeps objects until the garbage collector finds them unused between two
+// of its cycles. It is for few and large objects, shared by all callers, the
+// last one first. A caller that continues on another processor, for which
+// [sync.Pool] would have none, finds the memory of the previous call; no more
+// are created than are in use at once; and a cycle of the collector removes
+// none that is in steady use. The zero value is empty.
 type List[T any] struct {
 	many atomic.Int32 // how many there are
 

@@ -13,7 +13,7 @@ import (
 // AppendKey appends to key all of the value at base except its values: static
 // values, the lengths of slices, the keys of maps, which pointers are nil. Two
 // values of the type have equal keys if and only if they differ in values only.
-// An object behind a pointer counts as the same if the pointers are equal; a
+// The objects of two pointers count as the same if the pointers are equal; a
 // func that isn't nil can't be distinguished and is an error that names it.
 func (l *Layout) AppendKey(key []byte, base unsafe.Pointer) ([]byte, error) {
 	return l.appendKey(key, base, nil, 0)

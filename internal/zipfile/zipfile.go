@@ -1,5 +1,5 @@
-// Package zipfile opens zip archives, with errors that tell an archive that is cut off from a
-// file of another kind.
+// Package zipfile opens zip archives. Its errors distinguish an archive that is
+// cut off from a file of another kind.
 package zipfile
 
 import (

@@ -1,5 +1,5 @@
-"""Writes a SavedModel whose functions read an asset themselves, and what TensorFlow
-2.21 answers to it. The variable in which the graph keeps the asset's path has the
+"""Writes a SavedModel whose functions read an asset themselves, and TensorFlow 2.21's
+results for it. The variable in which the graph keeps the asset's path has the
 name of another one that is an object of the model.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_assets.py

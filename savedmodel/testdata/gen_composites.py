@@ -1,5 +1,5 @@
-"""Writes a SavedModel whose signatures and functions take and return sparse and ragged tensors, and what TensorFlow 2.21
-answers.
+"""Writes a SavedModel whose signatures and functions accept and return sparse and ragged tensors, and
+TensorFlow 2.21's results.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_composites.py
 """

@@ -1,5 +1,5 @@
 """Writes SavedModels whose functions hold datasets, and whose graphs are fed by an
-iterator or a queue, and what TensorFlow 2.21 answers to them.
+iterator or a queue, and TensorFlow 2.21's results for them.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_data_models.py
 """
@@ -98,7 +98,7 @@ finish(d, answers)
 
 
 def graph_model(name, build, runs):
-    """build gives signatures of inputs and outputs, and the op that initializes; runs are signatures and what is fed."""
+    """build returns signatures of inputs and outputs, and the op that initializes; runs are signatures and feeds."""
     d = fresh(name)
     with tf.Graph().as_default(), v1.Session() as sess:
         sigs, init = build()

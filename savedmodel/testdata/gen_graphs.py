@@ -1,4 +1,4 @@
-"""Writes GraphDefs alone, as frozen graphs are, with what a session of TensorFlow gives for feeds and fetches.
+"""Writes GraphDefs alone, as frozen graphs are, with the results of a session of TensorFlow for feeds and fetches.
 
     python gen_graphs.py
 
@@ -24,7 +24,7 @@ ANSWERS = []
 
 
 def write(name, graph_def, calls, text=False):
-    """Writes a graph, and what it gives for calls: pairs of feeds and fetches."""
+    """Writes a graph, and its results for calls: pairs of feeds and fetches."""
     file = name + (".pbtxt" if text else ".pb")
     tf.io.write_graph(graph_def, here, file, as_text=text)
     with tf.Graph().as_default(), v1.Session() as s:

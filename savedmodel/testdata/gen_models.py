@@ -1,4 +1,4 @@
-"""Writes small SavedModels and what TensorFlow 2.21 answers to them.
+"""Writes small SavedModels and TensorFlow 2.21's results for them.
 
     TF_USE_LEGACY_KERAS=1 TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_models.py
 """

@@ -1,5 +1,5 @@
 """Writes a SavedModel whose stacks of parts are saved by a registered saver, with
-TensorFlow 2.21, and what TensorFlow answers once that saver is registered.
+TensorFlow 2.21, and TensorFlow's results after that saver is registered.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_registered.py
 """

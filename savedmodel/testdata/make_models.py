@@ -2,7 +2,7 @@
 
     python make_models.py [NAME...]
 
-Each folder holds a SavedModel and answers.json: calls of signatures and functions, with what they gave.
+Each folder holds a SavedModel and answers.json: calls of signatures and functions, with their results.
 """
 
 import collections
@@ -68,7 +68,7 @@ def value(x):
 
 
 class Answers:
-    """What a loaded model gave for calls in order."""
+    """The results of a loaded model for calls in order."""
 
     def __init__(self, name, tags=None):
         self.dir = os.path.join(here, "models", name)
@@ -285,7 +285,7 @@ def keras_mlp():
     a.signature("serving_default", hidden_input=x(3, 4))
     t = tf.constant(x(2, 4))
     a.write()
-    # The plain loader gives no attribute access to keras_api's functions on every version: ask by the object.
+    # Not every version's plain loader has keras_api's functions as attributes: look them up in the object.
     f = a.model.keras_api.__call__ if hasattr(a.model, "keras_api") else a.model
     a.calls.append({"tags": [], "function": "keras_api/__call__", "args": [value(t)], "kwargs": {"training": value(False)}, "result": value(f(t, training=False))})
     g = a.model.keras_api.call_and_return_conditional_losses if hasattr(a.model, "keras_api") else a.model.call_and_return_conditional_losses
@@ -437,7 +437,7 @@ def table():
 
 
 def tables():
-    """Tables whose contents only the restore op can give, and one with buckets."""
+    """Tables whose contents only the restore op can restore, and one with buckets."""
     class M(tf.Module):
         def __init__(self):
             super().__init__()
@@ -685,7 +685,7 @@ def tf1_init():
 
 
 def tf1_local():
-    """A main op that gives variables their values that the checkpoint lacks."""
+    """A main op that assigns the variables that the checkpoint lacks."""
     b = builder("tf1_local")
     with tf.Graph().as_default(), v1.Session() as s:
         a = v1.placeholder(tf.float32, [None], name="a")
@@ -698,7 +698,7 @@ def tf1_local():
 
 
 def tf1_no_init(name="tf1_no_init", main_op=None):
-    """Tables and local variables in a graph that names no op to run at loading, and signatures that give operations."""
+    """Tables and local variables in a graph that names no op to run at loading, and signatures that return operations."""
     from tensorflow.core.protobuf import saved_model_pb2
     from tensorflow.python.saved_model import utils_impl
     b = builder(name)
@@ -741,12 +741,12 @@ def tf1_no_init(name="tf1_no_init", main_op=None):
 
 
 def tf1_only_init():
-    """An init op that gives the local variables their values and leaves the table empty: nothing else runs."""
+    """An init op that assigns the local variables and leaves the table empty: nothing else runs."""
     tf1_no_init("tf1_only_init", v1.local_variables_initializer)
 
 
 def tf1_unsaved():
-    """A graph without a saver, as modules of TensorFlow Hub are: the collection of variables says what is restored."""
+    """A graph without a saver, as modules of TensorFlow Hub are: the collection of variables lists the restored ones."""
     from tensorflow.core.protobuf import saved_model_pb2
     b = builder("tf1_unsaved")
     with tf.Graph().as_default(), v1.Session() as s:
@@ -847,7 +847,7 @@ def tf1_effects():
 
 
 def tf1_branches():
-    """Branches that draw numbers and change state, which gradients take values out of; and metrics, which wait for what is fed."""
+    """Branches that draw numbers and change state, which gradients take values out of; and metrics, which wait for the feeds."""
     v1.disable_control_flow_v2()
     b = builder("tf1_branches")
     with tf.Graph().as_default(), v1.Session() as s:
@@ -892,7 +892,7 @@ def tf1_branches():
 
 
 def finetune():
-    """Models whose variables are trained further: gradients of the sum of squares of what they give."""
+    """Models whose variables are trained further: gradients of the sum of squares of their results."""
     import tf_keras as keras
 
     @tf.custom_gradient

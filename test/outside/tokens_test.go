@@ -34,8 +34,8 @@ const tokenizer = `meta_graphs {
 		inputs { key: 'splits' value { name: 'splits:0' dtype: DT_INT64 tensor_shape { dim { size: -1 } } } }
 		outputs { key: 'words' value { name: 'call:0' dtype: DT_INT32 } } outputs { key: 'word_splits' value { name: 'call:1' dtype: DT_INT64 } } } } }`
 
-// splitWords returns the letters of the words of each text, where they begin and end,
-// and the number of words in each text.
+// splitWords returns the letters of the words of each text, the indices at
+// which they begin and end, and the number of words in each text.
 func splitWords(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -199,7 +199,7 @@ registration.register_checkpoint_saver(
 
 
 def stacked(p):
-    """The document's stacked parts, beside a default variable."""
+    """The document's stacked parts, and a default variable."""
     root = tf.train.Checkpoint(
         stack=Stack([Part([1.0, 2.0]), Part([3.0, 4.0]), Part([5.0, 6.0])]),
         other=Stack([Part([7.0, 8.0])]), plain=var(9))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Records what TensorFlow 2.21 does with state files, managers and shard policies.
+"""Records the results of TensorFlow 2.21 for state files, managers and shard policies.
 
-Writes, below the folder this script lies in:
+Writes, below the folder of this script:
   state/update.json      update_checkpoint_state: arguments and the text written
   state/read.json        get_checkpoint_state: text, folder and the completed paths
   state/sequences.json   CheckpointManager over scripted and random sequences:
                          files, state text and lists after every operation
   state/shards/<case>/   checkpoints written with MaxShardSizePolicy
-  state/shards.json      what they were written from
+  state/shards.json      the tensors that they contain
 
 Run with a Python that has tensorflow 2.21.0: python gen_state.py
 """
@@ -75,7 +75,7 @@ def update():
 
 
 def read():
-    """Texts and what get_checkpoint_state makes of them; null where it ignores the file."""
+    """Texts and the results of get_checkpoint_state; null if it ignores the file."""
     cases = []
     exists, load = cm.file_io.file_exists, cm.file_io.read_file_to_string
     cm.file_io.file_exists = lambda name: True

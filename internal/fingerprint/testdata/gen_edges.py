@@ -1,5 +1,5 @@
-"""Writes edges/: small SavedModels with rare forms of every field that a fingerprint is made of, and edges.json, the
-fingerprints that TensorFlow gives them. An entry that is a string is TensorFlow's error, "crash" if it dies.
+"""Writes edges/: small SavedModels with rare forms of every field that a fingerprint is made of, and edges.json,
+TensorFlow's fingerprints of them. An entry that is a string is TensorFlow's error, "crash" if it dies.
 
 Run with TensorFlow 2.21: TF_CPP_MIN_LOG_LEVEL=3 python gen_edges.py
 """
@@ -197,7 +197,7 @@ def encoded():
 
 
 def fingerprint(d):
-    """The fingerprint of a directory, computed in a process of its own, because TensorFlow dies of some."""
+    """The fingerprint of a directory, computed in a separate process, because TensorFlow dies of some."""
     r, w = os.pipe()
     child = os.fork()
     if child == 0:

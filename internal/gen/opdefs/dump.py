@@ -6,7 +6,7 @@ library adds to them.
     python internal/gen/opdefs/dump.py graph/textdefs.bin tensorflow_text
 
 The file is a tensorflow.OpList sorted by name, without descriptions. It holds
-what the CPU build registers. It is made once for each version of TensorFlow and
+the ops that the CPU build registers. It is made once for each version of TensorFlow and
 committed; `go generate` needs no TensorFlow and so leaves it alone.
 """
 

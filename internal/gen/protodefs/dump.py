@@ -1,5 +1,5 @@
-"""Writes the descriptors of the messages that TensorFlow has linked in: what the
-descriptor source local:// names.
+"""Writes the descriptors of the messages that TensorFlow has linked in: those of the
+descriptor source local://.
 
     pip install tensorflow-cpu==2.21.0
     python internal/gen/protodefs/dump.py kernel/parse/local.deflate

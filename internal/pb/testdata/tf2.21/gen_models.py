@@ -3,9 +3,9 @@
     pip install tensorflow-cpu==2.21.0 tf_keras==2.21.0
     python gen_models.py
 
-Each file is <full name of the message>.<case>.pb.gz, and .pbtxt.gz beside it
-where TensorFlow's own text of the same message is kept. gzip is written without
-times, so that the files change only with what is in them.
+Each file is <full name of the message>.<case>.pb.gz, and .pbtxt.gz
+for TensorFlow's own text of the same message. gzip is written without
+times, so that the files change only with their contents.
 """
 
 import gzip
@@ -179,7 +179,7 @@ def v1_graphs(tmp):
 
 
 def odd_values():
-    """What text formats trip over."""
+    """Values that are difficult for text formats."""
     t = tensor_pb2.TensorProto(dtype=tf.float32.as_datatype_enum)
     t.float_val.extend([0.1, 1e-5, 1.0, -0.0, 3.4028235e38, 1e-45, 1e10, 123456789.0, 16777216.0, 1e20, 1e15, 1e16, 1e17, 0.3333333, math.inf, -math.inf, math.nan])
     t.double_val.extend([0.1, 1e-5, 1.0, 1e15, 1e16, 1e17, 1e22, 1.7976931348623157e308, 5e-324, 1 / 3, math.inf, -math.inf, math.nan])

@@ -1,10 +1,10 @@
-"""Writes tensors.json: what make_tensor_proto makes of values of every type.
+"""Writes tensors.json: the results of make_tensor_proto for values of every type.
 
     pip install tensorflow-cpu==2.21.0
     python gen_tensors.py
 
 An entry has the type, the shape, the encoded TensorProto in base64, whether
-make_tensor_proto made it ("made"; the others stand in files as well), and the
+make_tensor_proto made it ("made"; files contain the others as well), and the
 elements: their little-endian bytes in base64, for strings a list of such.
 """
 
