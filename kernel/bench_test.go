@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// BenchmarkSmallOps runs kernels on tensors of a few elements, where what counts
-// is what surrounds the loop.
+// BenchmarkSmallOps runs kernels on tensors of a few elements, to measure the
+// cost around the loop.
 func BenchmarkSmallOps(b *testing.B) {
 	x, row := tensor.Vector[float32](1, 2, 3, 4), tensor.Must(tensor.New([]float32{1, 2, 3, 4}, 1, 4))
 	m := tensor.Must(tensor.New([]float32{1, 2, 3, 4, 5, 6, 7, 8}, 2, 4))

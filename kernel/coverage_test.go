@@ -35,7 +35,7 @@ func TestTheListOfOpsIsFresh(t *testing.T) {
 	}
 }
 
-// asLists are the ops on arrays that become ops on lists where a function is
+// asLists are the ops on arrays that become ops on lists when a function is
 // differentiated.
 var asLists = []string{"TensorArrayReadV3", "TensorArrayWriteV3", "TensorArrayGatherV3", "TensorArrayScatterV3", "TensorArrayConcatV3", "TensorArraySplitV3"}
 

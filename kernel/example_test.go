@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A program's own op: a kernel under a name of its own, in a set that is passed
-// where ops run.
+// A program adds an op: a kernel under a new name, in a set that is passed to
+// the functions that run ops.
 func ExampleAll() {
 	set, err := kernel.All().With(engine.Kernel{Op: "CountZeros", Run: func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {

@@ -44,9 +44,10 @@ const (
 	extentGrace = time.Second
 )
 
-// TestKernelsFollowElementsNotExtents gives every kernel tensors without elements whose
-// other dimensions are huge. It runs them in a process of limited address space, because
-// an allocation that fails ends a Go program. A call may return a result or an error.
+// TestKernelsFollowElementsNotExtents calls every kernel with tensors without
+// elements whose other dimensions are huge. It runs them in a process of
+// limited address space, because an allocation that fails ends a Go program. A
+// call may return a result or an error.
 func TestKernelsFollowElementsNotExtents(t *testing.T) {
 	if from := os.Getenv(extentFrom); from != "" {
 		n, _ := strconv.Atoi(from)
@@ -69,8 +70,8 @@ func TestKernelsFollowElementsNotExtents(t *testing.T) {
 	}
 }
 
-// extentProcess calls the kernels from the given one on in another process. It returns the
-// number of the op to go on with, and what was found, and adds to calls.
+// extentProcess calls the kernels from the given one on in another process. It
+// returns the number of the next op and the faults found, and adds to calls.
 func extentProcess(t *testing.T, from int, calls *int) (next int, found []string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$0" -test.run='^TestKernelsFollowElementsNotExtents$' -test.v`, extentMemory), os.Args[0])
@@ -252,7 +253,7 @@ func hugeExtents(t *testing.T, f opfixture.Fixture) (all [][]*tensor.Tensor) {
 				})
 			}
 		}
-		// A vector that may be a shape says such sizes.
+		// A vector that may be a shape gets such sizes.
 		add(func(i int, v *tensor.Tensor) *tensor.Tensor {
 			if i != only || v.Len() < 2 || i < f.Vars {
 				return nil
@@ -272,7 +273,8 @@ func hugeExtents(t *testing.T, f opfixture.Fixture) (all [][]*tensor.Tensor) {
 	return all
 }
 
-// empty returns a tensor of a shape without elements; nil where no tensor has the shape.
+// empty returns a tensor of a shape without elements, or nil if no tensor has
+// the shape.
 func empty(d tensor.DType, dims []int) *tensor.Tensor {
 	v, err := tensor.Zeros(d, dims...)
 	if err != nil || v.Len() > 0 {

@@ -13,8 +13,8 @@ import (
 
 const fusedPrograms = "testdata/tf2.21/fused"
 
-// TestFusedOpsEqualTensorFlow runs graphs that TensorFlow traced with the passes that
-// make ops of their own, and holds that these ran.
+// TestFusedOpsEqualTensorFlow runs graphs that TensorFlow traced with the
+// passes that make fused ops, and checks that these ran.
 func TestFusedOpsEqualTensorFlow(t *testing.T) {
 	set, ran := counting(t)
 	for _, p := range opfixture.LoadPrograms(t, fusedPrograms) {
@@ -54,14 +54,14 @@ func counting(t *testing.T) (*engine.KernelSet, map[string]int) {
 }
 
 func checkFused(t *testing.T, p opfixture.Program, set *engine.KernelSet, passes []engine.Pass, ran map[string]int) {
-	const precision = engine.Accumulated // sums of what ops before have rounded
+	const precision = engine.Accumulated // sums of values that earlier ops have rounded
 	plan, err := engine.Compile(p.Function(t), &engine.CompileOptions{Kernels: set, Passes: passes, Invariants: new(engine.Invariants)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	state := p.Vars
 	for r, run := range p.Runs {
-		for again := range 2 { // the second call runs what is compiled for its shapes
+		for again := range 2 { // the second call runs the plan that was compiled for its shapes
 			var args, want, got []*tensor.Tensor
 			var in []engine.Value
 			var vars []*trackable.Variable

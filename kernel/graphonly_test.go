@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestOpsOnReferencesAreRefusedEagerly: TensorFlow runs them in graphs alone. One
-// that ran would lose what it refers to at the end of the op.
+// TestOpsOnReferencesAreRefusedEagerly: TensorFlow runs them in graphs only. An
+// eager one would lose its variable at the end of the op.
 func TestOpsOnReferencesAreRefusedEagerly(t *testing.T) {
 	refused := 0
 	for _, op := range kernel.All().Ops() {
@@ -35,8 +35,8 @@ func TestOpsOnReferencesAreRefusedEagerly(t *testing.T) {
 	}
 }
 
-// TestArraysOfAllVersionsRun: the first two in graphs, as in TensorFlow, where a
-// flow or the handle alone says what comes after what.
+// TestArraysOfAllVersionsRun: the first two in graphs, as in TensorFlow. There
+// only a flow or the handle orders the ops.
 func TestArraysOfAllVersionsRun(t *testing.T) {
 	attrs := graph.Attrs{graph.Type("dtype", tensor.Float32)}
 	zero := tensor.Scalar[int32](0)

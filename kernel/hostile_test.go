@@ -17,9 +17,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestKernelsRefuseWhatTheyCantTake gives every kernel calls that are nearly
-// right: other types, other shapes, wild integers, inputs too many or too few,
-// attributes gone. Whatever comes out, it must not be a panic.
+// TestKernelsRefuseWhatTheyCantTake makes calls of every kernel that are nearly
+// right: other types, other shapes, wild integers, too many or too few inputs,
+// missing attributes. A call may return anything but must not panic.
 func TestKernelsRefuseWhatTheyCantTake(t *testing.T) {
 	fixtures := opfixture.Load(t, "testdata/tf2.21")
 	r := rand.New(rand.NewPCG(7, 7))

@@ -13,9 +13,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// hostileCalls makes calls of ops that nobody would write by accident: tensors without
-// elements and with huge dimensions, sizes of any magnitude, wrong ranks, odd texts. The
-// same op and number give the same call.
+// hostileCalls makes calls of ops that don't occur by accident: tensors without
+// elements and with huge dimensions, sizes of any magnitude, wrong ranks, odd
+// texts. The same op and number return the same call.
 type hostileCalls struct {
 	fixtures map[string][]opfixture.Fixture
 	tb       testing.TB
@@ -28,7 +28,7 @@ type hostileCall struct {
 	in    []hostileInput
 }
 
-// hostileInput is a tensor, or a handle of what an op makes.
+// hostileInput is a tensor, or a handle that an op makes.
 type hostileInput struct {
 	tensor *tensor.Tensor
 	make   *maker

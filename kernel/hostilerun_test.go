@@ -44,15 +44,15 @@ const (
 	shortHostile = 10_000
 
 	hostileSpace  = 3 << 20               // address space of the process that calls, in KiB
-	hostileMemory = 64 << 20              // what a call may use
-	hostileOutput = 32 << 20              // what an output may take
+	hostileMemory = 64 << 20              // memory of a call, in bytes
+	hostileOutput = 32 << 20              // memory of an output, in bytes
 	hostileHeap   = 3 * hostileMemory     // of live and dead objects that a call makes
 	hostileTime   = 15 * time.Millisecond // until a call's context ends
 )
 
-// hostileGrace is how long a call may work after its context's end, and hostileHang after
-// what time it hangs. A short run, on a machine that may be busy or slow, looks for calls
-// that don't end.
+// hostileGrace is the time that a call may work after its context's end. After
+// hostileHang the call counts as hanging. A short run, on a machine that may be
+// busy or slow, only finds calls that don't end.
 var hostileGrace, hostileHang = func() (grace, hang time.Duration) {
 	if os.Getenv(hostileCount) != "" {
 		return 100 * time.Millisecond, 4 * time.Second
@@ -60,9 +60,10 @@ var hostileGrace, hostileHang = func() (grace, hang time.Duration) {
 	return 2 * time.Second, time.Minute
 }()
 
-// TestHostileCalls calls all kernels with inputs that nobody would write by accident, in
-// a process of limited address space. A call returns outputs or an error: it doesn't
-// panic, takes no more memory than it may, and ends soon after its context.
+// TestHostileCalls calls all kernels with inputs that don't occur by accident,
+// in a process of limited address space. A call returns outputs or an error: it
+// doesn't panic, takes no more memory than it may, and ends soon after its
+// context.
 func TestHostileCalls(t *testing.T) {
 	if state := os.Getenv(hostileProcess); state != "" {
 		makeHostileCalls(t, state)
@@ -119,8 +120,8 @@ func (r hostileRun) bytes() []byte {
 	return b
 }
 
-// hostileProcessFrom makes calls in another process until it is done or ends early. It
-// returns the place to go on, and what was found.
+// hostileProcessFrom makes calls in another process until it is done or ends
+// early. It returns the next call and the faults found.
 func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostileRun, found []string) {
 	t.Helper()
 	if err := os.WriteFile(state, run.bytes(), 0o600); err != nil {
@@ -175,7 +176,7 @@ func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostil
 
 const exitOfHang = 3
 
-// running is what the watchdog knows of the call that runs.
+// running is the watchdog's record of the running call.
 type running struct {
 	name   string
 	began  time.Time
@@ -270,7 +271,7 @@ func frames(stack string) string {
 	return strings.Join(list, " < ")
 }
 
-// makeOne makes a call and reports what is wrong with it.
+// makeOne makes a call and reports its faults.
 func (h *hostileCalls) makeOne(now *atomic.Pointer[running], op string, seed uint64, verbose bool) {
 	c := h.call(op, seed)
 	if c == nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// withoutFixture are ops that TensorFlow's output can't stand in a file for:
-// they work on files. Their packages test them.
+// withoutFixture are ops whose outputs in TensorFlow can't be recorded: they
+// work on files. Their packages test them.
 var withoutFixture = map[string]bool{"InitializeTableFromTextFile": true, "InitializeTableFromTextFileV2": true,
 	"SaveV2": true, "RestoreV2": true, "MergeV2Checkpoints": true, "Save": true, "SaveSlices": true, "Restore": true, "RestoreSlice": true, "ReadFile": true, "WriteFile": true, "MatchingFiles": true,
 	"TextLineDataset": true, "TFRecordDataset": true, "TFRecordDatasetV2": true, "FixedLengthRecordDataset": true, "FixedLengthRecordDatasetV2": true, "MatchingFilesDataset": true,
-	// Nobody can tell its numbers.
+	// Its numbers can't be predicted.
 	"NonDeterministicInts": true,
 	// This one's result differs from call to call.
 	"Timestamp": true,
@@ -64,8 +64,8 @@ func TestKernelsEqualTensorFlow(t *testing.T) {
 	}
 }
 
-// TestKernelsEqualTensorFlowFarFromZero: for NaN, infinities and large numbers too,
-// where gradients have no numeric differences to compare with.
+// TestKernelsEqualTensorFlowFarFromZero compares NaN, infinities and large
+// numbers, for which gradients can't be compared with numeric differences.
 func TestKernelsEqualTensorFlowFarFromZero(t *testing.T) {
 	set := kernel.All()
 	for op, cases := range opfixture.Load(t, "testdata/tf2.21/far") {
@@ -202,8 +202,8 @@ func TestReductionsOfHalvesAreTensorFlowsBitForBit(t *testing.T) {
 	}
 }
 
-// TestStepsOfHalvesAreTensorFlowsBitForBit: what TensorFlow puts together from steps, each
-// rounded to half precision, ends elsewhere than what is rounded once.
+// TestStepsOfHalvesAreTensorFlowsBitForBit has ops that TensorFlow computes in
+// steps, each rounded to half precision. Rounding once has another result.
 func TestStepsOfHalvesAreTensorFlowsBitForBit(t *testing.T) {
 	n := 0
 	for op, list := range opfixture.Load(t, "testdata/tf2.21/halves") {

@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestOwnedInputsGiveTheSameBits runs the calls of the fixtures in plans in which
-// nobody else needs the inputs, so that kernels may write over them, and compares
-// with plans in which they belong to the caller.
+// TestOwnedInputsGiveTheSameBits runs the calls of the fixtures in plans in
+// which the inputs have no other users, so that kernels may overwrite them. It
+// compares with plans in which they belong to the caller.
 func TestOwnedInputsGiveTheSameBits(t *testing.T) {
 	fixtures := opfixture.Load(t, "testdata/tf2.21")
 	for op, cases := range fixtures {
@@ -24,7 +24,7 @@ func TestOwnedInputsGiveTheSameBits(t *testing.T) {
 			}
 			foreign, err := runOp(t, f, in, false)
 			if err != nil {
-				continue // TestKernelsEqualTensorFlow says what is wrong
+				continue // TestKernelsEqualTensorFlow reports the error
 			}
 			owned, err := runOp(t, f, in, true)
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// pngOf returns a PNG image of a size that ends where its pixels begin.
+// pngOf returns a PNG image of a size that is cut off before its pixels.
 func pngOf(w, h uint32, bits, colours byte) string {
 	head := append([]byte("IHDR"), 0, 0, 0, 0, 0, 0, 0, 0, bits, colours, 0, 0, 0)
 	binary.BigEndian.PutUint32(head[4:], w)

@@ -37,8 +37,8 @@ func TestAScatterThatDividesByZeroChangesNothing(t *testing.T) {
 	}
 }
 
-// TestScattersTakeRepeatedPlaces runs each kind of change twice on the same row,
-// the second one on what the first has made.
+// TestScattersTakeRepeatedPlaces runs each kind of change twice on the same
+// row. The second one changes the result of the first.
 func TestScattersTakeRepeatedPlaces(t *testing.T) {
 	for op, want := range map[string]float32{
 		"Update": 4, "Add": 6 + 2 + 4, "Sub": 6 - 2 - 4, "Mul": 6 * 2 * 4, "Div": 6.0 / 2 / 4, "Min": 2, "Max": 6,

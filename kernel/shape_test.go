@@ -13,7 +13,7 @@ import (
 )
 
 // sizedByValues are the ops whose outputs' sizes depend on values that no rule
-// looks at: which elements Where finds, how many parts a string has.
+// reads: the elements that Where finds, the number of parts of a string.
 var sizedByValues = map[string]bool{
 	"Where": true, "StringSplit": true, "StringSplitV2": true, "StringNGrams": true, "UnicodeDecode": true,
 	"UnicodeDecodeWithOffsets": true, "Unique": true, "UniqueWithCounts": true, "RegexSplitWithOffsets": true,
@@ -31,17 +31,17 @@ var sizedByValues = map[string]bool{
 	"DecodeJpeg": true, "DecodeAndCropJpeg": true, "DecodeWebP": true, "DecodePng": true, "DecodeGif": true, "DecodeBmp": true, "DecodeImage": true, "NonMaxSuppressionWithOverlaps": true,
 	"NearestNeighbors": true, "ComputeAccidentalHits": true,
 	"CTCGreedyDecoder": true, "CTCBeamSearchDecoder": true,
-	// Windows of XLA, of whose output TensorFlow's rule tells the rank.
+	// Windows of XLA, of whose output TensorFlow's rule infers the rank.
 	"XlaConv": true, "XlaConvV2": true,
 	// Memory whose size the rule doesn't know, as TensorFlow's.
 	"CudnnRNN": true, "CudnnRNNV2": true, "CudnnRNNV3": true, "CudnnRNNCanonicalToParams": true, "CudnnRNNCanonicalToParamsV2": true,
 	"CudnnRNNParamsToCanonical": true, "CudnnRNNParamsToCanonicalV2": true,
 }
 
-// TestShapeRulesTellWhatKernelsGive holds that the rule of an op, asked with all
-// that is known of the inputs, tells the types and shapes of the kernel's
-// outputs, and tells nothing false about elements. What a kernel gives is the fixture's
-// output: TestKernelsEqualTensorFlow holds it to that.
+// TestShapeRulesTellWhatKernelsGive checks that the rule of an op, with all
+// facts of the inputs, infers the types and shapes of the kernel's outputs, and
+// no wrong elements. The fixture has the kernel's outputs:
+// TestKernelsEqualTensorFlow compares them.
 func TestShapeRulesTellWhatKernelsGive(t *testing.T) {
 	fixtures := opfixture.Load(t, "testdata/tf2.21")
 	all := shape.All()

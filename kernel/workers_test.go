@@ -18,8 +18,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestReductionsDontDependOnWorkers: whether a loop is shared depends on how many
-// workers there are and on whether one looks out just now; sums must not.
+// TestReductionsDontDependOnWorkers: the division of a loop among workers
+// depends on their number and on whether one is free. Sums must not depend on
+// either.
 func TestReductionsDontDependOnWorkers(t *testing.T) {
 	for _, n := range []int{30_000, 1<<16 + 1, 100_000, 1_000_000} {
 		x := make([]float32, n)
@@ -49,8 +50,8 @@ func TestReductionsDontDependOnWorkers(t *testing.T) {
 	}
 }
 
-// TestSumsOfFewColumns: the rows of narrow matrices are added several at a time, in
-// pieces; what comes out is the sum, for all workers the same.
+// TestSumsOfFewColumns: the rows of narrow matrices are added several at a
+// time, in pieces. The result is the sum, the same for any number of workers.
 func TestSumsOfFewColumns(t *testing.T) {
 	for _, s := range [][2]int{{21_632, 32}, {4096, 1}, {70_000, 3}, {128, 512}, {100, 513}, {1365, 3}, {1000, 7}, {9, 500}, {50_001, 10}} {
 		x := make([]float32, s[0]*s[1])
@@ -87,8 +88,8 @@ func TestSumsOfFewColumns(t *testing.T) {
 	}
 }
 
-// TestGathersOfManyRows: what is gathered in pieces is what the indices name, in batches
-// and behind other dimensions too.
+// TestGathersOfManyRows: a gather in pieces returns the rows of the indices, in
+// batches and after other dimensions too.
 func TestGathersOfManyRows(t *testing.T) {
 	const batches, outer, n, inner, per = 3, 2, 7, 5, 20_000
 	x := make([]int32, batches*outer*n*inner)

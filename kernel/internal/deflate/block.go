@@ -43,11 +43,11 @@ func lengthCode(n int) (s int, extra uint, v uint32) {
 	return 257 + s, extra, v
 }
 
-// distanceCode does what lengthCode does, for a distance.
+// distanceCode returns a distance as lengthCode does a length.
 func distanceCode(n int) (s int, extra uint, v uint32) { return logarithmic(n-1, 1) }
 
-// logarithmic splits a number to a symbol, one of so many bits behind the highest
-// one, and what follows.
+// logarithmic splits a number into a symbol and the remaining bits. The symbol
+// has keep bits after the highest one.
 func logarithmic(n int, keep uint) (s int, extra uint, v uint32) {
 	if n < 2<<keep {
 		return n, 0, 0
@@ -59,8 +59,8 @@ func logarithmic(n int, keep uint) (s int, extra uint, v uint32) {
 // trees are the codes of a block.
 type trees struct{ literals, distances, lengths code }
 
-// write writes a block: as it is where that is shortest and it may, else with the
-// fixed codes or its own.
+// write writes a block in the shortest form: stored, if may allows it, or with
+// the fixed codes, or with codes made for it.
 func (t *trees) write(w *bitWriter, block []symbol, raw []byte, may, last bool) {
 	t.literals, t.distances, t.lengths = newCode(286), newCode(30), newCode(19)
 	more := 0 // bits that follow symbols

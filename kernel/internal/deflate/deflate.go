@@ -7,13 +7,13 @@ package deflate
 
 import "hash/adler32"
 
-// Options say how data are compressed.
+// Options are the parameters of the compression.
 type Options struct {
-	Level    int  // from 0 to 9; any other number stands for 6
+	Level    int  // from 0 to 9; any other number means 6
 	Filtered bool // short matches are left out, as zlib's Z_FILTERED does
-	Window   uint // the logarithm of the window's size, from 9 to 15; 0 stands for 15
-	// Piece is how many bytes the caller of zlib would hand over at once; stored
-	// blocks end at their ends. 0 stands for all.
+	Window   uint // the logarithm of the window's size, from 9 to 15; 0 means 15
+	// Piece is the number of bytes that a caller of zlib would pass at once.
+	// Stored blocks end at the ends of pieces. 0 means all.
 	Piece int
 }
 
@@ -76,7 +76,7 @@ type compressor struct {
 	size    int // of the window
 	at      int
 	begin   int     // of the block
-	base    int     // of what zlib would have in its window
+	base    int     // offset of zlib's window
 	head    []int32 // the last place of a hash, plus one
 	prev    []int32 // the place before one of the same hash, plus one
 	block   []symbol
@@ -84,13 +84,13 @@ type compressor struct {
 	out     bitWriter
 }
 
-// symbol is a byte, or a match where distance isn't 0.
+// symbol is a byte, or a match if distance isn't 0.
 type symbol struct{ length, distance uint16 }
 
 func (d *compressor) ahead() int { return len(d.data) - d.at }
 
-// move does what zlib does before each step: where little is ahead it moves its
-// window. What is left of that is how far back a block can still be stored.
+// move does zlib's work before each step: it moves the window if little input
+// is ahead. A block can be stored only if its start is in the window.
 func (d *compressor) move() {
 	if d.at-d.base >= 2*d.size-reserve {
 		d.base += d.size

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzZlib holds that the standard library reads what is written.
+// FuzzZlib checks that the standard library reads the output.
 func FuzzZlib(f *testing.F) {
 	f.Add([]byte(""), uint8(6), false, uint8(15), uint16(1))
 	f.Add([]byte("abcabcabcabcabcabcdabcabc"), uint8(9), true, uint8(9), uint16(300))

@@ -48,7 +48,7 @@ type code struct {
 
 func newCode(n int) code { return code{make([]int, n), make([]uint32, n), make([]int, n)} }
 
-// assign gives the symbols of each length codes in order.
+// assign assigns codes to the symbols of each length, in order.
 func (c *code) assign() {
 	var count, next [17]int
 	for _, n := range c.length {

@@ -1,5 +1,5 @@
-// Package draws keeps the random states of stateful ops: each node has one, and
-// the next call goes on where the one before has stopped, as TensorFlow's do.
+// Package draws keeps the random states of stateful ops. Each node has one. A
+// call continues the sequence of the call before, as in TensorFlow.
 package draws
 
 import (
@@ -25,8 +25,8 @@ func (s *State) Reserve(n uint64) philox.Generator {
 	return g
 }
 
-// New returns the state in which a node begins, by its attributes seed and seed2.
-// Seeds that are both zero stand for a state that differs from run to run.
+// New returns the first state of a node, by its attributes seed and seed2. If
+// both are zero, the state differs from run to run.
 func New(n *engine.Node) *State {
 	a, b := uint64(n.Attrs.Int("seed", 0)), uint64(n.Attrs.Int("seed2", 0))
 	if a == 0 && b == 0 {
@@ -35,7 +35,7 @@ func New(n *engine.Node) *State {
 	return &State{g: philox.New(a, 0, b)}
 }
 
-// Of returns what finds the state of the call's node.
+// Of returns a function that finds the state of the call's node.
 func Of(n *engine.Node) func(*engine.Call) *State {
 	create := func() any { return New(n) }
 	return func(c *engine.Call) *State { return c.NodeState(create).(*State) }

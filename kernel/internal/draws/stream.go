@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/internal/philox"
 )
 
-// Stream gives a generator's words one by one.
+// Stream returns a generator's words one by one.
 type Stream struct {
 	g     philox.Generator
 	block [4]uint32
@@ -40,13 +40,13 @@ func (s *Stream) Float64() float64 {
 	return philox.Float64(x, s.Next())
 }
 
-// Below32 returns a whole number below n, each as likely as any other; any number
-// where n is 0.
+// Below32 returns a whole number below n, each with the same probability. If n
+// is 0, it returns any number.
 func (s *Stream) Below32(n uint32) uint32 {
 	return uint32(below(uint64(n), 32, func() uint64 { return uint64(s.Next()) }))
 }
 
-// Below64 does what [Stream.Below32] does with numbers of 64 bits.
+// Below64 returns a number as [Stream.Below32] does, for numbers of 64 bits.
 func (s *Stream) Below64(n uint64) uint64 { return below(n, 64, s.Next64) }
 
 // below draws as TensorFlow's SimplePhilox::Uniform does

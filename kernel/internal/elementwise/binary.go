@@ -18,7 +18,8 @@ type Loops[T, R tensor.Element] struct {
 	in, out tensor.DType
 }
 
-// Binary makes a Func of loops. ns is roughly what an element takes.
+// Binary makes a Func of loops. ns is the approximate cost of an element, in
+// nanoseconds.
 func Binary[T, R tensor.Element](vv func(dst []R, a, b []T), vs func(dst []R, a []T, b T), sv func(dst []R, a T, b []T), ns float64) Func {
 	l := Loops[T, R]{vv, vs, sv, tensor.TypeOf[T](), tensor.TypeOf[R]()}
 	return func(c *engine.Call) error { return l.run(c, ns) }
@@ -217,7 +218,7 @@ func NewBroadcast(s, a, b tensor.Shape) *Broadcast {
 	return p
 }
 
-// Place is where a row begins in both inputs.
+// Place has the offsets of a row in both inputs.
 type Place struct {
 	A, B int
 	at   [8]int
@@ -299,7 +300,7 @@ func BinaryHalf[H Half](vv func(dst, a, b []float32), vs func(dst, a []float32, 
 		}, ns+6)
 }
 
-// BinaryHalfBool does what BinaryHalf does, for comparisons.
+// BinaryHalfBool makes a Func as BinaryHalf does, for comparisons.
 func BinaryHalfBool[H Half](vv func(dst []bool, a, b []float32), ns float64) Func {
 	one := func(dst []bool, a, b []H) {
 		var x, y [block]float32

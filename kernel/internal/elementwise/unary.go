@@ -67,8 +67,8 @@ func (t ByType) RunAs(c *engine.Call, d tensor.DType) error {
 	return f(c)
 }
 
-// Or returns the table whose Funcs run only where done has not given the outputs
-// already.
+// Or returns the table whose Funcs run only if done has not computed the
+// outputs already.
 func (t ByType) Or(done func(*engine.Call) (bool, error)) ByType {
 	out := make(ByType, len(t))
 	for d, f := range t {
@@ -82,7 +82,7 @@ func (t ByType) Or(done func(*engine.Call) (bool, error)) ByType {
 	return out
 }
 
-// Before returns the table whose Funcs run only where check finds nothing wrong.
+// Before returns the table whose Funcs run only if check returns no error.
 func (t ByType) Before(check func(*engine.Call) error) ByType {
 	out := make(ByType, len(t))
 	for d, f := range t {
@@ -96,7 +96,8 @@ func (t ByType) Before(check func(*engine.Call) error) ByType {
 	return out
 }
 
-// Unary makes a Func of a loop. ns is roughly what an element takes.
+// Unary makes a Func of a loop. ns is the approximate cost of an element, in
+// nanoseconds.
 func Unary[T, R tensor.Element](f func(dst []R, x []T), ns float64) Func {
 	in, d := tensor.TypeOf[T](), tensor.TypeOf[R]()
 	return func(c *engine.Call) error {
@@ -143,7 +144,8 @@ func UnaryHalf[H Half](f func(dst, x []float32), ns float64) Func {
 	}, ns+4)
 }
 
-// UnaryHalfBool does what UnaryHalf does, for a loop that gives booleans.
+// UnaryHalfBool makes a Func as UnaryHalf does, for a loop that returns
+// booleans.
 func UnaryHalfBool[H Half](f func(dst []bool, x []float32), ns float64) Func {
 	return Unary[H, bool](func(dst []bool, src []H) {
 		var a [block]float32
@@ -202,7 +204,7 @@ func Narrow[H Half](dst []H, src []float32) {
 	}
 }
 
-// RoundTo rounds float32 to the values of halves of type H. What is no number stays none.
+// RoundTo rounds float32 to the values of halves of type H. NaN stays NaN.
 func RoundTo[H Half](x []float32) {
 	if tensor.TypeOf[H]() == tensor.BFloat16 {
 		for n := simd.Round(x, simd.ToBFloat16); n < len(x); n++ {

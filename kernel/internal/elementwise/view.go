@@ -18,8 +18,8 @@ func View[T any](t *tensor.Tensor) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
 }
 
-// elements does what [tensor.Values] does for a caller that knows the type of T's
-// elements, d, from before.
+// elements returns [tensor.Values], for a caller that already knows the type of
+// T's elements, d.
 func elements[T tensor.Element](t *tensor.Tensor, d tensor.DType) []T {
 	if d.Fixed() && t.DType() == d {
 		return View[T](t)

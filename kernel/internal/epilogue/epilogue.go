@@ -1,4 +1,4 @@
-// Package epilogue holds what TensorFlow's fused ops do to the result of a
+// Package epilogue contains the steps of TensorFlow's fused ops after a
 // convolution or a product: they add a bias to each channel and another tensor,
 // and apply an activation.
 package epilogue
@@ -13,25 +13,25 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Epilogue is the attribute fused_ops of a node, and where its arguments stand.
+// Epilogue is the attribute fused_ops of a node, with the indices of its
+// arguments.
 type Epilogue struct {
 	// Bias is the input with a number a channel, 0 where there is none.
 	Bias int
 	// Add is the input with a summand of the result's shape, 0 where there is
 	// none.
 	Add int
-	// Activate applies the activation to numbers where they are; nil where there
-	// is none.
+	// Activate applies the activation to numbers in place; nil means none.
 	Activate func(x []float32)
-	// Clamp says that Activate bounds numbers by Low and High and does nothing
-	// else.
+	// Clamp reports whether Activate only bounds numbers by Low and High.
 	Clamp     bool
 	Low, High float32
 	// Cost is about how many nanoseconds a number takes.
 	Cost float64
 }
 
-// activation is how an activation runs and what a number costs.
+// activation is the function of an activation and its cost for one number, in
+// nanoseconds.
 type activation struct {
 	run  func(x []float32)
 	cost float64
@@ -113,8 +113,8 @@ func (e *Epilogue) Check(c *engine.Call, y tensor.Shape, channel int) error {
 	return nil
 }
 
-// During returns what products do themselves while the result, whose channels
-// come last, is at hand.
+// During returns the steps that products apply themselves, while the result is
+// in the cache. The result's channels come last.
 func (e *Epilogue) During(c *engine.Call) gemm.Epilogue[float32] {
 	g := gemm.Epilogue[float32]{Clamp: e.Clamp, Low: e.Low, High: e.High}
 	if e.Bias > 0 {
@@ -129,8 +129,8 @@ func (e *Epilogue) During(c *engine.Call) gemm.Epilogue[float32] {
 	return g
 }
 
-// Finish finishes rows of n channels, with the bits that products give which do it
-// themselves.
+// Finish applies all steps to rows of n channels, with the bits of products
+// that apply them themselves.
 func (e *Epilogue) Finish(c *engine.Call, dst []float32, n int) {
 	if each := e.Cost * float64(n); c.Large(len(dst)/n, each) {
 		e.finishRows(c, dst, n, each)
@@ -140,7 +140,8 @@ func (e *Epilogue) Finish(c *engine.Call, dst []float32, n int) {
 	g.Rows(dst, 0, len(dst), n)
 }
 
-// finishRows does what Finish does on all cores; each is what a row takes.
+// finishRows finishes rows on all cores; each is the cost of a row, in
+// nanoseconds.
 func (e *Epilogue) finishRows(c *engine.Call, dst []float32, n int, each float64) {
 	g := e.During(c)
 	c.Parallel(len(dst)/n, each, func(lo, hi int) { g.Rows(dst, lo*n, hi*n, n) })
@@ -160,7 +161,7 @@ func (e *Epilogue) Apply(c *engine.Call, y *tensor.Tensor, channel int) {
 	if len(dst) == 0 {
 		return
 	}
-	size := 1 // of what lies together: all channels, or the plane of one
+	size := 1 // of contiguous elements: all channels, or the plane of one
 	for _, n := range s[channel+1:] {
 		size *= n
 	}

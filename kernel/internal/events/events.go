@@ -1,5 +1,5 @@
-// Package events writes event files, in which TensorBoard finds summaries: what a
-// handle of SummaryWriter refers to.
+// Package events writes event files, in which TensorBoard finds summaries. A
+// handle of SummaryWriter refers to a Writer.
 package events
 
 import (
@@ -82,7 +82,7 @@ func (w *Writer) Open(dir vfs.Dir, folder, suffix string, most int32, wait time.
 	return w.flush()
 }
 
-// errClosed is what those meet who write to a writer without a file.
+// errClosed is the error of writing to a writer without a file.
 var errClosed = errors.New("the writer of summaries has no file: CreateSummaryFileWriter hasn't run, or CloseSummaryWriter has")
 
 // Write writes an event of a step that has one field besides.
@@ -119,7 +119,7 @@ func (w *Writer) add(event []byte) {
 	w.queued++
 }
 
-// Flush writes what waits.
+// Flush writes the buffered events.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +139,7 @@ func (w *Writer) flush() error {
 	return w.file.Sync()
 }
 
-// Close writes what waits and closes the file.
+// Close writes the buffered events and closes the file.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 // largest is the largest prime factor that is transformed directly.
 const largest = 31
 
-// Plan has what transforms of one length need. It is safe for concurrent use.
+// Plan contains the constants of transforms of one length. It is safe for
+// concurrent use.
 type Plan struct {
 	check  func() // between parts of long transforms
 	n      int
@@ -31,7 +32,7 @@ type Plan struct {
 type level struct {
 	radix, m int
 	twiddles []complex128 // exp(-2πikq/(radix·m)) of part q from 1 on, element by element
-	roots    []complex128 // exp(-2πik/radix), where no code of its own is for the radix
+	roots    []complex128 // exp(-2πik/radix), if the radix has no special code
 }
 
 // long is from how many numbers on a transform calls check.
@@ -156,7 +157,7 @@ func (p *Plan) Forward(x []complex128) {
 	free()
 }
 
-// Inverse does what Forward does, the other way, and divides by the length.
+// Inverse computes the inverse of Forward, divided by the length.
 func (p *Plan) Inverse(x []complex128) {
 	for i, z := range x {
 		x[i] = conj(z)

@@ -28,8 +28,9 @@ func (p *Plan) Real(dst []complex128, x []float64) {
 	dst[0], dst[h] = complex(real(first)+imag(first), 0), complex(real(first)-imag(first), 0)
 }
 
-// RealInverse does what Real does, the other way, and divides by the length. Imaginary
-// parts that real numbers don't have count for nothing. It overwrites half.
+// RealInverse computes the inverse of Real, divided by the length. It ignores
+// imaginary parts that the transform of real numbers doesn't have. It
+// overwrites half.
 func (p *Plan) RealInverse(x []float64, half []complex128) {
 	if p.half == nil {
 		all := make([]complex128, p.n)

@@ -40,8 +40,8 @@ var usual = [2][2]*codes{{
 			"\x15\x62\x72\xd1\x0a\x16\x24\x34\xe1\x25\xf1")),
 }}
 
-// rest returns the symbols that are listed, and behind them in order those of a
-// run and a size that aren't: 15 zeros at most, sizes from 1 to 10.
+// rest returns the listed symbols, followed in order by those of a run and a
+// size that aren't listed: at most 15 zeros, sizes from 1 to 10.
 func rest(first string) []byte {
 	out := []byte(first)
 	for s := range 256 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Encoding says how an image is encoded.
+// Encoding contains the parameters of the encoder.
 type Encoding struct {
 	Quality     int  // from 0 to 100
 	Progressive bool // in ten scans of growing detail; six for a gray image
@@ -16,7 +16,7 @@ type Encoding struct {
 	DensityUnit      byte // 1 for inches, 2 for centimetres
 	DensityX         uint16
 	DensityY         uint16
-	XMP              string // metadata, left out where empty
+	XMP              string // metadata; left out if empty
 	Interrupted      func() error
 	width, height, n int
 }
@@ -79,7 +79,7 @@ func (w *writer) segment(marker byte, body ...byte) {
 	w.out = append(append(w.out, 0xff, marker, byte(n>>8), byte(n)), body...)
 }
 
-// header writes what comes before the tables.
+// header writes the segments before the tables.
 func (w *writer) header(e *Encoding) {
 	w.out = append(w.out, 0xff, 0xd8)
 	w.segment(0xe0, 'J', 'F', 'I', 'F', 0, 1, 1, e.DensityUnit, byte(e.DensityX>>8), byte(e.DensityX), byte(e.DensityY>>8), byte(e.DensityY), 0, 0)

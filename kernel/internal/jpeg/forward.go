@@ -97,8 +97,8 @@ func (p *blocks) transform(e *Encoding, pix []byte, i int, q *[64]int32) error {
 	return nil
 }
 
-// samples writes row y of component i. What lies beyond the right edge is the
-// last pixel, what lies below the bottom the last row of samples.
+// samples writes row y of component i. Samples beyond the right edge repeat the
+// last pixel, those below the bottom the last row.
 func (p *blocks) samples(to []byte, e *Encoding, pix []byte, i, y int) {
 	if e.n == 3 && i > 0 && !e.Whole {
 		y = min(y, up(e.height, 2)-1)

@@ -13,7 +13,7 @@ import (
 	"fmt"
 )
 
-// Colours is what the components stand for.
+// Colours is the colour space of the components.
 type Colours uint8
 
 // The kinds of components.
@@ -25,7 +25,7 @@ const (
 	YCCK
 )
 
-// Image is a parsed image: its header, and where the coded data lie.
+// Image is a parsed image: its header and the positions of the coded data.
 type Image struct {
 	Width, Height int
 	Colours       Colours
@@ -35,7 +35,7 @@ type Image struct {
 	maxH, maxV  int
 	progressive bool
 	data        []byte
-	at          int // of the first marker behind the frame's header
+	at          int // of the first marker after the frame's header
 	quant       [4][64]int32
 	huffman     [2][4]*huffman
 	restart     int
@@ -54,14 +54,14 @@ type component struct {
 
 var errShort = errors.New("the JPEG data end early")
 
-// zigzag lists where the coefficients of a block belong.
+// zigzag lists the positions of a block's coefficients.
 var zigzag = [64]int{
 	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
 	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 }
 
-// segment returns the marker at the current place and its contents, and goes
-// behind it.
+// segment returns the marker at the current position and its contents, and
+// moves past it.
 func (m *Image) segment() (marker byte, body []byte, err error) {
 	for {
 		if m.at+1 >= len(m.data) {
@@ -147,7 +147,7 @@ func (m *Image) frame(b []byte) error {
 	return nil
 }
 
-// colours finds out what the components stand for.
+// colours determines the colour space of the components.
 func (m *Image) colours(jfif bool, adobe int) {
 	m.Inverted = adobe >= 0
 	switch len(m.components) {

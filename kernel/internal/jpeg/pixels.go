@@ -2,20 +2,21 @@ package jpeg
 
 import "fmt"
 
-// Options say how an image is decoded.
+// Options are the parameters of the decoder.
 type Options struct {
 	Channels int // 1 for gray, 3 for red, green and blue
 	Ratio    int // 1, 2, 4 or 8: how much smaller the image becomes
-	// Plain repeats the samples of colour where there are fewer; otherwise they are
-	// interpolated.
+	// Plain repeats the samples of components that have fewer; otherwise they
+	// are interpolated.
 	Plain bool
 	// Accurate takes the slower of libjpeg's two transforms of whole blocks.
 	Accurate bool
-	// Recover decodes what there is of data that end early; the rest is gray.
+	// Recover decodes data that end early as far as they go; the rest is gray.
 	Recover bool
-	// Crop is the part of the image that is wanted; a Height of 0 stands for all.
-	// Colours at its sides, and where the blocks begin that hold its left side, are
-	// those of an image that ends there, as libjpeg-turbo has it.
+	// Crop is the part of the image that is wanted; a Height of 0 means all.
+	// The part's sides are decoded as the sides of an image that ends there, as
+	// libjpeg-turbo does. This affects colours and the first blocks at the
+	// left.
 	Crop        Window
 	Interrupted func() error
 }
@@ -74,10 +75,9 @@ func (m *Image) Decode(o Options) ([]byte, error) {
 	return out, nil
 }
 
-// plane returns a component's samples in the image's size, w columns from the
-// first on. Where a component has
-// fewer samples than others, its blocks are made larger rather than its samples
-// repeated, as far as that goes.
+// plane returns a component's samples in the image's size, w columns beginning
+// at column first. If a component has fewer samples than others, it enlarges
+// the blocks as far as possible, rather than repeating samples.
 func (m *Image) plane(c *component, o *Options, h, first, w int) plane {
 	least := 8 / o.Ratio
 	n := least

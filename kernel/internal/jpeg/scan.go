@@ -35,7 +35,7 @@ type reader struct {
 	at   int
 	bits uint32
 	n    int
-	over int // zeros read behind the end
+	over int // zeros read after the end
 }
 
 func (r *reader) bit() int32 {
@@ -67,7 +67,7 @@ func (r *reader) take(n int) int32 {
 	return v
 }
 
-// ended tells whether more was asked for than there is.
+// ended reports whether more bits were read than there are.
 func (r *reader) ended() bool { return r.over > 0 && r.at+1 >= len(r.data) }
 
 // extended reads a number of n bits with a sign.
@@ -98,7 +98,7 @@ func (r *reader) symbol(h *huffman) (int, error) {
 	return 0, errCode
 }
 
-// restarted goes behind the next restart marker.
+// restarted moves past the next restart marker.
 func (r *reader) restarted() error {
 	r.n = 0
 	for r.at+1 < len(r.data) {
@@ -184,8 +184,8 @@ func (m *Image) complete() bool {
 	return true
 }
 
-// scan reads the blocks of a scan. Where the data end early, recover leaves the
-// blocks behind as they are, as libjpeg does.
+// scan reads the blocks of a scan. If the data end early and recover is set,
+// the remaining blocks stay unchanged, as in libjpeg.
 func (m *Image) scan(b []byte, recover bool) error {
 	if len(b) < 1 || len(b) != 4+2*int(b[0]) || b[0] < 1 || b[0] > 4 {
 		return errShort
@@ -270,7 +270,7 @@ func (m *Image) scan(b []byte, recover bool) error {
 	return nil
 }
 
-// block reads what a scan tells of a block.
+// block reads a scan's bits of a block.
 func (m *Image) block(r *reader, s *scan, c *component, b []int16) error {
 	switch {
 	case m.progressive && s.from == 0 && s.high > 0:

@@ -2,9 +2,9 @@ package jpeg
 
 import "math/bits"
 
-// scanOf is what a scan holds: of some components the coefficients from one to
-// another, from a binary place on, or that place alone where the places above
-// it came before.
+// scanOf describes a scan: the components, the range of their coefficients and
+// of their bits. It has all bits from low up, or only bit low if earlier scans
+// have those above it.
 type scanOf struct {
 	planes     []int
 	from, to   int
@@ -25,8 +25,7 @@ func scansOf(e *Encoding) []scanOf {
 		{y, 1, 63, 2, 1}, {all, 0, 0, 1, 0}, {cr, 1, 63, 1, 0}, {cb, 1, 63, 1, 0}, {y, 1, 63, 1, 0}}
 }
 
-// coder writes the symbols of a scan, or counts them where there are no codes
-// yet.
+// coder writes the symbols of a scan, or counts them if there are no codes yet.
 type coder struct {
 	w       *writer
 	tables  *[2][2]*codes // by component, then means and the rest

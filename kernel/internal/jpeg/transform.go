@@ -52,8 +52,8 @@ func line2(v *[8]int32, places uint) {
 	v[0], v[1] = rounded(e+o, places), rounded(e-o, places)
 }
 
-// scales are what a line of coefficients is multiplied with beforehand by the
-// transform of Arai, Agui and Nakajima.
+// scales are the factors by which the transform of Arai, Agui and Nakajima
+// multiplies a line of coefficients first.
 var scales = [8]float64{1, 1.387039845, 1.306562965, 1.175875602, 1, 0.785694958, 0.541196100, 0.275899379}
 
 // prescaled returns a quantization table for [fast], in fixed-point numbers of 2

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Space is the white space that may stand around a number.
+// Space is the white space that may surround a number.
 const Space = " \t\n\v\f\r"
 
-// Float returns the number that a text is, as TensorFlow reads it: what is too
-// large is an infinity.
+// Float returns the number in a text, as TensorFlow reads it: a number that is
+// too large is an infinity.
 func Float(s string, bits int) (float64, error) {
 	t := strings.Trim(s, Space)
 	if strings.Contains(t, "_") {

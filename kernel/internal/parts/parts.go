@@ -45,9 +45,9 @@ func Gather(c *engine.Call, x, indices *tensor.Tensor, axis int, batchDims int64
 	g := gathering{out: out, x: x, indices: v, outer: outer, n: n, inner: inner, per: per}
 	bytes := x.DType().Size()
 	if bytes <= 0 {
-		bytes = 16 // of a string, which stays where it is
+		bytes = 16 // of a string header; the bytes aren't copied
 	}
-	// A row may lie anywhere: its beginning is waited for.
+	// Rows are scattered in memory: each costs the latency of its first bytes.
 	count, each := batches*outer*per, 30+0.1*float64(inner*bytes)
 	if c.Large(count, each) {
 		c.Parallel(count, each, g.rows)

@@ -1,5 +1,5 @@
-// Package scatter changes parts of a tensor by parts of another one: what all ops
-// that scatter, to variables or to copies, do once they know the places.
+// Package scatter changes parts of a tensor by parts of another one. All ops
+// that scatter, to variables or to copies, use it once they know the places.
 package scatter
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// How says what becomes of an element and of what is scattered to it.
+// How is the way in which a scattered element changes an element.
 type How uint8
 
 // The ways to change an element: put another one in its place, compute with it,
@@ -45,9 +45,9 @@ var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, n int, h How)
 	tensor.Complex64: changeComplex[complex64], tensor.Complex128: changeComplex[complex128],
 }
 
-// To changes the parts of dst, n elements from each of the places in at on, by
-// those of x, which has as many or is a scalar that stands for all. A place
-// below 0 leaves its part out.
+// To changes parts of dst by those of x. Each part has n elements and begins at
+// an index in at. x has as many parts, or is a scalar that is used for all. A
+// part with a negative index is skipped.
 func To(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
 	if h == Update {
 		put(dst, at, n, x)
@@ -184,7 +184,7 @@ func pick[T any](x []T, i int) T {
 	return x[i]
 }
 
-// partOf returns what changes part i of n elements.
+// partOf returns the elements that change part i of n elements.
 func partOf[T any](x []T, i, n int) []T {
 	if len(x) == 1 {
 		return x

@@ -1,6 +1,6 @@
-// Package shapes holds what the kernels share about shapes in memory: strides
-// and small integer inputs. What shape an op's output has is graph/shape's to
-// say.
+// Package shapes contains the kernels' common functions for shapes in memory:
+// strides and small integer inputs. The shapes of outputs are computed by
+// graph/shape.
 package shapes
 
 import (
@@ -38,11 +38,11 @@ func BroadcastStrides(s, to tensor.Shape) []int {
 }
 
 // Room is memory for the lists of a call: most shapes have few dimensions, and
-// what fits in a variable of the kernel's needs no memory of its own.
+// lists that fit in a variable of the kernel need no allocation.
 type Room[T any] [8]T
 
 // Ints returns the elements of a vector or scalar of int32, int64 or a narrower
-// integer type; what names it in an error.
+// integer type. The second argument is its name in an error.
 func Ints(t *tensor.Tensor, what string) ([]int64, error) {
 	if len(t.Shape()) > 1 {
 		return nil, fmt.Errorf("%s is %v%v, not a vector", what, t.DType(), t.Shape())
@@ -50,7 +50,8 @@ func Ints(t *tensor.Tensor, what string) ([]int64, error) {
 	return AllInts(t, what)
 }
 
-// AllInts does what Ints does, for a tensor of any shape, in row-major order.
+// AllInts returns the elements as Ints does, for a tensor of any shape, in
+// row-major order.
 func AllInts(t *tensor.Tensor, what string) ([]int64, error) {
 	switch t.DType() {
 	case tensor.Int64:
@@ -68,7 +69,8 @@ func AllInts(t *tensor.Tensor, what string) ([]int64, error) {
 	return nil, fmt.Errorf("%s is %v, not int32 or int64", what, t.DType())
 }
 
-// CallInts does what AllInts does, into memory that lasts until the kernel returns.
+// CallInts returns the elements as AllInts does, in memory that lasts until the
+// kernel returns.
 func CallInts(c *engine.Call, t *tensor.Tensor, what string) ([]int64, error) {
 	if t.DType() != tensor.Int32 {
 		return AllInts(t, what)

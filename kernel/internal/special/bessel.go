@@ -1,6 +1,6 @@
-// Package special computes special functions in double precision, by series
-// where they converge fast, and by asymptotic series, continued fractions and
-// integrals elsewhere.
+// Package special computes special functions in double precision. It uses
+// series for arguments for which they converge fast, and asymptotic series,
+// continued fractions and integrals for others.
 package special
 
 import "math"
@@ -55,8 +55,8 @@ func BesselI0(x float64) float64 {
 	return scaleUp(largeI(0, x), x)
 }
 
-// scaleUp multiplies by exp(x) in two steps, so that only what is itself too
-// large is infinite.
+// scaleUp multiplies by exp(x) in two steps, so that only a result that is
+// itself too large is infinite.
 func scaleUp(y, x float64) float64 {
 	half := math.Exp(x / 2)
 	return y * half * half // NaN for infinity, as in TensorFlow

@@ -41,8 +41,8 @@ func Zeta(x, q float64) float64 {
 	return sum
 }
 
-// Polygamma returns the derivative of order n of the digamma function, which
-// the caller computes itself where n is 0.
+// Polygamma returns the derivative of order n of the digamma function. For n =
+// 0 the caller computes the digamma function itself.
 func Polygamma(n, x float64) float64 {
 	if n != math.Floor(n) || n < 0 {
 		return math.NaN()
@@ -139,8 +139,8 @@ func incomplete(a, x float64, digamma func(float64) float64) (lower, upper dual)
 // bySeries reports whether the series converges faster than the fraction.
 func bySeries(a, x float64) bool { return x < 1 || x < a }
 
-// edge returns the lower function where an argument is at the edge of what is
-// defined; false where none is.
+// edge returns the lower function if an argument is at the edge of its domain,
+// or false if none is.
 func edge(a, x float64) (float64, bool) {
 	switch {
 	case a != a || x != x || x < 0 || a <= 0:

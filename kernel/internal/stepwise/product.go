@@ -29,7 +29,7 @@ func NewProduct[H elementwise.Half](rows, cols, depth int, right []float32) *Pro
 }
 
 const (
-	// panel is how many rows Eigen's kernel takes beside each other.
+	// panel is the number of rows that Eigen's kernel computes together.
 	panel = 4
 	// peel is how many steps of depth it unrolls.
 	peel = 8
@@ -74,7 +74,7 @@ func (p *Product) Row(dst, x []float32, i int) {
 	}
 }
 
-// Vector does what Row does as Eigen multiplies a vector by a matrix (GeneralMatrixVector.h).
+// Vector computes a row as Eigen does when it multiplies a vector by a matrix (GeneralMatrixVector.h).
 func (p *Product) Vector(dst, x []float32) {
 	p.r.vector(dst, x, p.Right, p.Cols)
 }
@@ -96,8 +96,8 @@ func (r *rounder) vector(dst, x, right []float32, stride int) {
 	}
 }
 
-// Stored tells how the sides of a product lie in memory, which decides on the steps of small
-// products and of those with vectors.
+// Stored describes the memory layout of the sides of a product. It determines the steps of small products and of those with
+// vectors.
 type Stored struct {
 	Left, Right bool // transposed
 }
@@ -105,9 +105,8 @@ type Stored struct {
 // small is the sum of a product's sizes below which each element is computed by itself.
 const small = 20
 
-// Matrix sets dst to the whole product with the left side x as Eigen does for matrices that
-// lie like that (GeneralMatrixMatrix.h); dst begins at the element of that number of the memory
-// that was asked for.
+// Matrix sets dst to the whole product with the left side x, as Eigen does for matrices of this layout
+// (GeneralMatrixMatrix.h). first is the index of dst's first element in its allocation.
 func (p *Product) Matrix(dst, x []float32, in Stored, first int) {
 	m, n, k := p.Rows, p.Cols, p.Depth
 	switch {
@@ -156,8 +155,8 @@ func (p *Product) column(col []float32, j int) []float32 {
 	return col
 }
 
-// coefficients computes a row of a small product: whole vectors of what is aligned where
-// both sides lie row by row, else an element at a time.
+// coefficients computes a row of a small product. It uses whole vectors of aligned elements if both sides are row-major,
+// otherwise one element at a time.
 func (p *Product) coefficients(dst, x []float32, in Stored, first int) {
 	clear(dst)
 	n := p.Cols
@@ -185,8 +184,7 @@ type rounder struct {
 	to    simd.Rounding
 }
 
-// bits tells how numbers are rounded whose bits begin at low, up to low+span: by dropping bits of the
-// significand.
+// bits describes the rounding of numbers whose bits are from low to low+span: it drops bits of the significand.
 type bits struct{ drop, half, low, span uint32 }
 
 func rounderOf[H elementwise.Half]() rounder {
@@ -225,7 +223,7 @@ func (r *rounder) steps(dst, x, right []float32, stride int) {
 	r.sums(dst, x, right, simd.Steps{To: r.to, Products: true, Step: 1, Stride: stride})
 }
 
-// fused does what steps does, rounding sums only.
+// fused computes as steps does, but rounds sums only.
 func (r *rounder) fused(dst, x, right []float32, stride int) {
 	r.sums(dst, x, right, simd.Steps{To: r.to, Step: 1, Stride: stride})
 }
@@ -294,8 +292,7 @@ func (r *rounder) fuse(sums, row []float32, v float32) {
 	}
 }
 
-// twofold does what steps does, with even and odd steps beside each other as far as the kernel
-// unrolls them.
+// twofold computes as steps does, with separate sums of even and odd steps as far as the kernel unrolls them.
 func (r *rounder) twofold(dst, x, right []float32, stride int) {
 	var sums, odd [lanes]float32
 	s := simd.Steps{To: r.to, Products: true, Step: 1, Stride: stride}
@@ -319,12 +316,11 @@ func (r *rounder) add(dst, x []float32) {
 	}
 }
 
-// dotUnrolled is how many vectors Eigen adds up beside each other in a product of two vectors
-// (InnerProduct.h).
+// dotUnrolled is the number of vectors that Eigen sums in parallel in a product of two vectors (InnerProduct.h).
 const dotUnrolled = 4
 
-// dot returns the product of two vectors, with some vectors beside each other and what is left
-// over one by one, the products rounded too unless fused.
+// dot returns the product of two vectors. It sums some vectors in parallel and the remaining elements one by one. The
+// products are rounded too unless fused.
 func (r *rounder) dot(x, y []float32, unrolled int, fused bool) float32 {
 	var beside [dotUnrolled][lanes]float32
 	whole := len(x) / lanes

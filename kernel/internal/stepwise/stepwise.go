@@ -10,11 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Steps is how half precision is reduced. A sum depends on the order of its steps, by much
-// where it is long: the order is that of Eigen's reductions with vectors of eight
-// (TensorReduction.h), in one thread.
+// Steps is a reduction in half precision. A sum depends on the order of its steps, and a long one depends on it much. The
+// order is that of Eigen's reductions with vectors of eight (TensorReduction.h), in one thread.
 type Steps struct {
-	Empty float32                    // over no elements, and where a reduction begins
+	Empty float32                    // the result for no elements, and the first value of a reduction
 	Join  func(a, b float32) float32 // not rounded
 	Round func(v float32) float32    // to the type
 	Halve int                        // rows of more elements are reduced in two halves; 0: none are
@@ -26,11 +25,11 @@ type Steps struct {
 const (
 	// lanes is how many elements a vector of Eigen's has.
 	lanes = 8
-	// unrolled is how many vectors it adds up beside each other.
+	// unrolled is the number of vectors that it sums in parallel.
 	unrolled = 4
 	// mostColumns is how many columns are reduced at once.
 	mostColumns = 8 * lanes
-	// unrolledRows is from how many rows on it does so where columns are reduced.
+	// unrolledRows is the least number of rows for which it does so when it reduces columns.
 	unrolledRows = 16
 	// halveF16 and halveBF16 are Eigen's LeafSize of these types, in vectors.
 	halveF16, halveBF16 = 200 * lanes, 128 * lanes
@@ -50,7 +49,7 @@ func Prod[H elementwise.Half]() *Steps {
 	return &Steps{Empty: 1, Join: func(a, b float32) float32 { return a * b }, Round: Rounding[H]()}
 }
 
-// Rounding returns what rounds to type H.
+// Rounding returns a function that rounds to type H.
 func Rounding[H elementwise.Half]() func(float32) float32 {
 	if tensor.TypeOf[H]() == tensor.BFloat16 {
 		return func(v float32) float32 { return tensor.ToBF16(v).Float() }
@@ -71,8 +70,8 @@ func (s *Steps) each(to, x []float32) {
 // ones are the factors with which products are sums.
 var ones = slices.Repeat([]float32{1}, 1<<10)
 
-// rows makes a step of each element of to with those of n rows of src, which lie so far from each
-// other, one row after the other.
+// rows makes a step of each element of to with those of n rows of src, which are stride elements apart, one row after the
+// other.
 func (s *Steps) rows(to, src []float32, n, stride int) {
 	for n > 0 && s.adds {
 		some := min(n, len(ones))
@@ -91,8 +90,8 @@ func (s *Steps) rows(to, src []float32, n, stride int) {
 	}
 }
 
-// Row reduces elements that lie one after the other, from the one with that number on in
-// the tensor: halves of long ones are cut where a vector begins.
+// Row reduces contiguous elements; first is the index of x[0] in the tensor. Halves of long ones are cut at the beginning of
+// a vector.
 func (s *Steps) Row(x []float32, first int) float32 {
 	n := len(x)
 	if s.Halve == 0 || n <= s.Halve {
@@ -105,8 +104,7 @@ func (s *Steps) Row(x []float32, first int) float32 {
 	return s.Step(s.Step(s.Empty, s.Row(x[:cut], first)), s.Row(x[cut:], first+cut))
 }
 
-// leaf reduces elements that lie one after the other: as vectors, some beside each other,
-// then one by one what is left.
+// leaf reduces contiguous elements: as vectors, some in parallel, then the remaining ones one by one.
 func (s *Steps) leaf(x []float32) float32 {
 	var beside [unrolled * lanes]float32
 	for i := range beside {
@@ -137,9 +135,8 @@ func (s *Steps) leaf(x []float32) float32 {
 	return s.Step(rest, s.Round(sum[0]))
 }
 
-// Columns reduces the columns of n rows to dst, whose first element has that number among
-// all results. Those that make whole vectors of the results are reduced as vectors, from some
-// number of rows on some rows beside each other.
+// Columns reduces the columns of n rows to dst, whose first element has index first among all results. Columns that fill
+// whole vectors of the results are reduced as vectors; if there are enough rows, some rows in parallel.
 func (s *Steps) Columns(dst, src []float32, n, first, all int) {
 	width := len(dst)
 	for i := 0; i < width; {

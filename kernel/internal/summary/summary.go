@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Of returns the first elements of t, at most as many as most says, all where
-// that is below 0: "1 2 3", "[1 2][3 4]", "1 2...". The rows of a tensor of more
-// than one dimension stand in brackets.
+// Of returns the first elements of t, at most that many, or all if most is
+// negative: "1 2 3", "[1 2][3 4]", "1 2...". The rows of a tensor of more than
+// one dimension are in brackets.
 func Of(t *tensor.Tensor, most int64) string {
 	w := writer{t: t, left: t.Len()}
 	if most >= 0 && int64(w.left) > most {
@@ -116,8 +116,8 @@ func element(t *tensor.Tensor, i int) string {
 	return "?"
 }
 
-// short returns the text that gives x again, of few digits where these do, else of as
-// many as any number needs.
+// short returns a decimal text for x. It has few digits if they parse to x
+// again, otherwise the most that any number needs.
 func short(x float64, bits int) string {
 	switch {
 	case math.IsNaN(x):
@@ -138,9 +138,9 @@ func short(x float64, bits int) string {
 	return strconv.FormatFloat(x, 'g', all, bits)
 }
 
-// Nested returns the elements of t in brackets, a line a row, as printing ops write
-// them: of every dimension at most as many as most says at either end, all where
-// that is below 0. Strings stand in quotes.
+// Nested returns the elements of t in brackets, one line per row, as printing
+// ops write them. Of every dimension it writes at most that many elements at
+// either end, or all if most is negative. Strings are quoted.
 func Nested(t *tensor.Tensor, most int64) string {
 	n := nested{t: t, ends: t.Len()}
 	if most >= 0 && most < int64(n.ends) {
@@ -192,7 +192,7 @@ func (w *nested) dim(d, at, n int) {
 	w.WriteByte(']')
 }
 
-// space writes what stands between two elements of dimension d.
+// space writes the separator of two elements of dimension d.
 func (w *nested) space(d int) {
 	if last := len(w.t.Shape()) - 1; d < last {
 		w.WriteString(strings.Repeat("\n", last-d) + strings.Repeat(" ", d+1))

@@ -5,7 +5,7 @@ import "github.com/cairnml/cairn/engine"
 // Composite is a composite tensor, such as a ragged or a sparse one, as its
 // components.
 type Composite struct {
-	Metadata   string // what kind it is; opaque
+	Metadata   string // an opaque description of its kind
 	Components []engine.Value
 }
 
@@ -15,5 +15,5 @@ func (*Composite) VariantName() string { return "CompositeTensorVariant" }
 // Escape makes the components last.
 func (x *Composite) Escape() { escape(x.Components) }
 
-// Free gives the components up.
+// Free releases the components.
 func (x *Composite) Free(a *engine.Arena) { free(a, x.Components) }

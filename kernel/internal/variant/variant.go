@@ -25,7 +25,7 @@ func (*List) VariantName() string { return "tensorflow::TensorList" }
 // Escape makes the elements last.
 func (l *List) Escape() { escape(l.Items) }
 
-// Free gives the elements up, and the memory that held them.
+// Free releases the elements and their memory.
 func (l *List) Free(a *engine.Arena) {
 	a.Reclaim(l.Items)
 	l.Items = nil
@@ -43,11 +43,11 @@ func (*Optional) VariantName() string { return "tensorflow::data::Optional" }
 // Escape makes the values last.
 func (o *Optional) Escape() { escape(o.Values) }
 
-// Free gives the values up.
+// Free releases the values.
 func (o *Optional) Free(a *engine.Arena) { free(a, o.Values) }
 
-// escape makes values last. What lasts already is only read: goroutines may
-// share the list.
+// escape makes values last beyond the call. Values that last already are only
+// read, because goroutines may share the list.
 func escape(vs []engine.Value) {
 	for i, v := range vs {
 		if v.IsZero() {
@@ -76,8 +76,8 @@ func (l *List) Copy(c *engine.Call, extra int) *List {
 	return &n
 }
 
-// ElementShape returns the shape that elements have which were not set: what is
-// known of all elements, and of those that were set, together with want.
+// ElementShape returns the shape of elements that were not set. It merges the
+// list's shape, the shapes of elements that were set, and want.
 func (l *List) ElementShape(want graph.PartialShape) (graph.PartialShape, error) {
 	s, err := l.Shape.Merge(want)
 	if err != nil {
@@ -114,8 +114,9 @@ func (l *List) Map(f func(engine.Value) (engine.Value, error)) (*List, error) {
 	return &n, nil
 }
 
-// Nothing is a variant that holds nothing: what a branch gives for a value that only
-// another one makes. Its zeros are nothing again, and it adds nothing to a sum.
+// Nothing is a variant without content: a branch returns it for a value that
+// only another branch computes. Its zeros are Nothing, and it adds nothing to a
+// sum.
 type Nothing struct{}
 
 // VariantName returns a name for messages.
@@ -127,8 +128,8 @@ func (Nothing) Escape() {}
 // Free does nothing.
 func (Nothing) Free(*engine.Arena) {}
 
-// Zeros returns v with zeros for its elements: of a tensor, or of what a
-// variant holds. It is a value, or a reference, of its own.
+// Zeros returns v with zeros for its elements: of a tensor, or of the tensors
+// in a variant. The result is a new value or reference.
 func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 	switch o := v.Object.(type) {
 	case *List:
@@ -181,8 +182,8 @@ func ZerosOf(c *engine.Call, d tensor.DType, s tensor.Shape) (engine.Value, erro
 	return v, err
 }
 
-// Add returns the sum of two values, where tensors are added by sum: of two
-// lists element by element. An element that is not set counts as zero, and so does
+// Add returns the sum of two values; lists are added element by element. sum
+// adds tensors. An element that is not set counts as zero, and so does
 // [Nothing].
 func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engine.Value, error)) (engine.Value, error) {
 	if _, ok := b.Object.(Nothing); ok {
@@ -259,20 +260,21 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 	return sum(a.Tensor, b.Tensor)
 }
 
-// Tensor is a tensor as a variant: a part of what is written as variants.
+// Tensor is a tensor as a variant: a part of a value that is encoded as
+// variants.
 type Tensor struct{ Value *tensor.Tensor }
 
 // VariantName returns TensorFlow's name of the variant.
 func (*Tensor) VariantName() string { return "tensorflow::Tensor" }
 
-// Escape does nothing: the tensor has memory of its own.
+// Escape does nothing, because the tensor owns its memory.
 func (*Tensor) Escape() {}
 
-// Free does nothing: the tensor has memory of its own.
+// Free does nothing, because the tensor owns its memory.
 func (*Tensor) Free(*engine.Arena) {}
 
-// Ragged is a ragged tensor: row splits from the outermost level to the innermost
-// one, and the values that they divide. Its tensors have memory of their own.
+// Ragged is a ragged tensor: row splits from the outermost level to the
+// innermost one, and the values that they divide. Its tensors own their memory.
 type Ragged struct {
 	Splits [][]int64
 	Values *tensor.Tensor
@@ -281,8 +283,8 @@ type Ragged struct {
 // VariantName returns TensorFlow's name of the variant.
 func (*Ragged) VariantName() string { return "RaggedTensorVariant" }
 
-// Escape does nothing: the tensors have memory of their own.
+// Escape does nothing, because the tensors own their memory.
 func (*Ragged) Escape() {}
 
-// Free does nothing: the tensors have memory of their own.
+// Free does nothing, because the tensors own their memory.
 func (*Ragged) Free(*engine.Arena) {}
