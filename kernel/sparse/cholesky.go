@@ -13,10 +13,10 @@ import (
 
 var errNotPositive = errors.New("a matrix has no Cholesky factor: it is not positive definite")
 
-// csrCholesky factorizes self-adjoint matrices whose rows and columns are put in
-// another order: row i of the factor is row permutation[i] of the matrix. The lower
-// triangle counts. A factor has all elements that elimination can reach, zeros
-// among them.
+// csrCholesky factorizes self-adjoint matrices with their rows and columns
+// permuted: row i of the factor is row permutation[i] of the matrix. It reads
+// the lower triangle. A factor has all elements that elimination can reach,
+// including zeros.
 func csrCholesky[T fields](c *engine.Call) error {
 	m, err := matrixAndTensor[T](c)
 	if err != nil {
@@ -105,7 +105,7 @@ func (f *factor[T]) run(out *csrMaker[T]) error {
 				diagonal += e.v
 				continue
 			}
-			for j := e.col; j >= 0 && j < i; { // the tree, shortened on the way
+			for j := e.col; j >= 0 && j < i; { // paths in the tree, which the walk shortens
 				next := ancestor[j]
 				ancestor[j] = i
 				if next < 0 {

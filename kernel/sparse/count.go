@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// counted is numbers in rows that are counted.
+// counted is rows of numbers to count.
 type counted struct {
 	numbers []int64
 	row     func(i int) int // the row of a number
@@ -19,7 +19,7 @@ type counted struct {
 	flat    bool // there is one row, which isn't a dimension
 }
 
-// splitRows returns the rows of n values that splits tell.
+// splitRows returns the rows into which splits cut n values.
 func splitRows(c *engine.Call, t *tensor.Tensor, n int) (rows int, row func(int) int, err error) {
 	s, err := shapes.Ints(t, "the splits")
 	if err != nil {
@@ -116,7 +116,8 @@ func counts(op string, n int, rows func(*engine.Call) (counted, error)) engine.K
 	}}
 }
 
-// countTo counts how often each number stands in each row, or sums weights up.
+// countTo counts the occurrences of each number in each row, or sums their
+// weights.
 func countTo[T countable](rows func(*engine.Call) (counted, error)) elementwise.Func {
 	return func(c *engine.Call) error {
 		x, err := rows(c)
@@ -190,8 +191,8 @@ func countTo[T countable](rows func(*engine.Call) (counted, error)) elementwise.
 	}
 }
 
-// bincounts returns the kernel of an op that counts to a dense tensor, whose size
-// is input at, the weights the one after it.
+// bincounts returns the kernel of an op that counts to a dense tensor. Input at
+// is its size, the next one the weights.
 func bincounts(op string, at int, rows func(*engine.Call) (counted, error)) engine.Kernel {
 	t := countTypes(bincountTo[float32](at, rows), bincountTo[float64](at, rows), bincountTo[int32](at, rows), bincountTo[int64](at, rows))
 	return engine.Kernel{Op: op, Precision: engine.Accumulated, Run: func(c *engine.Call) error {

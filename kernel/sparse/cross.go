@@ -30,7 +30,7 @@ func (x *column) text(i int) string {
 	return strconv.FormatInt(tensor.Values[int64](x.values)[i], 10)
 }
 
-// hash returns the fingerprint of value i; a number is its own.
+// hash returns the fingerprint of value i; that of a number is the number.
 func (x *column) hash(i int) uint64 {
 	if x.values.DType() == tensor.String {
 		return farm.Fingerprint64([]byte(x.values.Strings()[i]))
@@ -38,8 +38,8 @@ func (x *column) hash(i int) uint64 {
 	return uint64(tensor.Values[int64](x.values)[i])
 }
 
-// bytes returns what a keyed hash sees of value i: of a number four bytes, as in
-// TensorFlow.
+// bytes returns the input of a keyed hash for value i: four bytes for a number,
+// as in TensorFlow.
 func (x *column) bytes(i int) []byte {
 	if x.values.DType() == tensor.String {
 		return []byte(x.values.Strings()[i])
@@ -118,8 +118,8 @@ func raggedColumn(c *engine.Call, values, splits *tensor.Tensor) (*column, error
 	return x, nil
 }
 
-// crossColumns reads what the crosses of sparse tensors begin with: n indices,
-// values, shapes, dense matrices up to the input before rest.
+// crossColumns reads the first inputs of the crosses of sparse tensors: n
+// indices, values and shapes, then dense matrices up to the last rest inputs.
 func crossColumns(c *engine.Call, n, rest int) ([]*column, error) {
 	if err := c.NeedTensors(0); err != nil {
 		return nil, err
@@ -158,8 +158,9 @@ func sameRows(all []*column) error {
 	return nil
 }
 
-// crosses calls f with every choice of one feature a column, row by row: the last
-// column's changes fastest. It returns where the choices of each row end.
+// crosses calls f with every choice of one feature from each column, row by
+// row; the last column's feature changes fastest. It returns the number of
+// choices up to each row's end.
 func crosses(c *engine.Call, all []*column, each int, f func(choice []int) error) (ends []int64, err error) {
 	total := int64(0)
 	choice := make([]int, len(all))
@@ -206,8 +207,8 @@ func joined(c *engine.Call, all []*column, separator string) (ends []int64, out 
 	return ends, tensor.Vector(list...), err
 }
 
-// hashed returns the crosses' hashes modulo the number of buckets; 0 means as many as
-// there are numbers that are not negative.
+// hashed returns the crosses' hashes modulo the number of buckets. 0 buckets
+// are as many as there are non-negative numbers.
 func hashed(c *engine.Call, all []*column, buckets int64, hash func(choice []int) uint64) (ends []int64, out *tensor.Tensor, err error) {
 	if buckets < 0 {
 		return nil, nil, fmt.Errorf("there are %d buckets", buckets)
@@ -246,7 +247,7 @@ func fingerprintCat(a, b uint64) uint64 {
 	return mix(h)
 }
 
-// setCrosses makes the crosses a sparse matrix.
+// setCrosses sets the outputs to the crosses as a sparse matrix.
 func setCrosses(c *engine.Call, ends []int64, values *tensor.Tensor) error {
 	at := make([]int64, 0, 2*values.Len())
 	last, widest := int64(0), int64(0)
@@ -360,8 +361,8 @@ func crossHashed(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// raggedCross crosses ragged, sparse and dense features in an order that an
-// attribute gives, to a ragged matrix.
+// raggedCross crosses ragged, sparse and dense features, in the order of an
+// attribute, to a ragged matrix.
 func raggedCross(n *engine.Node) (func(*engine.Call) error, error) {
 	as := n.Attrs
 	ragged, sparse, dense := len(as.Types("ragged_values_types")), int(as.Int("Nsparse", 0)), len(as.Types("dense_types"))

@@ -11,12 +11,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// compressed is a sparse matrix row by row, or a batch of such: what TensorFlow
-// calls a CSRSparseMatrix. It has memory of its own and never changes.
+// compressed is a sparse matrix stored row by row, or a batch of such matrices.
+// It is TensorFlow's CSRSparseMatrix. It shares no memory with a call, and
+// never changes.
 type compressed struct {
-	shape  []int64 // rows and columns, behind the size of the batch where there is one
-	begins []int32 // where each matrix's values begin, and where the last one's end
-	rows   []int32 // for each matrix, where its rows begin among its values, and where the last one ends
+	shape  []int64 // the size of a batch, if there is one, rows and columns
+	begins []int32 // index of each matrix's first value, then the number of all values
+	rows   []int32 // for each matrix, index of each row's first value in the matrix, then its number of values
 	cols   []int32 // the column of each value
 	values *tensor.Tensor
 }
@@ -24,10 +25,10 @@ type compressed struct {
 // VariantName returns TensorFlow's name of the variant.
 func (*compressed) VariantName() string { return "tensorflow::CSRSparseMatrix" }
 
-// Escape does nothing: the matrix has memory of its own.
+// Escape does nothing, because the matrix doesn't use the call's memory.
 func (*compressed) Escape() {}
 
-// Free does nothing: the matrix has memory of its own.
+// Free does nothing, because the matrix doesn't use the call's memory.
 func (*compressed) Free(*engine.Arena) {}
 
 // batch returns the number of matrices.
@@ -44,7 +45,7 @@ func (m *compressed) ofSize(rows, cols int) []int64 {
 	return append(slices.Clone(m.shape[:len(m.shape)-2]), int64(rows), int64(cols))
 }
 
-// csrPart is one matrix of T's.
+// csrPart is one matrix with values of type T.
 type csrPart[T any] struct {
 	ptr, cols []int32
 	values    []T
@@ -64,8 +65,8 @@ func partOf[T tensor.Element](m *compressed, i int) csrPart[T] {
 	return csrPart[T]{m.rows[i*(rows+1) : (i+1)*(rows+1)], m.cols[lo:hi], tensor.Values[T](m.values)[lo:hi], cols}
 }
 
-// compress makes a matrix of values that lie at indices: n rows of len(shape). Each
-// row has its values in the order in which they are given.
+// compress makes a matrix of values and their indices: n rows of len(shape).
+// The values of a row keep their order.
 func compress(c *engine.Call, at []int64, values *tensor.Tensor, shape []int64) (*compressed, error) {
 	rank, n := len(shape), values.Len()
 	batch, rows, cols := int64(1), shape[rank-2], shape[rank-1]
@@ -109,7 +110,8 @@ func accumulate(v []int32) {
 	}
 }
 
-// matrices returns the matrices in the inputs listed, which hold values of d.
+// matrices returns the matrices in the listed inputs, whose values must be of
+// type d.
 func matrices(c *engine.Call, d tensor.DType, in ...int) ([]*compressed, error) {
 	out := make([]*compressed, len(in))
 	for k, i := range in {
@@ -125,8 +127,8 @@ func matrices(c *engine.Call, d tensor.DType, in ...int) ([]*compressed, error) 
 	return out, nil
 }
 
-// csrKernel returns the kernel of an op on matrices, chosen by the type that an
-// attribute names.
+// csrKernel returns the kernel of an op on matrices, chosen by the type in an
+// attribute.
 func csrKernel(op, attr string, t elementwise.ByType, p engine.Precision) engine.Kernel {
 	return engine.Kernel{Op: op, Precision: p, Types: engine.Types{attr: t.Types()}, Prepare: func(n *engine.Node) (func(*engine.Call) error, error) {
 		f, err := engine.ByType[elementwise.Func](t).Of(n.Attrs.Type(attr, tensor.Invalid))
@@ -134,7 +136,7 @@ func csrKernel(op, attr string, t elementwise.ByType, p engine.Precision) engine
 	}}
 }
 
-// fields are the types that matrices have.
+// fields has the types of the values of matrices.
 type fields interface {
 	float32 | float64 | complex64 | complex128
 	tensor.Element
@@ -170,7 +172,7 @@ func csrKernels() []engine.Kernel {
 	}
 }
 
-// csrTypes has f for all types of matrices.
+// csrTypes returns a table with f for all types of matrices.
 func csrTypes(f func(c *engine.Call, d tensor.DType) error) elementwise.ByType {
 	t := elementwise.ByType{}
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128} {
@@ -200,7 +202,7 @@ func sparseToCSR(c *engine.Call, d tensor.DType) error {
 	return err
 }
 
-// denseToCSR takes the elements of a tensor that are listed.
+// denseToCSR makes a matrix of the elements of a tensor at the given indices.
 func denseToCSR(c *engine.Call, d tensor.DType) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -239,7 +241,7 @@ func denseToCSR(c *engine.Call, d tensor.DType) error {
 	return nil
 }
 
-// each calls f with the matrix, row and place of each value.
+// each calls f with the matrix, the row and the index of each value.
 func (m *compressed) each(f func(b, row, i int)) {
 	rows, _ := m.size()
 	for b := range m.batch() {
@@ -292,7 +294,7 @@ func csrToDense(c *engine.Call, d tensor.DType) error {
 	return nil
 }
 
-// csrComponents gives the parts of one matrix.
+// csrComponents returns the parts of one matrix.
 func csrComponents(c *engine.Call, d tensor.DType) error {
 	if c.NumIn() != 2 {
 		return fmt.Errorf("takes a matrix and an index, %d inputs were given", c.NumIn())
@@ -328,7 +330,7 @@ func csrComponents(c *engine.Call, d tensor.DType) error {
 	return err
 }
 
-// csrCount gives the number of values of each matrix.
+// csrCount returns the number of values of each matrix.
 func csrCount(c *engine.Call) error {
 	m, err := engine.Object[*compressed](c, 0)
 	if err != nil {
@@ -401,7 +403,8 @@ func csrTranspose[T fields](c *engine.Call) error {
 	return err
 }
 
-// turned reports in which form the attributes ask for an operand of a product.
+// turned reports whether attributes transpose and conjugate an operand of a
+// product.
 func turned(c *engine.Call, name string) (transpose, conj bool, err error) {
 	transpose, conj = c.Attrs().Bool("transpose_"+name), c.Attrs().Bool("adjoint_"+name)
 	if transpose && conj {
@@ -499,7 +502,7 @@ func csrMatMul[T fields](c *engine.Call) error {
 	return nil
 }
 
-// csrProduct multiplies two sparse matrices. What cancels out stays as a zero.
+// csrProduct multiplies two sparse matrices. Sums that are zero stay values.
 func csrProduct[T fields](c *engine.Call) error {
 	list, err := matrices(c, tensor.TypeOf[T](), 0, 1)
 	if err != nil {
@@ -600,7 +603,7 @@ func (o *csrMaker[T]) endMatrix() {
 	}
 }
 
-// give makes output i the matrix.
+// give sets output i to the matrix.
 func (o *csrMaker[T]) give(i int) (err error) {
 	if o.m.values, err = tensor.New(append([]T{}, o.values...), len(o.values)); err == nil {
 		o.c.SetObject(i, o.m)

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// cwise is what happens to a sparse value and the dense one at its place.
+// cwise is an operation on a sparse value and the dense value at its index.
 type cwise uint8
 
 const (
@@ -28,8 +28,8 @@ func cwiseTypes(op cwise) elementwise.ByType {
 	}, []int{1, 3}, []int{0})
 }
 
-// cwiseOf computes new values of a sparse tensor with those of a dense one, which
-// is stretched to its shape.
+// cwiseOf computes new values of a sparse tensor with those of a dense one,
+// which broadcasts to its shape.
 func cwiseOf[T ordered](op cwise) elementwise.Func {
 	return func(c *engine.Call) error {
 		m, err := input(c, 0, 1, 2)
@@ -124,8 +124,8 @@ var softmaxTypes = func() elementwise.ByType {
 	return t
 }()
 
-// softmax makes the values of each row, the last dimension, sum up to one. They come
-// out in the order of their indices, whatever they came in.
+// softmax computes the softmax of each row, the last dimension. The output is
+// in the order of the indices, even if the input isn't.
 func softmax[T float32 | float64](c *engine.Call) error {
 	m, err := input(c, 0, 1, 2)
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// editDistance counts the insertions, deletions and replacements that make each
-// row of one sparse tensor that of another one.
+// editDistance counts the insertions, deletions and replacements that turn each
+// row of one sparse tensor into that of another one.
 func editDistance(c *engine.Call) error {
 	if err := c.Need(6); err != nil {
 		return err
@@ -80,7 +80,8 @@ func editDistance(c *engine.Call) error {
 	return nil
 }
 
-// levenshtein returns the fewest changes that make the elements a those of b.
+// levenshtein returns the least number of changes that turn the elements a into
+// b.
 func levenshtein(c *engine.Call, a, b []int, equal func(i, j int) bool) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

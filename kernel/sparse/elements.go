@@ -6,18 +6,18 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// ordered are the element types that can be compared.
+// ordered has the element types that can be compared.
 type ordered interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// numeric are the element types that can be added.
+// numeric has the element types that can be added.
 type numeric interface {
 	ordered | complex64 | complex128
 }
 
-// narrow returns a Func for half-precision values that f computes in single
-// precision: the inputs and outputs that are listed hold them.
+// narrow returns a Func for half precision that runs f in single precision. The
+// listed inputs and outputs have half precision.
 func narrow(f elementwise.Func, d tensor.DType, in, out []int) elementwise.Func {
 	return func(c *engine.Call) error {
 		for _, i := range in {
@@ -41,7 +41,7 @@ func narrow(f elementwise.Func, d tensor.DType, in, out []int) elementwise.Func 
 	}
 }
 
-// withHalves adds both half-precision types to a table, see narrow.
+// withHalves adds both half-precision types to a table by narrow.
 func withHalves(t elementwise.ByType, in, out []int) elementwise.ByType {
 	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
 		t[d] = narrow(t[tensor.Float32], d, in, out)

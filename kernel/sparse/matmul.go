@@ -25,8 +25,8 @@ var matMulTypes = withHalves(elementwise.ByType{
 
 func same[T any](x T) T { return x }
 
-// matMul multiplies a sparse matrix by a dense one; either may stand for its
-// adjoint.
+// matMul multiplies a sparse matrix by a dense one. Attributes replace either
+// by its adjoint.
 func matMul(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// split cuts a sparse tensor along a dimension to parts of one size, but for the
-// first ones, which share what is left over.
+// split cuts a sparse tensor along a dimension into parts. If the sizes can't
+// be equal, the first parts are larger by one.
 func split(n *engine.Node) (func(*engine.Call) error, error) {
 	count := n.Attrs.Int("num_split", 1)
 	return func(c *engine.Call) error {
@@ -77,8 +77,8 @@ var sliceGradTypes = withHalves(elementwise.ByType{
 	tensor.Uint8: sliceGrad[uint8], tensor.Uint16: sliceGrad[uint16], tensor.Uint32: sliceGrad[uint32], tensor.Uint64: sliceGrad[uint64],
 }, []int{0}, []int{0})
 
-// sliceGrad hands the gradients of a block's values to those of the whole; what
-// isn't in the block gets zero.
+// sliceGrad returns the gradients of the values of the whole tensor from those
+// of a block. The gradients of values outside of the block are zero.
 func sliceGrad[T numeric](c *engine.Call) error {
 	grad, in, start, out := c.In(0), c.In(1), c.In(2), c.In(3)
 	if len(grad.Shape()) != 1 || len(in.Shape()) != 2 || len(out.Shape()) != 2 || in.Shape()[1] != out.Shape()[1] ||

@@ -12,14 +12,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// groups are the values of a sparse tensor that are reduced to one.
+// groups are sets of values of a sparse tensor, each of which is reduced to one
+// value.
 type groups struct {
 	m     matrix
 	keep  []int // the dimensions that stay
 	order []int // the values, group by group
-	ends  []int // where each group ends in order
+	ends  []int // end of each group in order
 	dims  []int64
-	at    func(group int) []int64 // the indices of what a group becomes
+	at    func(group int) []int64 // indices of the value that a group is reduced to
 }
 
 // newGroups reads inputs 0 to 3, the last of which are the dimensions to reduce.
@@ -136,8 +137,8 @@ func maxOf[T ordered](v []T, which []int) T {
 	return out
 }
 
-// reduceTo reduces each group of values by f. What has no values is zero in a
-// dense tensor.
+// reduceTo reduces each group of values by f. In a dense result, elements
+// without values are zero.
 func reduceTo[T numeric](dense bool, f func(v []T, which []int) T) elementwise.Func {
 	return func(c *engine.Call) error {
 		g, err := newGroups(c)

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fillEmptyRows puts a default in the rows without values, tells which rows that
-// are, and where each value has gone.
+// fillEmptyRows puts a default value into the rows without values. It returns
+// which rows these are, and the new index of each old value.
 func fillEmptyRows(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -34,7 +34,7 @@ func fillEmptyRows(c *engine.Call) error {
 	if err := c.Afford(rows * int64(8*m.rank)); err != nil {
 		return err
 	}
-	next := make([]int, rows) // where a row's next value goes
+	next := make([]int, rows) // index of a row's next value
 	for i := range m.n {
 		k := m.at[i*m.rank]
 		if k < 0 || k >= rows {
@@ -90,8 +90,9 @@ func FillEmptyRowsGrad(c *engine.Call) error {
 	return fillGrads.RunAs(c, c.In(1).DType())
 }
 
-// fillGrad hands the gradients of filled rows back: a value gets that of where
-// it has gone, the default all others.
+// fillGrad returns the gradients of the values and of the default before
+// filling. A value gets the gradient at its new index, the default the sum of
+// all others.
 func fillGrad[T numeric](c *engine.Call) error {
 	moved, grads := c.In(0), tensor.Values[T](c.In(1))
 	if len(moved.Shape()) != 1 || moved.DType() != tensor.Int64 || len(c.In(1).Shape()) != 1 {
@@ -119,7 +120,7 @@ func fillGrad[T numeric](c *engine.Call) error {
 	return nil
 }
 
-// reduction is what a segment's rows become.
+// reduction is the way in which the rows of a segment are reduced.
 type reduction uint8
 
 const (
@@ -129,7 +130,7 @@ const (
 )
 
 // segments reduces the rows of data that indices name, segment by segment; the
-// segments' numbers never fall. A further input is their number.
+// segments' numbers never fall. A fourth input is the number of segments.
 func segments(how reduction) func(*engine.Node) (func(*engine.Call) error, error) {
 	table := elementwise.ByType{
 		tensor.Float32: segment[float32](how), tensor.Float64: segment[float64](how),
@@ -152,7 +153,7 @@ func segments(how reduction) func(*engine.Node) (func(*engine.Call) error, error
 	}
 }
 
-// plan is which rows go to which segment.
+// plan has the row and the segment of each index.
 type plan struct {
 	rows, ids []int64
 	width     int
@@ -228,7 +229,7 @@ func segmentHalf[H elementwise.Half](how reduction) elementwise.Func {
 	}
 }
 
-// reduce adds the rows up and divides by their number, or its root.
+// reduce sums the rows and divides by their number, or its square root.
 func reduce[T number](p *plan, out, in []T, how reduction) {
 	for from := 0; from < len(p.ids); {
 		to := from

@@ -11,9 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// segmentsGrad returns the kernel that hands the gradients of segments to the rows
-// that went to them: to all rows of the data, or, where compact, to those only
-// that the indices name, with which these are.
+// segmentsGrad returns the kernel for the gradients of the rows of segments,
+// from those of the segments. It returns gradients of all rows of the data or,
+// if compact is set, of the rows that the indices name, together with these
+// indices.
 func segmentsGrad(op string, how reduction, compact bool) engine.Kernel {
 	out := []int{0}
 	t := withHalves(elementwise.ByType{tensor.Float32: segmentGrad[float32](how, compact), tensor.Float64: segmentGrad[float64](how, compact)}, out, out)

@@ -17,8 +17,8 @@ import (
 // part is a sparse tensor as its three tensors: indices, values and shape.
 type part [3]*tensor.Tensor
 
-// partOf returns the values of m that are listed, with their indices from the
-// given dimension on.
+// partOf returns the listed values of m, with their indices from the given
+// dimension on.
 func (m *matrix) partOf(list []int, from int) (part, error) {
 	at := make([]int64, 0, len(list)*(m.rank-from))
 	for _, i := range list {
@@ -79,8 +79,8 @@ func rowsOf(c *engine.Call) ([]part, error) {
 	return m.rows()
 }
 
-// serialize writes a sparse tensor, or one for each index of the first dimension
-// where many.
+// serialize writes a sparse tensor or, if many is set, one for each index of
+// the first dimension.
 func serialize(many bool) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		asVariant := n.Attrs.Type("out_type", tensor.String) == tensor.Variant
@@ -132,8 +132,8 @@ func serialize(many bool) func(*engine.Node) (func(*engine.Call) error, error) {
 	}
 }
 
-// encode returns a TensorProto whose elements are its content, strings too: their
-// lengths, then their bytes.
+// encode returns a TensorProto with its elements in tensor_content. It writes
+// strings there, too: their lengths, then their bytes.
 func encode(t *tensor.Tensor) ([]byte, error) {
 	if t.DType() != tensor.String {
 		m, err := tensorproto.EncodeContent(t)
@@ -152,9 +152,9 @@ func encode(t *tensor.Tensor) ([]byte, error) {
 	return m.Marshal(), nil
 }
 
-// deserialize reads sparse tensors that serialize wrote. The dimensions that number
-// them come first in the result; one tensor alone has none, where single allows
-// that.
+// deserialize reads sparse tensors that serialize wrote. The result begins with
+// the dimensions of the input that number them. If single is set, the input may
+// be one tensor without such a dimension.
 func deserialize(single bool) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		d := n.Attrs.Type("dtype", tensor.Invalid)
@@ -243,7 +243,7 @@ func serialized(c *engine.Call) (outer tensor.Shape, list []part, err error) {
 	return outer, list, nil
 }
 
-// matrix returns the sparse tensor of values of type d that p is.
+// matrix returns p as a sparse tensor of values of type d.
 func (p part) matrix(d tensor.DType) (m matrix, err error) {
 	at, v, s := p[0], p[1], p[2]
 	if len(at.Shape()) != 2 || len(v.Shape()) != 1 || len(s.Shape()) != 1 || at.Shape()[0] != v.Len() || at.Shape()[1] != s.Len() ||
@@ -256,8 +256,8 @@ func (p part) matrix(d tensor.DType) (m matrix, err error) {
 	return matrix{n: v.Len(), rank: s.Len(), at: tensor.Values[int64](at), values: v, shape: tensor.Values[int64](s)}, nil
 }
 
-// join makes one sparse tensor of many, with the dimensions of outer before theirs.
-// Each size is the largest that one of them has.
+// join makes one sparse tensor of many, with the dimensions of outer before
+// theirs. Each size is the largest among them.
 func join(c *engine.Call, list []part, outer tensor.Shape, d tensor.DType) error {
 	if len(list) == 0 {
 		return fmt.Errorf("there are no sparse tensors: the number of dimensions isn't known")

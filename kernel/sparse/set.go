@@ -93,8 +93,8 @@ func denseSets[T member](c *engine.Call, i int) (*sets[T], error) {
 	return x, nil
 }
 
-// sparseSets reads the rows of the sparse tensor in three inputs. Its indices have
-// to be in order, unless the op says that nobody looks.
+// sparseSets reads the rows of the sparse tensor in three inputs. Its indices
+// must be in order, unless the attribute validate_indices is false.
 func sparseSets[T member](c *engine.Call, i int) (*sets[T], error) {
 	m, err := input(c, i, i+1, i+2)
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// toDense writes values to places of a dense tensor; the indices may be a number,
-// a vector or a row a value, and one value may stand for all.
+// toDense writes values to a dense tensor. The indices are a number, a vector,
+// or a row for each value; one value may be written to all indices.
 func toDense(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -66,8 +66,8 @@ func toDense(c *engine.Call) error {
 	return nil
 }
 
-// reshape gives the indices that the same elements have under another shape, in
-// which one size may be -1.
+// reshape returns the indices of the same elements in another shape, in which
+// one size may be -1.
 func reshape(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -112,7 +112,7 @@ func reshape(c *engine.Call) error {
 	} else if rest != size {
 		return fmt.Errorf("the shape %v takes %d elements, %v has %d", want, rest, from, size)
 	}
-	if slices.Equal(from, to) { // whatever the indices are
+	if slices.Equal(from, to) { // for any indices
 		c.Pass(0, 0)
 		return setInts(c, 1, to, len(to))
 	}
@@ -133,7 +133,7 @@ func reshape(c *engine.Call) error {
 				return fmt.Errorf("there are indices for no elements")
 			}
 			if d == 0 {
-				v[i*len(to)] = place // as it is, outside of the shape too
+				v[i*len(to)] = place // unchanged, even outside of the shape
 				break
 			}
 			v[i*len(to)+d] = place % to[d]
@@ -177,7 +177,7 @@ func (m *matrix) order() []int {
 	return order
 }
 
-// sorted makes outputs 0 and 1 of indices and values in order.
+// sorted sets outputs 0 and 1 to the indices and the values in order.
 func (m *matrix) sorted(c *engine.Call) error {
 	order := m.order()
 	at := make([]int64, 0, len(m.at))
@@ -203,7 +203,7 @@ func concat(n *engine.Node) (func(*engine.Call) error, error) {
 		axis := c.Attrs().Int("concat_dim", 0)
 		var all matrix
 		var at [][]int64
-		var from []int // which tensor a value stands in
+		var from []int // the tensor of each value
 		var place []int
 		ms := make([]matrix, count)
 		for i := range ms {
@@ -261,7 +261,7 @@ func concat(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// slice cuts a block out.
+// slice returns a block.
 func slice(c *engine.Call) error {
 	if err := c.Need(5); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package sparse holds the kernels of sparse tensors: indices, values and a shape,
-// in three tensors, or compressed row by row in a variant; of sets in the rows of tensors, and of crosses of features.
+// Package sparse has the kernels of sparse tensors: indices, values and a shape, in three tensors, or compressed row by row
+// in a variant. It also has those of sets in the rows of tensors, and of crosses of features.
 package sparse
 
 import (
@@ -132,7 +132,7 @@ func setInts(c *engine.Call, i int, v []int64, dims ...int) error {
 	return err
 }
 
-// pick makes output i of the values that are listed.
+// pick sets output i to the listed values.
 func (m *matrix) pick(c *engine.Call, i int, list []int) error {
 	out, err := c.Alloc(i, m.values.DType(), tensor.Shape{len(list)})
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// tensorsMap keeps sparse tensors between the op that adds them and the one that
-// takes them, each under a number. It is safe for use from many goroutines.
+// tensorsMap stores sparse tensors between the op that adds them and the one
+// that takes them, each under a number. It is safe for concurrent use.
 type tensorsMap struct {
 	mu   sync.Mutex
 	next int64
 	list map[int64]part
 }
 
-// mapOf returns the map of the node's names in the instance; one without a name
-// has the node's.
+// mapOf returns the instance's map with the names of the node's attributes.
+// Without a shared name it has the node's name.
 func mapOf(c *engine.Call, n *engine.Node) (*tensorsMap, error) {
 	name := n.Attrs.String("shared_name", "")
 	if name == "" {
@@ -32,7 +32,8 @@ func mapOf(c *engine.Call, n *engine.Node) (*tensorsMap, error) {
 	return o.(*tensorsMap), nil
 }
 
-// add stores tensors and returns their numbers: those with values come first.
+// add stores tensors and returns their numbers. Tensors with values get the
+// first numbers.
 func (t *tensorsMap) add(list []part) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +54,7 @@ func (t *tensorsMap) add(list []part) []int64 {
 	return out
 }
 
-// take returns the tensors of these numbers, which the map has no longer.
+// take removes the tensors with these numbers from the map, and returns them.
 func (t *tensorsMap) take(handles []int64) ([]part, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,8 +72,8 @@ func (t *tensorsMap) take(handles []int64) ([]part, error) {
 	return out, nil
 }
 
-// addToMap stores a sparse tensor, or one for each index of the first dimension
-// where many.
+// addToMap stores a sparse tensor or, if many is set, one for each index of the
+// first dimension.
 func addToMap(many bool) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		return func(c *engine.Call) error {
@@ -107,7 +108,7 @@ func addToMap(many bool) func(*engine.Node) (func(*engine.Call) error, error) {
 	}
 }
 
-// takeFromMap joins the sparse tensors of a vector of numbers.
+// takeFromMap joins the sparse tensors with the numbers in a vector.
 func takeFromMap(n *engine.Node) (func(*engine.Call) error, error) {
 	d := n.Attrs.Type("dtype", tensor.Invalid)
 	return func(c *engine.Call) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// two reads the sparse tensors that an op begins with, of one shape and type.
+// two reads the two sparse tensors that are an op's first inputs, of one shape
+// and type.
 func two(c *engine.Call) (a, b matrix, err error) {
 	if a, err = input(c, 0, 1, 2); err != nil {
 		return a, b, err
@@ -24,8 +25,8 @@ func two(c *engine.Call) (a, b matrix, err error) {
 	return a, b, nil
 }
 
-// union calls f with the values of both that stand at one place, or with -1 where
-// one lacks it, in the order of their places.
+// union calls f for each index of either tensor, in order, with the numbers of
+// the values there. The number is -1 if a tensor has no value there.
 func union(a, b *matrix, f func(i, j int)) {
 	i, j := 0, 0
 	for i < a.n && j < b.n {
@@ -57,7 +58,7 @@ var addTypes = elementwise.ByType{
 	tensor.Complex128: add(cmplx.Abs),
 }
 
-// magnitude returns |x|. It is negative where no number of the type is larger.
+// magnitude returns |x|. It is negative for the least integer of a type.
 func magnitude[T ordered](x T) T {
 	if x < 0 {
 		return -x
@@ -65,8 +66,8 @@ func magnitude[T ordered](x T) T {
 	return x
 }
 
-// add returns the sum of two sparse tensors, without sums that are smaller than a
-// threshold.
+// add returns the sum of two sparse tensors, without sums whose magnitude is
+// below a threshold.
 func add[T numeric, R ordered](abs func(T) R) elementwise.Func {
 	return func(c *engine.Call) error {
 		a, b, err := two(c)
@@ -105,8 +106,8 @@ var addGradTypes = elementwise.ByType{
 	tensor.Int32: addGrad[int32], tensor.Int64: addGrad[int64], tensor.Complex64: addGrad[complex64], tensor.Complex128: addGrad[complex128],
 }
 
-// addGrad hands the gradients of a sum's values to those of both tensors: a value
-// that the sum lacks gets zero.
+// addGrad returns the gradients of the values of both tensors from those of
+// their sum. The gradient of a value that the sum lacks is zero.
 func addGrad[T numeric](c *engine.Call) error {
 	grad := c.In(0)
 	var at [3]matrix
@@ -154,8 +155,8 @@ func extremeTypes(larger bool) elementwise.ByType {
 	}, []int{1, 4}, []int{1})
 }
 
-// extreme makes the larger or the smaller of both at each place that one of them
-// has; the other is zero there.
+// extreme returns the larger or the smaller value at each index of either
+// tensor. A tensor without a value there counts as zero.
 func extreme[T ordered](larger bool) elementwise.Func {
 	return func(c *engine.Call) error {
 		a, b, err := two(c)

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// complexRule is an optimizer's step over complex numbers: that over real ones,
-// squares and roots being those of complex numbers.
+// complexRule is an optimizer's step for complex numbers: the real step with
+// the squares and roots of complex numbers.
 type complexRule func(v [][]complex128, g, h []complex128, flag bool)
 
 // complexRules are the steps that TensorFlow has for complex numbers, by the ops'

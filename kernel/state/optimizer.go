@@ -13,25 +13,25 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// rule is an optimizer's step: vars are the variable and its slots, h the other
-// scalars in TensorFlow's order of inputs, the gradient left out.
+// rule is an optimizer's step. vars are the variable and its slots, h the other
+// scalars in TensorFlow's order of inputs, without the gradient.
 type rule[T vec.Float] func(vars [][]T, g, h []T, nesterov bool)
 
-// optimizer describes a fused op: how many variables come first, how many
-// inputs there are, and which of them is the gradient.
+// optimizer describes a fused op: the number of variables, which come first,
+// the number of inputs, and the index of the gradient.
 type optimizer struct {
 	op             string
 	vars, in, grad int
 	single         rule[float32]
 	double         rule[float64]
-	counts         bool // the last input is the number of the step, an int64
+	counts         bool // the last input is the step's number, an int64
 }
 
-// sparse reports whether the op changes rows: then their indices come behind the
+// sparse reports whether the op changes rows. Their indices then follow the
 // gradient.
 func (o *optimizer) sparse() bool { return strings.HasPrefix(o.op, "ResourceSparse") }
 
-// plain returns the op's name without what says that it changes rows, or resources.
+// plain returns the op's name without "Resource" and "Sparse".
 func (o *optimizer) plain() string {
 	return strings.TrimPrefix(strings.TrimPrefix(o.op, "Resource"), "Sparse")
 }
@@ -106,8 +106,8 @@ func (o *optimizer) run(c *engine.Call) error {
 	return &engine.UnsupportedTypeError{Type: g.DType(), Known: o.types()}
 }
 
-// scalar checks that input i is a scalar of the gradient's type, or the number of
-// the step.
+// scalar checks that input i is a scalar of the gradient's type, or the step's
+// number.
 func (o *optimizer) scalar(c *engine.Call, i int, d tensor.DType) error {
 	if o.counts && i == o.in-1 {
 		d = tensor.Int64
@@ -130,7 +130,7 @@ func hypers[T tensor.Element](c *engine.Call, o *optimizer, h []T) []T {
 	return h
 }
 
-// number returns the number of the step, where the op has one.
+// number returns the step's number, nil if the op has none.
 func (o *optimizer) number(c *engine.Call) []int64 {
 	if !o.counts {
 		return nil
@@ -138,7 +138,7 @@ func (o *optimizer) number(c *engine.Call) []int64 {
 	return tensor.Values[int64](c.In(o.in - 1))
 }
 
-// counted returns h with the number of the step behind it.
+// counted returns h with the step's number appended.
 func counted[T vec.Float](h []T, number []int64) []T {
 	for _, n := range number {
 		h = append(h, T(n))

@@ -13,7 +13,7 @@ import (
 )
 
 // references returns the ops of TensorFlow 1's variables, which pass references
-// on: an op that changes a variable gives the reference back.
+// on. An op that changes a variable returns the reference.
 func references() []engine.Kernel {
 	table := []engine.Kernel{
 		{Op: "VarHandleOp", Prepare: handle},
@@ -39,7 +39,7 @@ func references() []engine.Kernel {
 	return table
 }
 
-// giveBack makes output 0 the reference in input 0 once the op is done.
+// giveBack runs an op and sets output 0 to the reference in input 0.
 func giveBack(run func(*engine.Call) error) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := run(c); err != nil {
@@ -50,8 +50,8 @@ func giveBack(run func(*engine.Call) error) func(*engine.Call) error {
 	}
 }
 
-// shrink moves the weights towards zero by what the penalty l1 takes from a model
-// that dual coordinate ascent trains.
+// shrink moves the weights towards zero by l1/l2, the penalties of a model that
+// dual coordinate ascent trains.
 func shrink(c *engine.Call) error {
 	by := float32(c.Attrs().Float("l1", 0) / c.Attrs().Float("l2", 0))
 	for i := range c.NumIn() {
@@ -78,8 +78,8 @@ func shrink(c *engine.Call) error {
 	return nil
 }
 
-// variableOf finds the variable that a node stands for in an instance, or makes
-// it there, without a value.
+// variableOf returns a function that finds a node's variable in the instance.
+// If there is none it makes one, without a value.
 func variableOf(n *engine.Node) func(c *engine.Call) (*trackable.Variable, error) {
 	name := n.Attrs.String("shared_name", "")
 	if name == "" {
@@ -129,7 +129,7 @@ func reference(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// destroy takes a resource's value away: who asks for it finds none.
+// destroy removes a resource's value; later ops find none.
 func destroy(c *engine.Call) error {
 	if c.NumIn() != 1 {
 		return fmt.Errorf("takes 1 input, %d were given", c.NumIn())
@@ -137,7 +137,7 @@ func destroy(c *engine.Call) error {
 	v := c.Var(0)
 	switch {
 	case v == nil:
-		return nil // other resources go with who holds them
+		return nil // other resources are freed with their holders
 	case v.DType() == tensor.Invalid && !c.Attrs().Bool("ignore_lookup_error"):
 		return errNoValue(v)
 	}
@@ -155,15 +155,15 @@ func assignReference(n *engine.Node) (func(*engine.Call) error, error) {
 			return err
 		}
 		if d := v.DType(); d != tensor.Invalid && (d != x.DType() || !v.Shape().Equal(x.Shape())) {
-			v.Init(x.Clone()) // any shape may follow any other
+			v.Init(x.Clone()) // the shape may change in any way
 			return nil
 		}
 		return assign(c)
 	}), nil
 }
 
-// countUpTo adds one to a variable that is below the limit, and gives what it
-// was before.
+// countUpTo adds one to a variable below the limit, and returns the value
+// before.
 func countUpTo(c *engine.Call) error {
 	v, err := c.NeedVar(0)
 	if err != nil {

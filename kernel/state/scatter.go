@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// scatters returns the ops that change rows, or parts that index vectors name,
-// of a variable.
+// scatters returns the ops that change rows of a variable, or parts that index
+// vectors name.
 func scatters() []engine.Kernel {
 	var table []engine.Kernel
 	for i, name := range [...]string{scatter.Update: "Update", scatter.Add: "Add", scatter.Sub: "Sub", scatter.Mul: "Mul", scatter.Div: "Div", scatter.Min: "Min", scatter.Max: "Max"} {
@@ -22,7 +22,7 @@ func scatters() []engine.Kernel {
 		run := func(c *engine.Call) error { return scatterTo(c, how) }
 		of := func(op, attr string, run func(*engine.Call) error) engine.Kernel {
 			k := engine.Kernel{Op: op, Run: run, Precision: engine.Accumulated}
-			if how != scatter.Update { // which moves elements of any type
+			if how != scatter.Update { // Update moves elements of any type
 				k.Types = engine.Types{attr: scatter.Types()}
 			}
 			return k
@@ -42,8 +42,8 @@ func scatters() []engine.Kernel {
 }
 
 // places returns the offsets, in elements, of the parts of a tensor of shape s
-// that indices name, and how large a part is. The indices of nd ops are
-// vectors.
+// that indices name, the shape of the indices and that of a part. The indices
+// of nd ops are vectors.
 func places(indices *tensor.Tensor, s tensor.Shape, nd bool) (at []int, outer, inner tensor.Shape, err error) {
 	list, err := shapes.AllInts(indices, "the indices")
 	if err != nil {

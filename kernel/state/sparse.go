@@ -13,8 +13,8 @@ import (
 )
 
 // sparseOptimizers are the fused steps that change the rows of variables for
-// which there are gradients, one row after the other. The input behind the
-// gradient says which rows these are.
+// which there are gradients, one row after the other. The input after the
+// gradient has the rows' indices.
 var sparseOptimizers = func() []engine.Kernel {
 	var table []engine.Kernel
 	for _, o := range []optimizer{
@@ -86,7 +86,7 @@ func (o *optimizer) runSparse(c *engine.Call) error {
 	return &engine.UnsupportedTypeError{Type: g.DType(), Known: o.types()}
 }
 
-// vars0 returns the first of the variables, v where that is v itself.
+// vars0 returns the first of the variables, or v if that isn't set yet.
 func vars0(vars []*trackable.Variable, v *trackable.Variable) *trackable.Variable {
 	if vars[0] != nil {
 		return vars[0]
@@ -94,9 +94,8 @@ func vars0(vars []*trackable.Variable, v *trackable.Variable) *trackable.Variabl
 	return v
 }
 
-// flag returns what the attribute of the op's kind says: that the momentum looks
-// ahead, that the slots are updated, or that the linear slot holds a multiple of
-// the learning rate.
+// flag returns the flag of the op's kind: use_nesterov, update_slots or
+// multiply_linear_by_lr.
 func (o *optimizer) flag(c *engine.Call) bool {
 	if slices.Contains([]string{"ResourceApplyAdagrad", "ResourceApplyAdagradV2", "ResourceSparseApplyAdagrad", "ResourceSparseApplyAdagradV2"}, o.op) {
 		return !c.Attrs().Has("update_slots") || c.Attrs().Bool("update_slots")
@@ -104,8 +103,8 @@ func (o *optimizer) flag(c *engine.Call) bool {
 	return c.Attrs().Bool("use_nesterov") || c.Attrs().Bool("multiply_linear_by_lr")
 }
 
-// checkRows reports what is wrong with the rows of variables of that size, of n
-// elements each.
+// checkRows returns an error if an index is outside of a variable, or if its
+// rows don't have n elements.
 func checkRows(bufs []*tensor.Tensor, rows []int64, n int) error {
 	for _, b := range bufs {
 		for _, r := range rows {
@@ -172,7 +171,7 @@ func sparseStepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*tr
 	})
 }
 
-// ftrlV1 returns ftrl without shrinkage.
+// ftrlV1 runs ftrl without shrinkage.
 func ftrlV1[T vec.Float](v [][]T, g, h []T, byRate bool) {
 	vec.Ftrl(v[0], v[1], v[2], g, h[0], h[1], h[2], 0, h[3], byRate)
 }

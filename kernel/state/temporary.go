@@ -8,8 +8,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Temporary variables live from the op that makes one to the op that gives its
-// value and destroys it, in one call.
+// temporaries are the ops of temporary variables. A variable exists within one
+// call, from the op that makes it to the op that returns its value and destroys
+// it.
 var temporaries = []engine.Kernel{
 	{Op: "TemporaryVariable", Prepare: newTemporary},
 	{Op: "DestroyTemporaryVariable", Prepare: destroyTemporary},

@@ -1,8 +1,8 @@
-// Package state holds the kernels that read and write variables, and the fused
+// Package state has the kernels that read and write variables, and the fused
 // steps of optimizers, with TensorFlow's formulas
 // (tensorflow/core/kernels/training_ops.cc).
 //
-// A variable is updated in place where nobody else holds its storage. The
+// A variable is updated in place if its storage has no other holder. The
 // variables of one op are locked together, so that other goroutines see all of
 // a step or none.
 package state
@@ -66,7 +66,7 @@ func assign(c *engine.Call) error {
 	})
 }
 
-// assignAny lets any shape follow any other, of the same type.
+// assignAny allows a value of any shape, of the same type.
 func assignAny(c *engine.Call) error {
 	v, x, err := target(c)
 	if err != nil {
@@ -148,7 +148,8 @@ func resourceGather(c *engine.Call) error {
 	return nil
 }
 
-// disableCopyOnRead does nothing: values that are read never change here.
+// disableCopyOnRead does nothing, because values that were read never change
+// here.
 func disableCopyOnRead(c *engine.Call) error {
 	if c.NumIn() != 1 {
 		return fmt.Errorf("takes 1 input, %d were given", c.NumIn())
