@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// colours runs a function on the pixels of images of three channels. Doubles are
-// computed as such.
+// colours runs a function on the pixels of images of three channels. It
+// computes doubles in double precision.
 func colours(c *engine.Call, f func(p *[3]float64)) error {
 	in := c.In(0)
 	s := in.Shape()
@@ -62,7 +62,7 @@ func pixels(f func(p *[3]float64)) func(*engine.Call) error {
 	}
 }
 
-// factor returns input i, one float32.
+// factor returns input i, which must be one float32.
 func factor(c *engine.Call, i int) (float32, error) {
 	t := c.In(i)
 	if t.DType() != tensor.Float32 || t.Rank() != 0 {
@@ -121,8 +121,8 @@ func hsvToRGB(p *[3]float64) {
 	p[2] = (1 - s + s*unit(2-math.Abs(h-4))) * v
 }
 
-// shiftHue keeps the least and the largest of the three, of whatever sign they are,
-// and places the one between them by the hue.
+// shiftHue keeps the least and the largest number of the three, of either sign.
+// It places the number between them by the hue.
 func shiftHue(p *[3]float64, by float64) {
 	if !finite(p, by) {
 		oddHue(p, float32(by))
@@ -161,7 +161,8 @@ func scaleSaturation(p *[3]float64, by float64) {
 	hsvToRGB(p)
 }
 
-// adjustContrast moves each channel of each image from its mean, or towards it.
+// adjustContrast multiplies the distance of each channel of each image from its
+// mean by a factor.
 func adjustContrast(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -67,7 +67,8 @@ func suppressCombined(c *engine.Call) error {
 	corners, all := tensor.Values[float32](boxes), tensor.Values[float32](scores)
 	count, classes, kinds := b[1], s[2], b[2]
 	for image := range b[0] {
-		// A place for each box that could be selected: which are free counts where scores are equal.
+		// One element for each box that can be selected. TensorFlow sorts the unused ones, too, which decides the order of
+		// equal scores.
 		most := int(min(limits[0], int64(count)))
 		places := make([]detection, classes*most)
 		for i := range places {

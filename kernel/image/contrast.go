@@ -7,12 +7,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// contrastTypes are the types of images whose contrast the first version of the
-// op adjusts.
+// contrastTypes are the types of images that the first version of the op
+// accepts.
 var contrastTypes = []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int32, tensor.Uint8, tensor.Int16, tensor.Int8}
 
-// limitedContrast moves each channel of an image from or to its mean and keeps
-// it between two limits.
+// limitedContrast multiplies the distance of each channel from its mean by a
+// factor, and clips the result to two limits.
 func limitedContrast(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

@@ -92,14 +92,15 @@ func cropAndResize(c *engine.Call) error {
 	return nil
 }
 
-// along returns where pixel i of n between two corners, given as parts of a line
-// of size pixels, lies on it, and whether that is within.
+// along returns the position of pixel i of n on a line of size pixels, and
+// whether it is within the line. The pixels are between two corners, which are
+// fractions of the line.
 func along(from, to float32, size, n, i int) (float32, bool) {
 	last := float32(size - 1)
 	x := 0.5 * (from + to) * last
 	if n > 1 {
-		// Each product is rounded before the sum, also where the machine could fuse
-		// them: the nearest pixel depends on it.
+		// Each product is rounded before the sum, even if the processor could
+		// fuse them, because the nearest pixel depends on it.
 		x = float32(from*last) + float32(float32(i)*((to-from)*last/float32(n-1)))
 	}
 	return x, x >= 0 && x <= last

@@ -9,16 +9,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// crops are boxes that were cut out of images: the gradient of what was made of
-// them, the corners, and the images' numbers.
+// crops are boxes that were cut out of images: the gradient of the crops, the
+// corners, and the images' numbers.
 type crops struct {
 	dy, corners []float32
 	of          []int64
 	h, w, c     int
 }
 
-// newCrops reads the gradient in input 0, the boxes and the numbers in the two
-// inputs from the given one on; n is the number of images.
+// newCrops reads the gradient in input 0, and the boxes and the images' numbers
+// from two inputs, the given one and the next. n is the number of images.
 func newCrops(c *engine.Call, from int) (*crops, error) {
 	dy, boxes := c.In(0), c.In(from)
 	y, b := dy.Shape(), boxes.Shape()
@@ -44,8 +44,8 @@ func (k *crops) numbers(n int) error {
 	return nil
 }
 
-// each calls visit for every pixel of the crops that lies in the image: its
-// number, the box, and where it lies.
+// each calls visit for every pixel of the crops that is inside of the image,
+// with its number, its box, and its position.
 func (k *crops) each(height, width int, visit func(at, box, row, col int, y, x float32)) {
 	for i := range k.of {
 		b := k.corners[4*i:][:4]
@@ -63,19 +63,21 @@ func (k *crops) each(height, width int, visit func(at, box, row, col int, y, x f
 	}
 }
 
-// corner4 are the four pixels around a place, and how far it is from the first.
+// corner4 are the four pixels around a position, and its distance from the
+// first.
 type corner4 struct {
 	top, bottom, left, right int
 	dy, dx                   float32
 }
 
-// around returns the pixels around a place.
+// around returns the pixels around a position.
 func around(y, x float32) corner4 {
 	top, left := int(math.Floor(float64(y))), int(math.Floor(float64(x)))
 	return corner4{top, int(math.Ceil(float64(y))), left, int(math.Ceil(float64(x))), y - float32(top), x - float32(left)}
 }
 
-// cropGradImage hands the gradient to the pixels that the crops were made of.
+// cropGradImage adds the gradient to the pixels from which the crops were
+// computed.
 func cropGradImage(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -147,7 +149,7 @@ func isCropType(d tensor.DType) bool {
 	return d == tensor.Float32 || d == tensor.Float64 || d == tensor.Float16
 }
 
-// cropGradBoxes computes how the crops change with the boxes' corners.
+// cropGradBoxes computes the gradient by the boxes' corners.
 func cropGradBoxes(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -181,7 +183,7 @@ func cropGradBoxes(c *engine.Call) error {
 	}
 	defer free()
 	sums := make([]float64, out.Len())
-	part := func(n, i int) float32 { // how far pixel i of n is from the first corner, 0 to 1
+	part := func(n, i int) float32 { // distance of pixel i of n from the first corner, 0 to 1
 		if n > 1 {
 			return float32(i) / float32(n-1)
 		}

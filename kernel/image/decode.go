@@ -9,17 +9,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// mostBytes is how large an image may be, as in TensorFlow.
+// mostBytes bounds the size of an image in bytes, as in TensorFlow.
 const mostBytes = 1 << 29
 
-// picture is a decoded image, or the frames of one that moves: 8 or 16 bits an
-// element.
+// picture is a decoded image, or the frames of an animation, with 8 or 16 bits
+// an element.
 type picture struct {
 	frames, h, w, c int
 	bytes           []byte
-	words           []uint16 // in the place of bytes
+	words           []uint16 // set instead of bytes
 	moves           bool
-	listed          bool // a list of frames whatever the op
+	listed          bool // a list of frames for any op
 }
 
 // contents returns the string in input 0.
@@ -31,7 +31,7 @@ func contents(c *engine.Call) (string, error) {
 	return t.Strings()[0], nil
 }
 
-// errFormat says that an image is of no format that there is a decoder for.
+// errFormat is the error for an image in a format without a decoder.
 var errFormat = errors.New("unknown image file format; one of JPEG, PNG, GIF, BMP, WebP required")
 
 // formatOf returns the name of a file's format by its first bytes.
@@ -47,7 +47,7 @@ func formatOf(s string) string {
 	return ""
 }
 
-// decoding is what an op's attributes ask for.
+// decoding has the attributes of an op.
 type decoding struct {
 	op       string
 	channels int
@@ -106,7 +106,7 @@ func prepareDecode(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// decode decodes an image of a format that the op takes.
+// decode decodes an image in a format that the op accepts.
 func (d *decoding) decode(c *engine.Call, s string) (*picture, error) {
 	format := formatOf(s)
 	switch {
@@ -130,7 +130,7 @@ func (d *decoding) decode(c *engine.Call, s string) (*picture, error) {
 	return d.decodeBMP(c, s)
 }
 
-// affordable checks a size before anything of it is made.
+// affordable checks a size before memory for it is allocated.
 func affordable(c *engine.Call, frames, h, w, channels int) error {
 	if n := int64(h) * int64(w) * int64(channels); n >= mostBytes || n*int64(frames) >= mostBytes {
 		return fmt.Errorf("the image is too large: %d×%d pixels", w, h)
@@ -175,8 +175,8 @@ func (d *decoding) decodeJPEG(c *engine.Call, s string) (*picture, error) {
 	return &picture{frames: 1, h: h, w: w, c: o.Channels, bytes: pix}, nil
 }
 
-// cropOf returns the part of a JPEG image that the input i names: row, column,
-// height and width.
+// cropOf returns the part of a JPEG image in input i: row, column, height and
+// width.
 func cropOf(c *engine.Call, i int) (jpeg.Window, error) {
 	t := c.In(i)
 	if t.DType() != tensor.Int32 || len(t.Shape()) != 1 || t.Len() != 4 {
@@ -227,7 +227,7 @@ func (d *decoding) output(c *engine.Call, p *picture) error {
 	return nil
 }
 
-// extractShape gives the height, the width and the channels of a JPEG image
+// extractShape returns the height, the width and the channels of a JPEG image
 // without decoding it.
 func extractShape(c *engine.Call) error {
 	if err := c.Need(1); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// decodePNG decodes a PNG image with the standard library, and makes of it what
-// libpng makes: the channels that are asked for, or those of the file.
+// decodePNG decodes a PNG image with the standard library. It converts the
+// pixels to those of libpng, with the requested channels or those of the file.
 func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	bad := func(err error) error { return fmt.Errorf("invalid PNG data, size %d: %w", len(s), err) }
 	if len(s) < 29 {
@@ -43,7 +43,7 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	if err := affordable(c, 1, o.Height, o.Width, each); err != nil {
 		return nil, err
 	}
-	// Deflate makes no more than 1032 bytes of one, and a row takes a byte at least.
+	// Deflate expands a byte to at most 1032, and a row has at least one byte.
 	if rows, bits := int64(o.Height), int64(o.Width)*int64(s[24])*map[byte]int64{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[s[25]]; rows*(1+bits/8) > 1032*int64(len(s)) {
 		return nil, bad(fmt.Errorf("it is too short for %d×%d pixels", o.Width, o.Height))
 	}
@@ -93,9 +93,9 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	return p, nil
 }
 
-// fillOf returns the opacity that TensorFlow gives the pixels of a PNG file that has
-// none, where that isn't the largest one: what the bits of the file's own samples
-// can count to, though the samples become bytes.
+// fillOf returns the opacity of the pixels of a PNG file without opacities, if
+// TensorFlow doesn't use the largest one. It is the largest number of the
+// file's sample bits, although the samples become bytes.
 func fillOf(s string) (opaque uint16, ok bool) {
 	depth, kind := s[24], s[25]
 	if depth >= 8 || kind&4 != 0 || hasOpacities(s) {
@@ -104,15 +104,15 @@ func fillOf(s string) (opaque uint16, ok bool) {
 	return 1<<depth - 1, true
 }
 
-// hasOpacities reports whether a PNG file has a chunk of opacities for its colours,
-// full ones included.
+// hasOpacities reports whether a PNG file has a chunk of opacities, even if all
+// of them are opaque.
 func hasOpacities(s string) bool {
 	head, _, _ := strings.Cut(s, "IDAT")
 	return strings.Contains(head, "tRNS")
 }
 
-// pixelsOf returns what reads red, green, blue and opacity, 16 bits each, the
-// colours not multiplied with the opacity.
+// pixelsOf returns a function for red, green, blue and opacity, 16 bits each;
+// the colours aren't multiplied by the opacity.
 func pixelsOf(img image.Image) func(x, y int) [4]uint16 {
 	at := func(x, y int) color.Color { return img.At(x, y) }
 	return func(x, y int) [4]uint16 {
@@ -138,7 +138,7 @@ func (d *decoding) decodeGIF(c *engine.Call, s string) (*picture, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	// Each frame costs a few bytes of the file at least, and up to a canvas of
+	// Each frame takes at least a few bytes of the file, and up to a canvas of
 	// memory.
 	if err := affordable(c, 1, o.Height, o.Width, 3); err != nil {
 		return nil, err

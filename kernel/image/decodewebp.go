@@ -13,13 +13,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// webpFrame is an image of a WebP file: chunks as the decoder wants them, and
-// where it lies on the canvas.
+// webpFrame is an image of a WebP file: its chunks in the form of the decoder,
+// and its position on the canvas.
 type webpFrame struct {
 	x, y, w, h    int
 	alpha         bool
 	chunks        []byte
-	blend, remove bool // drawn over what is there; taken away before the next
+	blend, remove bool // blended with the canvas; cleared before the next frame
 }
 
 // webpFile is a parsed file.
@@ -33,8 +33,8 @@ type webpFile struct {
 // mostWebP is the largest side of an image.
 const mostWebP = 1 << 14
 
-// webpChunks calls visit for each chunk of a RIFF list, whole ones of even
-// length.
+// webpChunks calls visit for each chunk of a RIFF list. Chunks must be whole;
+// they are padded to an even length.
 func webpChunks(b []byte, visit func(name string, chunk, body []byte) error) error {
 	for len(b) >= 8 {
 		n := int64(binary.LittleEndian.Uint32(b[4:]))
@@ -51,7 +51,7 @@ func webpChunks(b []byte, visit func(name string, chunk, body []byte) error) err
 	return nil
 }
 
-// add takes a chunk of an image.
+// add adds a chunk to an image.
 func (f *webpFrame) add(name string, chunk, body []byte) error {
 	switch name {
 	case "ALPH":
@@ -61,8 +61,8 @@ func (f *webpFrame) add(name string, chunk, body []byte) error {
 			return errors.New("the image is too short, or there are two")
 		}
 		f.w, f.h = int(binary.LittleEndian.Uint16(body[6:])&0x3fff), int(binary.LittleEndian.Uint16(body[8:])&0x3fff)
-		// A block of 16×16 pixels takes two bits at least: the kinds of its
-		// predictions have fixed probabilities.
+		// A block of 16×16 pixels takes at least two bits, because the kinds of
+		// its predictions have fixed probabilities.
 		if (f.w+15)/16*((f.h+15)/16) > 4*len(body) {
 			return fmt.Errorf("it is too short for %d×%d pixels", f.w, f.h)
 		}
@@ -81,14 +81,14 @@ func (f *webpFrame) add(name string, chunk, body []byte) error {
 
 func int24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
-// parseWebP reads the structure of a file, no pixels.
+// parseWebP reads the structure of a file, without pixels.
 func parseWebP(s string) (*webpFile, error) {
 	if len(s) < 20 || s[:4] != "RIFF" || s[8:12] != "WEBP" {
 		return nil, errors.New("it is no RIFF file of WebP")
 	}
 	f := &webpFile{}
 	var single webpFrame
-	wide := false // there is a canvas
+	wide := false // the file has a canvas
 	err := webpChunks([]byte(s)[12:min(int64(len(s)), 8+int64(binary.LittleEndian.Uint32([]byte(s)[4:])))], func(name string, chunk, body []byte) error {
 		switch {
 		case name == "VP8X" && len(body) >= 10 && !wide:
@@ -129,8 +129,8 @@ func parseWebP(s string) (*webpFile, error) {
 	return f, nil
 }
 
-// decodeWebP decodes an image, or the frames of one that moves, to the pixels that
-// libwebp makes of them.
+// decodeWebP decodes an image, or the frames of an animation, to the same
+// pixels as libwebp.
 func (d *decoding) decodeWebP(c *engine.Call, s string) (*picture, error) {
 	bad := func(err error) error { return fmt.Errorf("invalid WebP data (size %d): %w", len(s), err) }
 	if d.channels == 1 || d.dtype != tensor.Uint8 {
@@ -216,9 +216,9 @@ func (m *webpFrame) decode() ([]byte, error) {
 	return out, nil
 }
 
-// webpColours writes red, green and blue, opaque, of a picture whose colours have
-// half its size: the nearest sample counts three times the next one, in both
-// directions.
+// webpColours writes red, green and blue, opaque, of a picture whose colours
+// have half its size. In both directions the nearest sample has the weight 3,
+// the next one 1.
 func webpColours(out []byte, v *image.YCbCr) {
 	w, h := v.Rect.Dx(), v.Rect.Dy()
 	cw, ch := (w+1)/2, (h+1)/2
@@ -246,21 +246,21 @@ func webpColours(out []byte, v *image.YCbCr) {
 	}
 }
 
-// webpClip returns a colour of a number with 6 binary places.
+// webpClip returns a colour from a number with 6 fraction bits.
 func webpClip(v int) byte { return byte(max(0, min(v>>6, 255))) }
 
-// webpCanvas is what an animation shows.
+// webpCanvas is the canvas of an animation.
 type webpCanvas struct {
 	f      *webpFile
 	pix    []byte
 	before *webpFrame
-	key    bool // the frame before needed none before it
+	key    bool // the last frame didn't depend on earlier ones
 }
 
 // whole reports whether a frame covers the canvas.
 func (v *webpCanvas) whole(m *webpFrame) bool { return m.w == v.f.w && m.h == v.f.h }
 
-// draw shows a frame.
+// draw draws a frame on the canvas.
 func (v *webpCanvas) draw(m *webpFrame, i int, pix []byte) {
 	b := v.before
 	key := i == 0 || (!m.alpha || !m.blend) && v.whole(m) || b.remove && (v.whole(b) || v.key)

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// dilation is a window of a filter that moves over images: an output is the
+// dilation is the geometry of a filter that moves over images: an output is the
 // largest sum of an element of the image and one of the filter.
 type dilation struct {
 	shape.Moves
@@ -34,8 +34,8 @@ func dilated(c *engine.Call) (*dilation, error) {
 
 func (d *dilation) output() tensor.Shape { return tensor.Shape{d.n, d.Out[0], d.Out[1], d.c} }
 
-// largest returns the largest sum at an output, and at which element of the
-// image and of the filter it is.
+// largest returns the largest sum at an output, and the indices of its elements
+// in the image and in the filter.
 func largest[T number](d *dilation, x, f []T, round func(T) T, lowest T, b, y, p, ch int) (sum T, in, tap int) {
 	top, left := y*d.Strides[0]-d.Before[0], p*d.Strides[1]-d.Before[1]
 	sum, in, tap = lowest, ((b*d.h+max(top, 0))*d.w+max(left, 0))*d.c+ch, ch
@@ -58,7 +58,7 @@ func largest[T number](d *dilation, x, f []T, round func(T) T, lowest T, b, y, p
 	return sum, in, tap
 }
 
-// each calls visit for every output with its number.
+// each calls visit with the number of every output.
 func (d *dilation) each(visit func(i, b, y, p, ch int)) {
 	i := 0
 	for b := range d.n {
@@ -74,8 +74,8 @@ func (d *dilation) each(visit func(i, b, y, p, ch int)) {
 	}
 }
 
-// dilationPart is what one of the three ops computes: the outputs, or the
-// gradient with regard to the images or the filter.
+// dilationPart is the result of one of the three ops: the outputs, or the
+// gradient by the images or the filter.
 type dilationPart uint8
 
 const (
@@ -93,7 +93,7 @@ var dilations = engine.ByType[dilationFunc]{
 	tensor.Uint8: dilate[uint8](0), tensor.Uint16: dilate[uint16](0), tensor.Uint32: dilate[uint32](0), tensor.Uint64: dilate[uint64](0),
 }
 
-// dilateOver computes part; each sum is one that round gives.
+// dilateOver computes part; round rounds each sum.
 func dilateOver[T number](d *dilation, part dilationPart, round func(T) T, lowest T, out, x, f, dy []T) {
 	d.each(func(i, b, y, p, ch int) {
 		v, in, tap := largest(d, x, f, round, lowest, b, y, p, ch)
@@ -134,7 +134,7 @@ func dilateHalf[H elementwise.Half](lowest float32) dilationFunc {
 	}
 }
 
-// rounded returns what a half holds of a number.
+// rounded returns a number rounded to half precision.
 func rounded[H elementwise.Half](v float32) float32 {
 	h, w := [1]H{}, [1]float32{v}
 	elementwise.Narrow(h[:], w[:])

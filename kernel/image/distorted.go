@@ -11,13 +11,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// sampling is a node that draws a part of an image which covers enough of an
-// object.
+// sampling is a node that draws a random part of an image, which covers enough
+// of an object.
 type sampling struct {
-	covered       float32 // of SampleDistortedBoundingBox; the others have an input
+	covered       float32 // of SampleDistortedBoundingBox; later versions have an input
 	aspects, area [2]float32
 	attempts      int
-	whole         bool // the image is the object where none is given
+	whole         bool // without boxes, the image counts as the object
 }
 
 func samplingOf(n *engine.Node) (*sampling, error) {
@@ -167,7 +167,7 @@ func (s *sampling) run(c *engine.Call, g philox.Generator) error {
 	return s.output(c, part, h, w)
 }
 
-// covers reports whether a part holds so much of one of the objects.
+// covers reports whether a region covers enough of one of the objects.
 func covers(part region, least float32, objects []region) bool {
 	if part.size() < 1 {
 		return false
@@ -180,7 +180,7 @@ func covers(part region, least float32, objects []region) bool {
 	return false
 }
 
-// nearestInt returns the nearest whole number, an even one of two.
+// nearestInt returns the nearest integer, the even one of two.
 func nearestInt(v float32) int32 {
 	r := math.RoundToEven(float64(v))
 	if !(r >= math.MinInt32 && r <= math.MaxInt32) {
@@ -191,8 +191,8 @@ func nearestInt(v float32) int32 {
 
 func root(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
-// draw draws a rectangle of an aspect, of an area within the range where rounding
-// to pixels allows it.
+// draw draws a rectangle with an aspect ratio. Its area is within the range if
+// rounding to pixels allows that.
 func (s *sampling) draw(words *draws.Stream, h, w int32, aspect float32) (region, bool) {
 	if aspect <= 0 || h <= 0 || w <= 0 || s.area[0] > s.area[1] {
 		return region{}, false
@@ -233,7 +233,8 @@ func (s *sampling) draw(words *draws.Stream, h, w int32, aspect float32) (region
 	return region{x, y, x + wide, y + height}, true
 }
 
-// output writes where the part begins, how large it is, and the part as a box.
+// output writes the first pixel of the region, its size, and the region as a
+// box.
 func (s *sampling) output(c *engine.Call, part region, h, w int32) error {
 	d := c.In(0).DType()
 	begin := []int64{int64(part.top), int64(part.left), 0}

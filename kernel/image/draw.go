@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// palette are the colours of boxes where none are given, with opacity: yellow,
-// blue, red, lime, purple, olive, maroon, navy, aqua and fuchsia.
+// palette has the default colours of boxes, with opacity: yellow, blue, red,
+// lime, purple, olive, maroon, navy, aqua and fuchsia.
 var palette = [][4]float32{
 	{1, 1, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {0.5, 0, 0.5, 1},
 	{0.5, 0.5, 0, 1}, {0.5, 0, 0, 1}, {0, 0, 0.5, 1}, {0, 1, 1, 1}, {1, 0, 1, 1},
@@ -77,8 +77,8 @@ func drawBoxes(c *engine.Call) error {
 	return nil
 }
 
-// drawBox draws one box; what lies outside of the image is left out, a box whose
-// corners are the wrong way round, or that lies outside, is not drawn.
+// drawBox draws the part of one box that is inside of the image. It draws no
+// box whose corners are in the wrong order, or that is outside of the image.
 func drawBox(img []float32, h, w, ch int, box, colour []float32) {
 	at := func(v float32, n int) int {
 		p := v * float32(n-1)

@@ -9,8 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// usualDensity is what TensorFlow writes where nothing else is asked for: 300
-// pixels an inch.
+// usualDensity has TensorFlow's defaults: quality 95 and 300 pixels an inch.
 var usualDensity = jpeg.Encoding{Quality: 95, DensityUnit: 1, DensityX: 300, DensityY: 300}
 
 // prepareEncodeJPEG reads the attributes of EncodeJpeg.
@@ -95,7 +94,7 @@ func encodeJPEG(c *engine.Call, e jpeg.Encoding) error {
 	return setString(c, string(b))
 }
 
-// setString makes output 0 a string.
+// setString sets output 0 to a string.
 func setString(c *engine.Call, s string) error {
 	if err := c.Afford(int64(len(s))); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// prepareEncodePNG returns the kernel that writes the PNG images that libpng
-// writes.
+// prepareEncodePNG returns the kernel that writes the same PNG images as
+// libpng.
 func prepareEncodePNG(n *engine.Node) (func(*engine.Call) error, error) {
 	level := n.Attrs.Int("compression", -1)
 	if level < -1 || level > 9 {
@@ -70,8 +70,8 @@ func prepareEncodePNG(n *engine.Node) (func(*engine.Call) error, error) {
 
 var pngTypes = []tensor.DType{tensor.Uint8, tensor.Uint16}
 
-// pngImage is an image to be encoded; rows are its elements, those of 16 bits
-// with the high byte first.
+// pngImage is an image to encode; rows are its elements, those of 16 bits with
+// the high byte first.
 type pngImage struct {
 	h, w, channels, bits, level int
 	rows                        []byte
@@ -101,7 +101,7 @@ func (p *pngImage) encode() []byte {
 	return pngChunk(pngChunk(out, "IDAT", z), "IEND", nil)
 }
 
-// declare makes the stream's header name the smallest window that n bytes need.
+// declare writes the smallest window for n bytes to the stream's header.
 func (p *pngImage) declare(z []byte, n int) {
 	window := uint(z[0]>>4) + 8
 	for n <= 16384 && window > 8 && n <= 1<<(window-1) {
@@ -119,9 +119,9 @@ func pngChunk(out []byte, name string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[from:]))
 }
 
-// filter returns the rows, each behind the number of its filter: the one whose
-// bytes, taken as numbers with a sign, have the least sum. It reports whether
-// there was a choice.
+// filter returns the rows after filtering, each after the number of its filter.
+// It selects the filter whose bytes, as absolute values of signed numbers, have
+// the least sum. It reports whether there was a choice.
 func (p *pngImage) filter(row int) (lines []byte, choice bool) {
 	step := p.channels * p.bits / 8
 	filters := []byte{0, 1, 2, 3, 4}
@@ -171,7 +171,7 @@ func (p *pngImage) filter(row int) (lines []byte, choice bool) {
 	return lines, len(filters) > 1
 }
 
-// nearestOf returns which of three neighbours is nearest to a+b-c (Paeth).
+// nearestOf returns the neighbour that is nearest to a+b-c (Paeth).
 func nearestOf(a, b, c byte) byte {
 	p := int(a) + int(b) - int(c)
 	away := func(v byte) int { return max(p-int(v), int(v)-p) }

@@ -10,7 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// glimpse is a node that takes a window of each image; what lies outside is noise.
+// glimpse is a node that returns a window of each image, with noise outside of
+// the image.
 type glimpse struct {
 	second               bool // ExtractGlimpseV2
 	centered, normalized bool
@@ -85,11 +86,12 @@ func (g *glimpse) run(c *engine.Call) error {
 	return nil
 }
 
-// place is where a part of an image lies, and where it goes in the window.
+// place has the first pixel of a part of an image, and its first pixel in the
+// window.
 type place struct{ from, to int }
 
-// along returns which part of a line of n pixels a window of a size shows, and
-// whether the window reaches beyond it.
+// along returns the part of a line of n pixels that a window of a size covers,
+// and whether the window extends beyond the line.
 func (g *glimpse) along(offset float32, n, size int) (p place, count int, cut bool) {
 	v := offset
 	if g.normalized {
@@ -108,7 +110,7 @@ func (g *glimpse) along(offset float32, n, size int) (p place, count int, cut bo
 		}
 		v -= float32(size) / 2
 	}
-	begin := n // beyond the end, as whatever is no number
+	begin := n // after the end; NaN counts as that, too
 	if v > -float32(math.MaxInt32) && v < float32(math.MaxInt32) {
 		begin = int(v)
 	} else if v < 0 {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// gammaOf returns the exponent that a PNG image's colours are stored with: what
-// its gAMA chunk says, that of sRGB, or 1.
+// gammaOf returns the exponent with which a PNG image's colours are stored:
+// that of its gAMA chunk, or that of sRGB, or 1.
 func gammaOf(s string) float64 {
 	gamma := 100000
 	for s = s[8:]; len(s) >= 12; {
@@ -27,13 +27,13 @@ func gammaOf(s string) float64 {
 	return float64(gamma) / 100000
 }
 
-// grayOf returns what makes gray of red, green and blue as libpng does with
-// TensorFlow's weights, 0.299 and 0.587: of numbers of 16 bits where the image is
-// deep, of their upper bytes otherwise. Colours that are stored with an exponent
-// are weighed without it; cut says that of 16 bits only the upper byte is wanted,
-// for which libpng looks at 11.
+// grayOf returns a function that converts red, green and blue to gray, as
+// libpng does with TensorFlow's weights, 0.299 and 0.587. It computes with 16
+// bits if the image is deep, otherwise with the upper bytes. Colours with an
+// exponent are converted to linear ones first. If cut is set, only the upper
+// byte of the result is used, and libpng applies the exponent to 11 bits.
 func grayOf(gamma float64, deep, cut bool) func(v [4]uint16) uint16 {
-	const red, green = 9797, 19234 // of 32,768
+	const red, green = 9797, 19234 // the weights times 32,768
 	shift, most, half := 8, 255.0, uint32(0)
 	if deep {
 		shift, most, half = 0, 65535, 1<<14

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// nearestNeighbors finds the centers that lie nearest to each point, and their
+// nearestNeighbors finds the centers that are nearest to each point, and their
 // squared distances.
 func nearestNeighbors(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
@@ -62,7 +62,7 @@ func nearestNeighbors(c *engine.Call) error {
 	return nil
 }
 
-// suppressByOverlaps does what [suppress] does, for overlaps that are given.
+// suppressByOverlaps works as [suppress], with overlaps as an input.
 func suppressByOverlaps(c *engine.Call) error {
 	if err := c.Need(5); err != nil {
 		return err

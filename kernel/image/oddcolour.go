@@ -2,8 +2,9 @@ package image
 
 import "math"
 
-// With numbers that aren't finite, what comes out depends on which numbers TensorFlow
-// compares with which. So pixels that have any go its way, step by step.
+// With numbers that aren't finite, the result depends on the order of
+// TensorFlow's comparisons. So this file computes pixels with such numbers in
+// TensorFlow's steps.
 
 // finite reports whether a pixel and the number by which it is changed are finite.
 func finite(p *[3]float64, by float64) bool {
@@ -45,7 +46,7 @@ func oddHue(p *[3]float64, by float32) {
 	}
 	h += by * 6
 	sector, ratio := 6, h
-	if h-h == 0 { // else TensorFlow's sector is none, and for infinity it searches without end
+	if h-h == 0 { // otherwise TensorFlow has no sector, and loops without end on infinity
 		h = float32(math.Mod(float64(h), 6))
 		if h < 0 {
 			h += 6
@@ -76,7 +77,7 @@ func oddHue(p *[3]float64, by float32) {
 	p[0], p[1], p[2] = float64(r), float64(g), float64(b)
 }
 
-// larger returns b if a is less, else a: NaN is neither.
+// larger returns b if a is less than b, otherwise a, even if one is NaN.
 func larger(a, b float32) float32 {
 	if a < b {
 		return b

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// queue is a heap whose ties come out in the order in which C++'s
-// priority_queue gives them, which decides among boxes of equal scores.
+// queue is a heap with the order of C++'s priority_queue for equal scores,
+// which decides among boxes.
 type queue struct{ items []candidate }
 
 func (q *queue) push(x candidate) {
@@ -15,7 +15,7 @@ func (q *queue) push(x candidate) {
 	q.up(len(q.items)-1, x)
 }
 
-// up puts x at hole i, or above it, where it is larger than its parents.
+// up puts x at the empty place i, or above it if x is larger than its parents.
 func (q *queue) up(i int, x candidate) {
 	for i > 0 && q.items[(i-1)/2].score < x.score {
 		q.items[i] = q.items[(i-1)/2]
@@ -31,7 +31,7 @@ func (q *queue) pop() candidate {
 	if n == 0 {
 		return top
 	}
-	// The hole goes down to the bottom, then x up from there.
+	// The empty place moves to the bottom, and x up from there.
 	hole, child := 0, 0
 	for child < (n-1)/2 {
 		child = 2 * (child + 1)
@@ -50,9 +50,9 @@ func (q *queue) pop() candidate {
 	return top
 }
 
-// sortByScore puts the highest scores first; equal ones come in the order that the
-// usual sort of C++ leaves them in: as they were where there are few, else as
-// the quick sort swaps them.
+// sortByScore puts the highest scores first. Equal ones have the order of
+// libstdc++'s std::sort: unchanged if there are few, otherwise in the order of
+// quicksort's swaps.
 func sortByScore(v []detection) {
 	quickParts(v, 2*(bits.Len(uint(len(v)))-1))
 	for i := range v {
@@ -74,7 +74,7 @@ func sortByScore(v []detection) {
 func quickParts(v []detection, depth int) {
 	above := func(i, j int) bool { return v[i].score > v[j].score }
 	for ; len(v) > 16; depth-- {
-		if depth <= 0 { // chosen to be slow
+		if depth <= 0 { // an input for which quicksort is slow
 			slices.SortStableFunc(v, func(a, b detection) int { return cmp.Compare(b.score, a.score) })
 			return
 		}

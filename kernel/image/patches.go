@@ -7,8 +7,9 @@ import (
 	"github.com/cairnml/cairn/graph/shape"
 )
 
-// extractPatches returns the kernel that makes each place of a window that moves
-// over images of so many spatial dimensions a vector of what the window shows.
+// extractPatches returns the kernel that moves a window over images of so many
+// spatial dimensions. The output has a vector of the window's elements for each
+// position.
 func extractPatches(spatial int) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {

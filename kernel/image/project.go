@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fillMode says what lies beyond the edges of an image: it returns where on a
-// line of n pixels the place x shows.
+// fillMode returns the position on a line of n pixels whose value the image has
+// at x, which may be beyond the edges.
 type fillMode func(x float32, n int) float32
 
 var fillModes = map[string]fillMode{
@@ -68,7 +68,7 @@ var projectors = engine.ByType[projector]{
 	tensor.Float32: project[float32], tensor.Float64: project[float64],
 }
 
-// projection is how pixels of outputs lie in images.
+// projection maps the pixels of outputs to images.
 type projection struct {
 	n, h, w, c, oh, ow int
 	transforms         []float32 // eight an image, or eight for all
@@ -168,7 +168,7 @@ func projectOver[T pixelType](c *engine.Call, p *projection, y, x []T) {
 	})
 }
 
-// sample writes what an image shows at a place.
+// sample writes the value of an image at a position.
 func sample[T pixelType](p *projection, to, img []T, y, x float32, fill T) {
 	at := func(r, q float64, i int) T {
 		if !(r >= 0 && r < float64(p.h) && q >= 0 && q < float64(p.w)) {
@@ -186,7 +186,7 @@ func sample[T pixelType](p *projection, to, img []T, y, x float32, fill T) {
 	top, left := math.Floor(float64(y)), math.Floor(float64(x))
 	bottom, right := top+1, left+1
 	for i := range to {
-		// As two steps of one dimension; each product is rounded.
+		// Two steps of one dimension each; each product is rounded.
 		upper := float32((float32(right)-x)*float32(at(top, left, i))) + float32((x-float32(left))*float32(at(top, right, i)))
 		lower := float32((float32(right)-x)*float32(at(bottom, left, i))) + float32((x-float32(left))*float32(at(bottom, right, i)))
 		to[i] = T(float32((float32(bottom)-y)*upper) + float32((y-float32(top))*lower))

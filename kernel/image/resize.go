@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// frame is what images have in common with those of another size.
+// frame has the properties that images share with resized ones.
 type frame struct {
 	n, c             int
 	corners, centers bool
@@ -21,7 +21,7 @@ func newFrame(c *engine.Call, x tensor.Shape) (frame, error) {
 		return frame{}, fmt.Errorf("images of shape %v, where 4 dimensions are needed", x)
 	}
 	f := frame{n: x[0], c: x[3], corners: c.Attrs().Bool("align_corners"), centers: c.Attrs().Bool("half_pixel_centers")}
-	if f.corners && f.centers && c.Op() != "ResizeNearestNeighborGrad" { // which takes both
+	if f.corners && f.centers && c.Op() != "ResizeNearestNeighborGrad" { // this op accepts both
 		return f, fmt.Errorf("align_corners and half_pixel_centers exclude each other")
 	}
 	return f, nil
@@ -29,7 +29,7 @@ func newFrame(c *engine.Call, x tensor.Shape) (frame, error) {
 
 func (f frame) line(in, out int) line { return line{in, out, f.corners, f.centers} }
 
-// target returns the size that input i names.
+// target returns the size in input i.
 func target(c *engine.Call, i int) (h, w int, err error) {
 	s, err := shapes.Dims(c.In(i), "the size", 1)
 	if err != nil {
@@ -94,8 +94,8 @@ func resize(c *engine.Call, k kind) error {
 	return nil
 }
 
-// blend computes the weighted sum of vectors that lie step apart. Two are blended
-// from the first towards the second, so that equal ones stay what they are.
+// blend computes the weighted sum of vectors at distances of step. It blends
+// two from the first towards the second, so that equal ones don't change.
 func blend(dst, src []float32, step int, index []int, weight []float32) {
 	first := src[index[0]*step:][:len(dst)]
 	if len(index) == 2 {
@@ -115,8 +115,8 @@ func blend(dst, src []float32, step int, index []int, weight []float32) {
 	}
 }
 
-// prepareResizeGrad runs the gradient: it hands what each pixel gets to the
-// pixels that went into it.
+// prepareResizeGrad prepares the gradient, which adds the gradient of each
+// output pixel to those of the input pixels that it is the sum of.
 func prepareResizeGrad(k kind) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(*engine.Node) (func(*engine.Call) error, error) {
 		return func(c *engine.Call) error { return resizeGrad(c, k) }, nil
@@ -157,9 +157,9 @@ func resizeGrad(c *engine.Call, k kind) error {
 	return nil
 }
 
-// spread hands each pixel of g, of shape y, to the pixels of images of shape s
-// that went into it. TensorFlow rounds the products to float32 where there are
-// two taps, and not where there are cubic ones.
+// spread adds each pixel of g, of shape y, to the pixels of images of shape s
+// that it is the weighted sum of. TensorFlow rounds the products to float32 for
+// two taps, but not for cubic ones.
 func spread[T float32 | float64](c *engine.Call, sum []T, g []float32, s, y tensor.Shape, ys, xs *taps, cubic bool) {
 	clear(sum)
 	image, ch := s[1]*s[2]*s[3], s[3]
@@ -187,7 +187,8 @@ func spread[T float32 | float64](c *engine.Call, sum []T, g []float32, s, y tens
 	})
 }
 
-// nearest lists which pixel of the input each of the output shows.
+// nearest returns, for each pixel of the output, the pixel of the input that it
+// copies.
 func (f frame) nearest(in, out int) []int {
 	l := f.line(in, out)
 	list := make([]int, out)
@@ -270,14 +271,15 @@ func resizeNearestGrad(c *engine.Call) error {
 		return err
 	}
 	ys, xs := f.nearest(h, y[1]), f.nearest(w, y[2])
-	add(out, dy, f.c, func(p int) int { // pixels of the gradient to those of the output
+	add(out, dy, f.c, func(p int) int { // maps pixels of the gradient to those of the output
 		n, q := p/(y[1]*y[2]), p%(y[1]*y[2])
 		return (n*h+ys[q/y[2]])*w + xs[q%y[2]]
 	})
 	return nil
 }
 
-// adder adds each vector of c elements of src to the one of dst that to names.
+// adder adds each vector of c elements of src to a vector of dst, whose number
+// to returns.
 type adder func(dst, src *tensor.Tensor, c int, to func(int) int)
 
 func adds[T number](dst, src *tensor.Tensor, c int, to func(int) int) {

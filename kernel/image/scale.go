@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// curve weighs pixels by their distance, up to a radius.
+// curve returns the weights of pixels by their distance, and is zero beyond a
+// radius.
 type curve struct {
 	radius float32
 	weight func(x float32) float32
@@ -65,15 +66,15 @@ var curves = map[string]curve{
 	}},
 }
 
-// spans tells from which pixels of a line each pixel of another one is made:
-// adjacent ones, with weights.
+// spans has, for each pixel of an output line, the adjacent pixels of the input
+// line that it is computed from, with their weights.
 type spans struct {
 	first   []int
 	weights [][]float32
 }
 
-// over returns the spans of out pixels of a line of in pixels that was scaled and
-// then moved.
+// over returns the spans of out pixels, from a line of in pixels that is scaled
+// and then moved.
 func (k curve) over(in, out int, scale, move float32, antialias bool) spans {
 	s := spans{make([]int, out), make([][]float32, out)}
 	inverse := float32(1 / float64(scale))
@@ -107,7 +108,7 @@ func (k curve) over(in, out int, scale, move float32, antialias bool) spans {
 	return s
 }
 
-// scaling is how images of one size are made of others.
+// scaling computes images of one size from those of another.
 type scaling struct {
 	curve
 	antialias   bool
@@ -136,7 +137,7 @@ func newScaling(c *engine.Call) (*scaling, error) {
 	return s, nil
 }
 
-// scaleAndTranslate resizes images by any scale and moves them.
+// scaleAndTranslate scales images by any factor and moves them.
 func scaleAndTranslate(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -189,8 +190,8 @@ func scaleAndTranslate(c *engine.Call) error {
 	return nil
 }
 
-// scaleAndTranslateGrad hands the gradient of each pixel to those that went into
-// it.
+// scaleAndTranslateGrad adds the gradient of each output pixel to those of the
+// input pixels that it is computed from.
 func scaleAndTranslateGrad(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

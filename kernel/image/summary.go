@@ -38,7 +38,8 @@ func prepareSummary(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// writeSummary prepares WriteImageSummary, which writes it to an event file.
+// writeSummary prepares WriteImageSummary, which writes such a Summary to an
+// event file.
 func writeSummary(n *engine.Node) (func(*engine.Call) error, error) {
 	most := n.Attrs.Int("max_images", 3)
 	return func(c *engine.Call) error {
@@ -106,9 +107,9 @@ func summaryOf(c *engine.Call, tag, x *tensor.Tensor, bad []uint8, most int64) (
 	return out, nil
 }
 
-// summaryPixels returns one of the images in x, from element at on, as bytes. Numbers
-// are scaled so that the largest is 255, or, where some are negative, so that zero
-// is 128; pixels with numbers that aren't finite get the bad colour.
+// summaryPixels returns one of the images in x, from element at on, as bytes.
+// It scales numbers so that the largest is 255 or, if some are negative, so
+// that zero is 128. Pixels with numbers that aren't finite get the colour bad.
 func summaryPixels(x *tensor.Tensor, at, size, channels int, bad []uint8) ([]uint8, error) {
 	switch x.DType() {
 	case tensor.Uint8:
@@ -125,7 +126,8 @@ func summaryPixels(x *tensor.Tensor, at, size, channels int, bad []uint8) ([]uin
 
 var summarized = []tensor.DType{tensor.Uint8, tensor.Float16, tensor.Float32, tensor.Float64}
 
-// scaledHalf scales as TensorFlow does in halves: each step is rounded.
+// scaledHalf scales in half precision, as TensorFlow does: each step is
+// rounded.
 func scaledHalf(v []tensor.F16, channels int, bad []uint8) []uint8 {
 	wide := make([]float32, len(v))
 	elementwise.Widen(wide, v)
@@ -144,7 +146,7 @@ func scaled[T float32 | float64](v []T, channels int, bad []uint8) []uint8 {
 }
 
 func scaledBy[T float32 | float64](v []T, channels int, bad []uint8, round func(T) T) []uint8 {
-	// TensorFlow looks for the ends, and scales, in float32.
+	// TensorFlow computes the extremes and the scale in float32.
 	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
 	finite := func(f T) bool { return f-f == 0 }
 	for i := 0; i < len(v); i += channels {

@@ -18,7 +18,8 @@ func (b box) normalized() box {
 	return box{min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])}
 }
 
-// overlap returns the area that two boxes share, as a part of what they cover.
+// overlap returns the area of the intersection of two boxes, divided by that of
+// their union.
 func overlap(a, b box) float32 {
 	a, b = a.normalized(), b.normalized()
 	sizeA, sizeB := (a[2]-a[0])*(a[3]-a[1]), (b[2]-b[0])*(b[3]-b[1])
@@ -53,13 +54,13 @@ func (h *candidates) Pop() any {
 	return last
 }
 
-// suppression is what decides which boxes are selected.
+// suppression selects boxes, and has the options for that.
 type suppression struct {
 	most             int
 	overlap, score   float32
 	soft             float32 // the sigma of soft suppression; 0 for hard
 	boxes            func(i int) box
-	overlapOf        func(i, j int) float32 // of two boxes; in the place of boxes where overlaps are given
+	overlapOf        func(i, j int) float32 // of two boxes; replaces boxes if the op has the overlaps as an input
 	scores           []float32
 	selected         []int
 	selectedScores   []float32
@@ -67,8 +68,9 @@ type suppression struct {
 	comparisonsSince int
 }
 
-// run selects the boxes, best first, that overlap with no better one too much.
-// With soft suppression those that overlap lose score.
+// run selects the best boxes first, but none that overlaps too much with a
+// better one. In soft suppression, boxes that overlap have lower scores
+// instead.
 func (s *suppression) run() error {
 	var queue candidates
 	for i, v := range s.scores {
@@ -95,7 +97,7 @@ func (s *suppression) run() error {
 			case v > s.overlap:
 				dropped = true
 				continue
-			case !(v <= s.overlap): // NaN, of boxes that are: the score is lost, the box isn't
+			case !(v <= s.overlap): // NaN, of boxes with NaN: the score becomes zero, the box stays
 				next.score *= 0
 			}
 			if next.score <= s.score {
@@ -115,8 +117,8 @@ func (s *suppression) run() error {
 	return nil
 }
 
-// runByClass does what run does for one class of several: boxes of equal scores come
-// in another order, and an overlap that is NaN counts for nothing.
+// runByClass works as run, for one class of several. Boxes of equal scores have
+// another order, and an overlap that is NaN is ignored.
 func (s *suppression) runByClass() error {
 	var queue queue
 	for i, v := range s.scores {
@@ -141,7 +143,8 @@ func (s *suppression) runByClass() error {
 	return nil
 }
 
-// count counts comparisons; it returns an error where nobody waits for the result.
+// count counts comparisons, and returns an error if the call's context has
+// ended.
 func (s *suppression) count() error {
 	if s.comparisonsSince++; s.comparisonsSince < 1<<16 {
 		return nil
@@ -150,7 +153,7 @@ func (s *suppression) count() error {
 	return s.interrupted()
 }
 
-// between returns how much two boxes overlap.
+// between returns the overlap of two boxes.
 func (s *suppression) between(i, j int) float32 {
 	if s.overlapOf != nil {
 		return s.overlapOf(i, j)
@@ -158,7 +161,7 @@ func (s *suppression) between(i, j int) float32 {
 	return overlap(s.boxes(i), s.boxes(j))
 }
 
-// scalar returns input i, one float.
+// scalar returns input i, which must be one float.
 func scalar(c *engine.Call, i int) (float32, error) {
 	v, err := c.In(i).Float64s()
 	if err != nil || len(v) != 1 {
@@ -167,7 +170,7 @@ func scalar(c *engine.Call, i int) (float32, error) {
 	return float32(v[0]), nil
 }
 
-// suppress returns NonMaxSuppression in one of its versions.
+// suppress returns the kernel of NonMaxSuppression in one of its versions.
 func suppress(version int) func(*engine.Call) error {
 	inputs := []int{3, 4, 5, 5, 6}[version-1]
 	return func(c *engine.Call) error {
@@ -212,7 +215,8 @@ func suppress(version int) func(*engine.Call) error {
 	}
 }
 
-// outputs writes the selected boxes, padded up to most where the op says so.
+// outputs writes the selected boxes, padded to most if the op's attribute
+// requires it.
 func (s *suppression) outputs(c *engine.Call, version int, most int64) error {
 	n := len(s.selected)
 	if c.Attrs().Bool("pad_to_max_output_size") {

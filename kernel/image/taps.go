@@ -2,8 +2,8 @@ package image
 
 import "math"
 
-// taps are the elements of a line of pixels that go into each pixel of another
-// one, with their weights.
+// taps are, for each pixel of an output line, the pixels of the input line that
+// it is the sum of, with their weights.
 type taps struct {
 	first  []int // the taps of pixel i are those from first[i] up to first[i+1]
 	index  []int
@@ -21,7 +21,7 @@ func (t *taps) of(i int) ([]int, []float32) {
 	return t.index[t.first[i]:t.first[i+1]], t.weight[t.first[i]:t.first[i+1]]
 }
 
-// line is how a line of in pixels becomes one of out.
+// line is the resizing of a line from in to out pixels.
 type line struct {
 	in, out          int
 	corners, centers bool // align_corners, half_pixel_centers
@@ -34,15 +34,15 @@ func (l line) scale() float32 {
 	return float32(l.in) / float32(l.out)
 }
 
-// at returns where pixel i of the output lies in the input.
+// at returns the position of the output's pixel i in the input.
 func (l line) at(i int) float32 {
 	if l.centers {
-		return float32((float32(i)+0.5)*l.scale()) - 0.5 // rounded in between, as fused it would be another pixel's
+		return float32((float32(i)+0.5)*l.scale()) - 0.5 // the conversion rounds; a fused multiply-add would select another pixel
 	}
 	return float32(i) * l.scale()
 }
 
-// kind is a way to compute the taps of a line.
+// kind is a function that computes the taps of a line.
 type kind func(l line) *taps
 
 func bilinear(l line) *taps {
@@ -58,11 +58,11 @@ func bilinear(l line) *taps {
 	return t
 }
 
-// tableSize is how finely TensorFlow tabulates the cubic weights.
+// tableSize is the number of steps in TensorFlow's table of the cubic weights.
 const tableSize = 1 << 10
 
-// cubic returns the table of weights: of the near and of the far neighbour, by
-// distance.
+// cubic returns the table of weights by distance: for each, the weights of the
+// near and of the far neighbour.
 func cubic(a float64) []float32 {
 	table := make([]float32, 2*(tableSize+1))
 	for i := range tableSize + 1 {
@@ -74,7 +74,7 @@ func cubic(a float64) []float32 {
 	return table
 }
 
-// tapBytes is about how many bytes the taps of a row or column of an output take.
+// tapBytes is about the size in bytes of the taps of an output's row or column.
 const tapBytes = 64
 
 var catmullRom, sharp = cubic(-0.5), cubic(-0.75)
@@ -113,7 +113,7 @@ func area(l line) *taps {
 	t := &taps{first: []int{0}}
 	scale := l.scale()
 	if l.in == 1 {
-		scale = 1 / float32(l.out) // also where corners are aligned, so that each area has pixels
+		scale = 1 / float32(l.out) // even if corners are aligned, so that each area has pixels
 	}
 	for i := range l.out {
 		from, to := float32(i)*scale, float32(i+1)*scale
@@ -134,16 +134,16 @@ func area(l line) *taps {
 	return t
 }
 
-// Between is where a pixel of a resized line lies: between two pixels, a part of the
-// way from the lower to the higher one.
+// Between is the position of a pixel of a resized line between two pixels: Part
+// is the distance from Low, as a fraction of the distance to High.
 type Between struct {
 	Low, High int
 	Part      float32
 }
 
-// Bilinear returns where each pixel of a line lies that is resized from in pixels to
-// out, with corners aligned or pixels that have their centers half a pixel away,
-// for kernels of other element types.
+// Bilinear returns the position of each pixel of a line that is resized from in
+// to out pixels. corners aligns the corners; centers puts the pixels' centers
+// at half a pixel. Kernels of other element types use it.
 func Bilinear(in, out int, corners, centers bool) []Between {
 	t := bilinear(line{in, out, corners, centers})
 	list := make([]Between, out)

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// webps returns the files of the fixtures.
+// webps returns the WebP files of the fixtures.
 func webps(t testing.TB) [][]byte {
 	var out [][]byte
 	for _, f := range opfixture.Load(t, "../testdata/tf2.21")["DecodeWebP"] {
@@ -54,8 +54,8 @@ func TestTruncatedWebPImagesAreRefused(t *testing.T) {
 	}
 }
 
-// TestSmallWebPFilesThatPromiseManyPixelsAreRefused gives headers sizes that their
-// data can't fill, or that nobody can afford.
+// TestSmallWebPFilesThatPromiseManyPixelsAreRefused checks headers with sizes
+// that their data can't fill, or that exceed the memory.
 func TestSmallWebPFilesThatPromiseManyPixelsAreRefused(t *testing.T) {
 	for _, b := range webps(t) {
 		b = bytes.Clone(b)

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// decompressors open what is compressed in one way.
+// decompressors open readers of compressed data, by the name of the method.
 var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	"ZLIB": zlib.NewReader,
 	"GZIP": func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
@@ -28,7 +28,7 @@ var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	},
 }
 
-// decodeCompressed undoes the compression of strings.
+// decodeCompressed decompresses strings.
 func decodeCompressed(n *engine.Node) (func(*engine.Call) error, error) {
 	kind := n.Attrs.String("compression_type", "")
 	open := decompressors[kind]
@@ -63,7 +63,8 @@ func decodeCompressed(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// limited counts the bytes that are made, against what the call may use.
+// limited counts the decompressed bytes, which may not exceed the call's
+// budget.
 type limited struct {
 	c    *engine.Call
 	used int64

@@ -9,11 +9,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// csv is how lines of comma-separated values are read.
+// csv has the options for lines of comma-separated values.
 type csv struct {
 	delimiter byte
 	quotes    bool
-	missing   string // stands for no value, as the empty text does
+	missing   string // text for a missing value; an empty text is one, too
 	columns   []int64
 }
 
@@ -81,7 +81,7 @@ func decodeCSV(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// PutField makes element i of t, of strings or numbers, the value that a text is.
+// PutField sets element i of t, of strings or numbers, to the value of a text.
 func PutField(t *tensor.Tensor, i int, text string) error {
 	switch t.DType() {
 	case tensor.String:
@@ -105,7 +105,7 @@ func PutField(t *tensor.Tensor, i int, text string) error {
 	return err
 }
 
-// split returns the wanted fields of a line.
+// split returns the selected fields of a line.
 func (f *csv) split(line string) ([]string, error) {
 	var fields []string
 	n := int64(0)

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// spec says which features of examples become which outputs.
+// spec has the features of examples that an op returns, by kind of output.
 type spec struct {
 	sparse []feature
 	dense  []feature
@@ -20,24 +20,25 @@ type spec struct {
 	single bool // one example, whose outputs have no dimension for the batch
 }
 
-// feature is one that is looked for.
+// feature is a feature to find in examples.
 type feature struct {
 	key   string
 	dtype tensor.DType
 
-	shape    tensor.Shape   // dense: of an example; the first size may be -1, as long as the values last
-	fallback *tensor.Tensor // dense: for an example that lacks it
+	shape    tensor.Shape   // dense: of an example; the first size may be -1, for any number of values
+	fallback *tensor.Tensor // dense: for an example without the feature
 	splits   tensor.DType   // ragged
 }
 
-// attrNames are the attributes that tell the types and shapes of features.
+// attrNames are the names of the attributes with the types and shapes of
+// features.
 type attrNames struct {
 	sparse, dense, shapes, ragged, splits string
 }
 
 var exampleAttrs = attrNames{"sparse_types", "Tdense", "dense_shapes", "ragged_value_types", "ragged_split_types"}
 
-// newSpec returns the types and shapes that the attributes tell, without keys.
+// newSpec returns the types and shapes in the attributes, without keys.
 func newSpec(as graph.Attrs, names attrNames) (*spec, error) {
 	s := new(spec)
 	for _, d := range as.Types(names.sparse) {
@@ -71,8 +72,8 @@ func newSpec(as graph.Attrs, names attrNames) (*spec, error) {
 	return s, nil
 }
 
-// withInputs returns a copy of features with the keys, or the fallbacks, that
-// the inputs from at on give one by one.
+// withInputs returns a copy of features, in which set has stored the keys or
+// the fallbacks, which are inputs.
 func withInputs(list []feature, set func(*feature, int) error) ([]feature, error) {
 	list = slices.Clone(list)
 	for i := range list {
@@ -83,7 +84,7 @@ func withInputs(list []feature, set func(*feature, int) error) ([]feature, error
 	return list, nil
 }
 
-// keysOf returns a setter of the keys in a vector.
+// keysOf returns a setter for the keys in a vector.
 func keysOf(c *engine.Call, in, want int) (func(*feature, int) error, error) {
 	t := c.In(in)
 	if t.DType() != tensor.String || t.Len() != want {
@@ -95,7 +96,7 @@ func keysOf(c *engine.Call, in, want int) (func(*feature, int) error, error) {
 	}, nil
 }
 
-// keyFrom returns a setter of the keys in the inputs from at on.
+// keyFrom returns a setter for the keys in the inputs from at on.
 func keyFrom(c *engine.Call, at int) func(*feature, int) error {
 	return func(f *feature, i int) error {
 		t := c.In(at + i)
@@ -107,7 +108,7 @@ func keyFrom(c *engine.Call, at int) func(*feature, int) error {
 	}
 }
 
-// fallbackFrom returns a setter of the fallbacks in the inputs from at on.
+// fallbackFrom returns a setter for the fallbacks in the inputs from at on.
 func fallbackFrom(c *engine.Call, at int) func(*feature, int) error {
 	return func(f *feature, i int) error {
 		f.fallback = c.In(at + i)
@@ -127,11 +128,12 @@ func (f *feature) checkFallback() error {
 	return nil
 }
 
-// varies reports whether an example tells how many values the feature has.
+// varies reports whether the number of the feature's values may differ among
+// examples.
 func (f *feature) varies() bool { return len(f.shape) > 0 && f.shape[0] < 0 }
 
-// parseExample has the keys as scalars: serialized, names, sparse keys, dense
-// keys, defaults.
+// parseExample prepares ParseExample, which has the keys as scalars:
+// serialized, names, sparse keys, dense keys, defaults.
 func parseExample(n *engine.Node) (func(*engine.Call) error, error) {
 	s, err := newSpec(n.Attrs, exampleAttrs)
 	if err != nil {
@@ -157,8 +159,8 @@ func parseExample(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// parseExampleV2 has the keys as vectors: serialized, names, sparse, dense and
-// ragged keys, defaults.
+// parseExampleV2 prepares ParseExampleV2, which has the keys as vectors:
+// serialized, names, sparse, dense and ragged keys, defaults.
 func parseExampleV2(n *engine.Node) (func(*engine.Call) error, error) {
 	s, err := newSpec(n.Attrs, exampleAttrs)
 	if err != nil {
@@ -189,7 +191,8 @@ func parseExampleV2(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// parseSingleExample has the keys in attributes.
+// parseSingleExample prepares ParseSingleExample, which has the keys in
+// attributes.
 func parseSingleExample(n *engine.Node) (func(*engine.Call) error, error) {
 	s, err := newSpec(n.Attrs, exampleAttrs)
 	if err != nil {
@@ -220,9 +223,9 @@ func parseSingleExample(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// rows returns the features of every example, in the order in which they are looked
-// for: sparse, dense, ragged. They stand in the map that is in the field with the
-// given number.
+// rows returns the encoded features of every example in the spec's order:
+// sparse, dense, ragged. The features are a map in the field with the given
+// number.
 func (s *spec) rows(serialized []string, field protowire.Number) ([][][]byte, error) {
 	at := map[string][]int{}
 	n := 0
@@ -241,7 +244,7 @@ func (s *spec) rows(serialized []string, field protowire.Number) ([][][]byte, er
 			}
 			return entries(features, func(key string, value []byte) error {
 				for _, k := range at[key] {
-					rows[i][k] = value // the last one counts
+					rows[i][k] = value // the last one wins
 				}
 				return nil
 			})
@@ -253,7 +256,7 @@ func (s *spec) rows(serialized []string, field protowire.Number) ([][][]byte, er
 	return rows, nil
 }
 
-// run parses the examples in input 0 and makes the outputs.
+// run parses the examples in input 0 and sets the outputs.
 func (s *spec) run(c *engine.Call) error {
 	in := c.In(0)
 	switch {
@@ -269,7 +272,7 @@ func (s *spec) run(c *engine.Call) error {
 	return s.outputs(c, rows)
 }
 
-// outputs makes the outputs of the features of every example.
+// outputs sets the outputs from the features of every example.
 func (s *spec) outputs(c *engine.Call, rows [][][]byte) error {
 	a, b, r := len(s.sparse), len(s.dense), len(s.ragged)
 	for k := range s.sparse {
@@ -290,8 +293,8 @@ func (s *spec) outputs(c *engine.Call, rows [][][]byte) error {
 	return nil
 }
 
-// collect appends the values of column k of all examples, and returns where those
-// of each end.
+// collect returns the values of column k of all examples, and the number of
+// values up to the end of each example.
 func (f *feature) collect(rows [][][]byte, k int) (v values, ends []int64, err error) {
 	ends = make([]int64, len(rows))
 	for i, row := range rows {
@@ -355,7 +358,8 @@ func (f *feature) ragged(c *engine.Call, rows [][][]byte, k, valuesAt, splitsAt 
 	return err
 }
 
-// dense makes a tensor with the values of every example, or the fallback.
+// dense makes a tensor with the values of every example. The fallback replaces
+// those of an example without the feature.
 func (f *feature) dense(c *engine.Call, rows [][][]byte, k, out int, single bool) error {
 	if f.varies() {
 		return f.padded(c, rows, k, out, single)
@@ -397,8 +401,8 @@ func copyElements(t *tensor.Tensor, at int, x *tensor.Tensor) {
 	copy(t.Bytes()[at*t.DType().Size():], x.Bytes())
 }
 
-// padded makes a tensor that is as long as the longest example; what the others
-// lack is the fallback.
+// padded makes a tensor that is as long as the longest example, with the
+// fallback after the values of the others.
 func (f *feature) padded(c *engine.Call, rows [][][]byte, k, out int, single bool) error {
 	v, ends, err := f.collect(rows, k)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// values are the elements that a feature of one type holds, of all examples one
-// after the other.
+// values are the elements of a feature, of all examples one after the other.
 type values struct {
 	strs   []string
 	floats []float32
@@ -47,8 +46,8 @@ func (v *values) clear() { v.strs, v.floats, v.ints = v.strs[:0], v.floats[:0], 
 
 var errMessage = errors.New("the message is damaged")
 
-// fields calls f with every field of a message of which the bytes are known:
-// number, type, and value, which is nil for what has no length.
+// fields calls f with every field of an encoded message: its number, its type
+// and its bytes, without the length if the type has one.
 func fields(b []byte, f func(num protowire.Number, typ protowire.Type, value []byte) error) error {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
@@ -72,7 +71,7 @@ func fields(b []byte, f func(num protowire.Number, typ protowire.Type, value []b
 	return nil
 }
 
-// entries calls f with the entries of the map that field 1 of a message is.
+// entries calls f with the entries of the map in field 1 of a message.
 func entries(b []byte, f func(key string, value []byte) error) error {
 	return fields(b, func(num protowire.Number, typ protowire.Type, entry []byte) error {
 		if num != 1 || typ != protowire.BytesType {
@@ -100,7 +99,7 @@ func entries(b []byte, f func(key string, value []byte) error) error {
 // kinds are the types of a feature's lists by their field's number.
 var kinds = map[protowire.Number]tensor.DType{1: tensor.String, 2: tensor.Float32, 3: tensor.Int64}
 
-// kindOf returns the type of a feature; Invalid where it holds no list.
+// kindOf returns the type of a feature, Invalid if it has no list.
 func kindOf(feature []byte) (tensor.DType, error) {
 	if len(feature) == 0 {
 		return tensor.Invalid, nil
@@ -113,8 +112,8 @@ func kindOf(feature []byte) (tensor.DType, error) {
 	return d, nil
 }
 
-// add appends a feature's elements, which have to be of type d, and reports
-// whether it holds a list at all.
+// add appends a feature's elements, which must be of type d. It reports whether
+// the feature has a list.
 func (v *values) add(feature []byte, d tensor.DType) (bool, error) {
 	got, err := kindOf(feature)
 	switch {

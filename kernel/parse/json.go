@@ -48,8 +48,8 @@ func decodeJSONExample(c *engine.Call) error {
 
 // jsonField is a field of a message: how its value is read and appended.
 type jsonField struct {
-	names  [2]string // in camel case and as the message has it
-	oneof  bool      // of all fields of the message, one may be there
+	names  [2]string // in camel case, and as in the message's definition
+	oneof  bool      // at most one field of the message may be present
 	append func(*jsonText, []byte) ([]byte, error)
 }
 
@@ -79,8 +79,8 @@ func nested(camel, name string, num protowire.Number, of []jsonField) jsonField 
 	}}
 }
 
-// listOf returns the field of a list's elements, field 1 each. One element needs
-// no brackets.
+// listOf returns a function for a list whose elements are field 1 each. A
+// single element needs no brackets.
 func listOf(element func(*jsonText, []byte) ([]byte, error)) []jsonField {
 	return []jsonField{{names: [2]string{"value", "value"}, append: func(j *jsonText, b []byte) ([]byte, error) {
 		if j.peek() != '[' {
@@ -103,8 +103,9 @@ func listOf(element func(*jsonText, []byte) ([]byte, error)) []jsonField {
 	}}}
 }
 
-// jsonText is a JSON text that is read from its begin. As TensorFlow's reader it
-// takes names without quotes, texts in single ones and commas at the end.
+// jsonText is a JSON text that is read from its beginning. As TensorFlow's
+// reader it accepts names without quotes, texts in single quotes and trailing
+// commas.
 type jsonText struct {
 	s  string
 	at int
@@ -114,7 +115,7 @@ func (j *jsonText) errorf(format string, args ...any) error {
 	return fmt.Errorf("JSON at byte %d: %s", j.at, fmt.Sprintf(format, args...))
 }
 
-// peek returns the next byte that is no space; 0 at the end.
+// peek returns the next byte that isn't white space, 0 at the end.
 func (j *jsonText) peek() byte {
 	for ; j.at < len(j.s); j.at++ {
 		switch b := j.s[j.at]; b {
@@ -126,8 +127,7 @@ func (j *jsonText) peek() byte {
 	return 0
 }
 
-// comma takes what stands between the elements of a list, or nothing before its
-// end.
+// comma skips the comma after an element of a list, unless the list ends.
 func (j *jsonText) comma(end byte) error {
 	switch b := j.peek(); b {
 	case ',':
@@ -139,7 +139,7 @@ func (j *jsonText) comma(end byte) error {
 	return j.errorf("a comma or %q is missing", end)
 }
 
-// null takes the word null, if that is next.
+// null skips the word null, if it is next.
 func (j *jsonText) null() bool {
 	if j.peek(); strings.HasPrefix(j.s[j.at:], "null") {
 		j.at += 4
@@ -148,7 +148,7 @@ func (j *jsonText) null() bool {
 	return false
 }
 
-// entries calls f with every name of an object; f reads the value.
+// entries calls f with every name of an object; f must read the value.
 func (j *jsonText) entries(f func(name string) error) error {
 	if j.peek() != '{' {
 		return j.errorf("an object is missing")
@@ -267,7 +267,7 @@ func (j *jsonText) text() (string, error) {
 	return "", j.errorf("a text has no end")
 }
 
-// scalar returns the letters of a number or a text; nothing for null.
+// scalar returns the characters of a number or a text, none for null.
 func (j *jsonText) scalar() (string, error) {
 	if j.null() {
 		return "", nil
@@ -296,7 +296,7 @@ func (j *jsonText) int64(b []byte) ([]byte, error) {
 	}
 	v := int64(0)
 	if s != "" {
-		if v, err = strconv.ParseInt(s, 10, 64); err != nil { // 1e2 is a whole number, too
+		if v, err = strconv.ParseInt(s, 10, 64); err != nil { // 1e2 is an integer, too
 			if len(s) > 64 {
 				return nil, j.errorf("%q is no int64", s)
 			}
@@ -338,7 +338,8 @@ func (j *jsonText) float(b []byte) ([]byte, error) {
 	return protowire.AppendFixed32(protowire.AppendTag(b, 1, protowire.Fixed32Type), math.Float32bits(float32(v))), nil
 }
 
-// base64s undoes the other alphabet and the padding of base64.
+// base64s replaces the characters of base64's other alphabet, and removes the
+// padding.
 var base64s = strings.NewReplacer("-", "+", "_", "/", "=", "")
 
 func (j *jsonText) bytes(b []byte) ([]byte, error) {

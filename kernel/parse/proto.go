@@ -46,7 +46,7 @@ type protoFields struct {
 	types   []tensor.DType
 	text    bool
 
-	fields []*protodesc.Field // unknown where each call asks a file for them
+	fields []*protodesc.Field // nil if each call reads a file for them
 	of     *protodesc.Message
 }
 
@@ -66,8 +66,9 @@ func newProtoFields(n *engine.Node, types string) (*protoFields, error) {
 	return p, p.find(set)
 }
 
-// forCall returns p with the fields that the call's files tell of, where the node tells
-// of none: what one call was granted isn't kept for others.
+// forCall returns p. If the node doesn't have the fields, it returns a copy
+// with those in the call's file: a file that one call was granted must not be
+// used by others.
 func (p *protoFields) forCall(c *engine.Call) (*protoFields, error) {
 	if p.of != nil {
 		return p, nil
@@ -80,7 +81,7 @@ func (p *protoFields) forCall(c *engine.Call) (*protoFields, error) {
 	return &q, q.find(set)
 }
 
-// find looks the fields up.
+// find sets the fields from descriptors.
 func (p *protoFields) find(set *protodesc.Set) error {
 	m := set.Message(p.message)
 	if m == nil {
@@ -101,7 +102,7 @@ func (p *protoFields) find(set *protodesc.Set) error {
 	return nil
 }
 
-// protoTypes are the elements that fields become.
+// protoTypes are the element types for each kind of field.
 var protoTypes = map[protodesc.Kind][]tensor.DType{
 	protodesc.Double: {tensor.Float64}, protodesc.Float: {tensor.Float32, tensor.Float64},
 	protodesc.Int64: {tensor.Int64}, protodesc.Sfixed64: {tensor.Int64}, protodesc.Sint64: {tensor.Int64},
@@ -112,8 +113,8 @@ var protoTypes = map[protodesc.Kind][]tensor.DType{
 	protodesc.String: {tensor.String}, protodesc.Bytes: {tensor.String}, protodesc.MessageKind: {tensor.String}, protodesc.Group: {tensor.String},
 }
 
-// inNode returns TensorFlow's own descriptors or those in the attribute; nil where the
-// attribute names a file.
+// inNode returns TensorFlow's own descriptors or those in the attribute, nil if
+// the attribute is the path of a file.
 func (p *protoFields) inNode() (*protodesc.Set, error) {
 	if p.source == "" || p.source == "local://" {
 		return linkedIn()
@@ -145,8 +146,8 @@ func (p *protoFields) inFile(c *engine.Call) (*protodesc.Set, error) {
 	return protodesc.Parse(b)
 }
 
-// decodeProto reads fields of messages: how often each stands in each message, and its
-// values, with the field's default behind them.
+// decodeProto decodes fields of messages. It returns the number of occurrences
+// of each in each message, and its values, followed by the field's default.
 func decodeProto(n *engine.Node) (func(*engine.Call) error, error) {
 	p, err := newProtoFields(n, "output_types")
 	if err != nil {
@@ -176,7 +177,7 @@ func decodeProto(n *engine.Node) (func(*engine.Call) error, error) {
 }
 
 func (p *protoFields) decode(c *engine.Call, in *tensor.Tensor) error {
-	// Of the fields that are asked for twice, the first is filled.
+	// If a field is requested twice, the first output gets it.
 	byNumber := map[protowire.Number]int{}
 	for i := len(p.fields) - 1; i >= 0; i-- {
 		byNumber[p.fields[i].Num] = i
@@ -206,7 +207,7 @@ func (p *protoFields) decode(c *engine.Call, in *tensor.Tensor) error {
 	}
 	put := make([]func(at int, value []byte, packed bool), len(p.fields))
 	for k, f := range p.fields {
-		most[k] = max(most[k], 1) // a default at least
+		most[k] = max(most[k], 1) // space for the default
 		t, err := c.Alloc(1+k, p.types[k], append(in.Shape().Clone(), most[k]))
 		if err != nil {
 			return err
@@ -224,7 +225,7 @@ func (p *protoFields) decode(c *engine.Call, in *tensor.Tensor) error {
 			case p.fields[k].Repeated:
 				put[k](i*most[k]+at[k], value, packed)
 				at[k]++
-			case !packed: // the last counts
+			case !packed: // the last one wins
 				put[k](i, value, false)
 			}
 		}); err != nil {
@@ -234,7 +235,7 @@ func (p *protoFields) decode(c *engine.Call, in *tensor.Tensor) error {
 	return nil
 }
 
-// each calls f with the values in a message of the fields that are asked for.
+// each calls f with the values of the requested fields in a message.
 func (p *protoFields) each(b []byte, byNumber map[protowire.Number]int, f func(k int, value []byte, packed bool)) error {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
@@ -275,8 +276,8 @@ func (p *protoFields) each(b []byte, byNumber map[protowire.Number]int, f func(k
 	return nil
 }
 
-// protoSetter returns what sets an element to an encoded value, or to the default
-// where that is nil.
+// protoSetter returns a function that sets an element to an encoded value, or
+// to the default if that is nil.
 func protoSetter(f *protodesc.Field, t *tensor.Tensor) func(at int, value []byte, packed bool) {
 	number := func(value []byte, packed bool) uint64 {
 		if value == nil {
@@ -284,7 +285,7 @@ func protoSetter(f *protodesc.Field, t *tensor.Tensor) func(at int, value []byte
 		}
 		v, _ := f.Number(value)
 		if packed && f.Kind == protodesc.Int32 {
-			v = uint64(uint32(v)) // TensorFlow reads these without a sign: only int32 has it back
+			v = uint64(uint32(v)) // TensorFlow reads packed values as unsigned: only an int32 output is negative again
 		}
 		return v
 	}
@@ -319,8 +320,8 @@ func protoSetter(f *protodesc.Field, t *tensor.Tensor) func(at int, value []byte
 	return func(at int, value []byte, packed bool) { v[at] = number(value, packed) }
 }
 
-// protoGetter returns what gives an element as [protodesc.Field.AppendNumber] takes
-// it.
+// protoGetter returns a function that returns an element in the form of
+// [protodesc.Field.AppendNumber].
 func protoGetter(t *tensor.Tensor) func(at int) uint64 {
 	switch t.DType() {
 	case tensor.Float32:
@@ -353,7 +354,7 @@ func protoGetter(t *tensor.Tensor) func(at int) uint64 {
 	return nil
 }
 
-// encodeProto writes messages of fields, in the order of their numbers.
+// encodeProto encodes messages from fields, in the order of their numbers.
 func encodeProto(n *engine.Node) (func(*engine.Call) error, error) {
 	p, err := newProtoFields(n, "Tinput_types")
 	if err != nil {
@@ -416,7 +417,7 @@ func (p *protoFields) encode(c *engine.Call) error {
 
 // appendField appends n values of a field, from element at on.
 func appendField(b []byte, f *protodesc.Field, t *tensor.Tensor, get func(int) uint64, at, n int) []byte {
-	packed := f.Packed && n != 0 // a number of values below 0 makes an empty list, as in TensorFlow
+	packed := f.Packed && n != 0 // a negative number of values makes an empty list, as in TensorFlow
 	n = max(n, 0)
 	switch {
 	case get == nil:

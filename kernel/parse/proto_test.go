@@ -28,7 +28,8 @@ func number(num protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, num, protowire.VarintType), v)
 }
 
-// descriptors describe a message m.M of an int32 x, 1.
+// descriptors returns those of a message m.M with one field, an int32 x of
+// number 1.
 func descriptors() string {
 	x := within(2, within(1, []byte("x")), number(3, 1), number(4, 1), number(5, 5))
 	return string(within(1, within(2, []byte("m")), within(4, within(1, []byte("M")), x)))
@@ -52,8 +53,8 @@ func decodeX(o *function.Options, source string, message string) ([]*tensor.Tens
 	return got, nil
 }
 
-// TestDescriptorsComeFromGrantedFiles: a source that is a path is a file of the
-// grant's, and nothing else.
+// TestDescriptorsComeFromGrantedFiles checks that a source that is a path names
+// a file of the grant, and nothing else.
 func TestDescriptorsComeFromGrantedFiles(t *testing.T) {
 	files := &function.Options{Files: &engine.Files{Read: fstest.MapFS{"a/m.bin": {Data: []byte(descriptors())}, "bad": {Data: []byte("x")}}}}
 	got, err := decodeX(files, "a/m.bin", "m.M")
@@ -83,8 +84,8 @@ func TestDescriptorsComeFromGrantedFiles(t *testing.T) {
 	}
 }
 
-// TestDamagedDescriptorsAreErrors cuts descriptors off and changes their bytes: there
-// is an error or an answer, never a panic.
+// TestDamagedDescriptorsAreErrors truncates descriptors and changes their
+// bytes. Each must be an error or a result, never a panic.
 func TestDamagedDescriptorsAreErrors(t *testing.T) {
 	whole := descriptors()
 	for i := range whole {
@@ -103,8 +104,8 @@ func TestDamagedDescriptorsAreErrors(t *testing.T) {
 	}
 }
 
-// TestMessagesThatAreWrongAreErrors gives messages that can't be decoded, and values
-// that don't fit their sizes.
+// TestMessagesThatAreWrongAreErrors checks messages that can't be decoded, and
+// values that don't fit their sizes.
 func TestMessagesThatAreWrongAreErrors(t *testing.T) {
 	source := graph.String("descriptor_source", "bytes://"+descriptors())
 	message, names := graph.String("message_type", "m.M"), graph.Strings("field_names", "x")

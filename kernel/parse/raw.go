@@ -11,7 +11,7 @@ import (
 // raw reads the bytes of strings as elements of a type.
 type raw struct {
 	dtype tensor.DType
-	swap  int // bytes that are turned around; 1: none
+	swap  int // number of bytes to reverse; 1: no reversal
 }
 
 func newRaw(n *engine.Node) (raw, error) {

@@ -10,13 +10,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// sequence says which features of SequenceExamples become which outputs: those of
-// the context as those of an Example, and lists of features, one a step.
+// sequence has the features of SequenceExamples that an op returns: those of
+// the context, as of an Example, and lists of features, one feature a step.
 type sequence struct {
 	context *spec
 	lists   *spec
-	empty   []bool // dense lists that count as empty where they are missing
-	lengths bool   // the outputs have the lengths of dense lists
+	empty   []bool // dense lists that count as empty if they are missing
+	lengths bool   // the op returns the lengths of dense lists
 }
 
 var (
@@ -41,7 +41,7 @@ func newSequence(n *engine.Node) (*sequence, error) {
 	return &sequence{context: context, lists: lists, empty: make([]bool, len(lists.dense)), lengths: true}, nil
 }
 
-// with returns a copy for the keys and fallbacks of one call.
+// with returns a copy with the keys and fallbacks of one call.
 func (q *sequence) with(single bool) *sequence {
 	next := *q
 	context, lists := *q.context, *q.lists
@@ -50,7 +50,8 @@ func (q *sequence) with(single bool) *sequence {
 	return &next
 }
 
-// parseSequence has the keys in attributes: serialized, names, defaults.
+// parseSequence prepares ParseSequenceExample, which has the keys in
+// attributes: serialized, names, defaults.
 func parseSequence(n *engine.Node) (func(*engine.Call) error, error) {
 	q, err := newSequence(n)
 	if err != nil {
@@ -85,7 +86,7 @@ func parseSequence(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// assume says which dense lists count as empty where they are missing.
+// assume sets the dense lists that count as empty if they are missing.
 func (q *sequence) assume(keys []string) {
 	q.empty = make([]bool, len(q.lists.dense))
 	for i, f := range q.lists.dense {
@@ -95,9 +96,9 @@ func (q *sequence) assume(keys []string) {
 	}
 }
 
-// parseSequenceV2 has the keys as vectors: serialized, names, sparse, dense and
-// ragged keys of the context, the same of the lists, which lists may be missing,
-// defaults.
+// parseSequenceV2 prepares ParseSequenceExampleV2, which has the keys as
+// vectors: serialized, names, sparse, dense and ragged keys of the context, the
+// same of the lists, the lists that may be missing, defaults.
 func parseSequenceV2(n *engine.Node) (func(*engine.Call) error, error) {
 	q, err := newSequence(n)
 	if err != nil {
@@ -130,8 +131,9 @@ func parseSequenceV2(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// parseSingleSequence has a scalar a key: serialized, which lists may be missing,
-// sparse and dense keys of the context, the same of the lists, defaults, name.
+// parseSingleSequence prepares ParseSingleSequenceExample, which has a scalar
+// for each key: serialized, the lists that may be missing, sparse and dense
+// keys of the context, the same of the lists, defaults, name.
 func parseSingleSequence(n *engine.Node) (func(*engine.Call) error, error) {
 	q, err := newSequence(n)
 	if err != nil {
@@ -165,7 +167,7 @@ func parseSingleSequence(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// run parses the examples in input 0 and makes the outputs.
+// run parses the examples in input 0 and sets the outputs.
 func (q *sequence) run(c *engine.Call) error {
 	in := c.In(0)
 	single := q.context.single
@@ -214,16 +216,17 @@ func (q *sequence) run(c *engine.Call) error {
 	return nil
 }
 
-// steps is what a list of features holds, of all examples one after the other.
+// steps has the values of a list of features, of all examples one after the
+// other.
 type steps struct {
 	values
-	ends    []int64 // where the values of each step end
-	rows    []int64 // where the steps of each example end
-	missing []bool  // examples that have no list at all
+	ends    []int64 // number of values up to the end of each step
+	rows    []int64 // number of steps up to the end of each example
+	missing []bool  // examples without the list
 }
 
-// collectList returns the values of column k of all examples. Where each is a
-// number of values that all steps must have, -1 for any.
+// collectList returns the values of column k of all examples. each is the
+// number of values that every step must have, -1 for any.
 func (f *feature) collectList(rows [][][]byte, k, each int) (*steps, error) {
 	q := &steps{missing: make([]bool, len(rows))}
 	for i, row := range rows {
@@ -294,8 +297,8 @@ func (f *feature) sparseList(c *engine.Call, rows [][][]byte, k int, out [3]int,
 	return nil
 }
 
-// denseList makes a tensor of all steps, as many an example as the longest has,
-// and of the examples' numbers of steps.
+// denseList makes a tensor of all steps, padded to those of the longest
+// example, and one of the examples' numbers of steps.
 func (f *feature) denseList(c *engine.Call, rows [][][]byte, k, out, lengths int, empty, single bool) error {
 	each := shapes.Count(f.shape)
 	q, err := f.collectList(rows, k, each)
