@@ -133,7 +133,7 @@ var effectTable = sync.OnceValue(func() *effects {
 // callAttrs are the attributes that name the functions of ops that do nothing
 // themselves but call.
 var callAttrs = map[string]bool{
-	"If": true, "StatelessIf": true, "While": true, "StatelessWhile": true, "For": true, "Case": true, "StatelessCase": true,
+	"If": true, "StatelessIf": true, "While": true, "StatelessWhile": true, "XlaWhile": true, "For": true, "Case": true, "StatelessCase": true,
 	"PartitionedCall": true, "StatefulPartitionedCall": true, "_If": true, "_While": true, "BatchFunction": true,
 	"ScanDataset": true, "MapDataset": true, "SymbolicGradient": true, "TPUPartitionedCall": true,
 }

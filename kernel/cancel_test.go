@@ -213,6 +213,11 @@ func TestKernelsEndWithTheirContext(t *testing.T) {
 		{"MaxPool", window(1000), func() []*tensor.Tensor { return []*tensor.Tensor{image(1500)} }},
 		{"AvgPool", window(1000), func() []*tensor.Tensor { return []*tensor.Tensor{image(1500)} }},
 		{"StringNGrams", graph.Attrs{graph.String("separator", " "), graph.Ints("ngram_widths", 50_000), graph.String("left_pad", ""), graph.String("right_pad", ""), graph.Int("pad_width", 0), graph.Bool("preserve_short_sequences", false)}, func() []*tensor.Tensor { return []*tensor.Tensor{text(100_000), tensor.Vector[int64](0, 100_000)} }},
+		{"XlaSelfAdjointEig", graph.Attrs{graph.Bool("lower", true), graph.Int("max_iter", 100), graph.Float("epsilon", 1e-6)}, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(800)} }},
+		{"XlaSvd", graph.Attrs{graph.Int("max_iter", 100), graph.Float("epsilon", 1e-6), graph.String("precision_config", "")}, func() []*tensor.Tensor { return []*tensor.Tensor{ramp(800)} }},
+		{"XlaRngBitGenerator", graph.Attrs{graph.Type("dtype", tensor.Uint8)}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{tensor.Scalar(int32(2)), tensor.Vector[uint64](1, 2), tensor.Vector[int32](200_000_000)}
+		}},
 	} {
 		if i%3 != 0 && os.Getenv("CAIRN_HOSTILE") != "all" {
 			continue // their inputs are large

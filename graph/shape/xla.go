@@ -17,8 +17,68 @@ func xlaRules() map[string]Rule {
 		"XlaDot": xlaDot, "XlaDotV2": xlaDot, "XlaGather": xlaGather, "XlaPad": xlaPad, "XlaBroadcastHelper": xlaBroadcastHelper, "XlaReducePrecision": unchanged, "XlaScatter": unchanged,
 		"XlaSort": unchanged, "XlaKeyValueSort": eachUnchanged, "XlaVariadicSort": eachUnchanged, "XlaSelectAndScatter": unchanged,
 		"XlaReduce": xlaReduce, "XlaVariadicReduce": xlaReduce, "XlaVariadicReduceV2": xlaReduce, "XlaReduceWindow": xlaReduceWindow,
-		"XlaConv": xlaReduceWindow, "XlaConvV2": xlaReduceWindow, "XlaSpmdFullToShardShape": unchanged, "XlaSpmdShardToFullShape": xlaFullShape, "XlaSetBound": unchanged,
+		"XlaConv": xlaReduceWindow, "XlaConvV2": xlaReduceWindow, "XlaSpmdFullToShardShape": unchanged,
+		"XlaWhile": eachUnchanged, "XlaDequantize": xlaDequantize, "XlaRngBitGenerator": xlaRandomBits,
+		"XlaSelfAdjointEig": selfAdjointEig, "XlaSvd": xlaSvd, "XlaSpmdShardToFullShape": xlaFullShape, "XlaSetBound": unchanged,
 	}
+}
+
+// xlaDequantize infers four elements for each word along the last dimension.
+func xlaDequantize(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	s := c.shape(0)
+	n := s.Rank()
+	if n < 0 {
+		return nil
+	}
+	if n == 0 {
+		return fmt.Errorf("the input is a scalar (want one dimension at least)")
+	}
+	dims := make([]int, n)
+	for d := range dims {
+		dims[d] = s.Dim(d)
+	}
+	switch last := dims[n-1]; {
+	case last > math.MaxInt/4:
+		return fmt.Errorf("dimension %d would be too large", n-1)
+	case last > 0:
+		dims[n-1] = 4 * last
+	}
+	if c.Attrs.Bool("transpose_output") {
+		slices.Reverse(dims)
+	}
+	c.setDims(0, dims...)
+	return nil
+}
+
+// xlaSvd infers a vector of singular values and two square matrices for each matrix.
+func xlaSvd(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	outer, rows, cols, err := c.rectangle()
+	if err != nil {
+		return err
+	}
+	c.set(0, outer.Concat(graph.ShapeOf(MinDims(rows, cols))))
+	c.set(1, outer.Concat(graph.ShapeOf(rows, rows)))
+	c.set(2, outer.Concat(graph.ShapeOf(cols, cols)))
+	return nil
+}
+
+// xlaRandomBits infers the state after a draw, and a tensor of the shape in input 2.
+func xlaRandomBits(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	c.set(0, c.shape(1))
+	s, err := c.sizes(2, "the shape")
+	if err == nil {
+		c.set(1, s)
+	}
+	return err
 }
 
 // xlaFullShape returns the shape in an attribute. It equals the input's if there is one device.

@@ -25,6 +25,7 @@ func Kernels() []engine.Kernel {
 		{Op: "StatelessCase", Prepare: prepareCase},
 		{Op: "While", Prepare: prepareWhile},
 		{Op: "StatelessWhile", Prepare: prepareWhile},
+		{Op: "XlaWhile", Prepare: prepareXLAWhile},
 		{Op: "For", Prepare: prepareFor},
 		{Op: "PartitionedCall", Prepare: prepareCall},
 		{Op: "StatefulPartitionedCall", Prepare: prepareCall},
@@ -206,69 +207,6 @@ func prepareFor(n *engine.Node) (func(*engine.Call) error, error) {
 		for i, v := range state {
 			c.Give(i, v)
 		}
-		return nil
-	}, nil
-}
-
-// prepareWhile makes a loop. Its variables are moved from one round to the
-// next; the condition only looks at them.
-func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) {
-	var vars []graph.Fact // what holds before the first and after every round
-	if len(n.Out) == len(n.In) {
-		vars = n.Out
-	}
-	cond, err := n.Function("cond", vars)
-	if err != nil {
-		return nil, err
-	}
-	body, err := n.Function("body", vars)
-	if err != nil {
-		return nil, err
-	}
-	return func(c *engine.Call) error {
-		n := c.NumIn()
-		state, look := c.Move(0), c.Values(n)
-		cond, body := engine.Repeat(cond), engine.Repeat(body)
-		defer cond.End()
-		defer body.End()
-		var seen []int // what the condition looks at
-		for i := range state {
-			if engine.Needs(cond.Function, i) {
-				seen = append(seen, i)
-			}
-		}
-		for {
-			clear(look)
-			for _, i := range seen {
-				c.AgainTo(&look[i], &state[i])
-			}
-			holds, err := cond.Call(c, look, look[:0])
-			if err != nil {
-				return err
-			}
-			if len(holds) != 1 {
-				return fmt.Errorf("the condition has %d results, not one", len(holds))
-			}
-			more, err := truth(holds[0])
-			c.Drop(holds[0])
-			if err != nil {
-				return err
-			}
-			if !more {
-				break
-			}
-			if state, err = body.Call(c, state, state[:0]); err != nil {
-				return err
-			}
-			if len(state) != n {
-				return fmt.Errorf("the body has %d results, the loop %d variables", len(state), n)
-			}
-		}
-		for i, v := range state {
-			c.Give(i, v)
-		}
-		clear(look) // the condition gave its arguments up
-		c.Reclaim(look)
 		return nil
 	}, nil
 }

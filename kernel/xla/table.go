@@ -30,6 +30,10 @@ func Kernels() []engine.Kernel {
 		{Op: "XlaVariadicReduce", Prepare: reduce, Precision: engine.Accumulated},
 		{Op: "XlaVariadicReduceV2", Prepare: reduce, Precision: engine.Accumulated},
 		{Op: "XlaReduceWindow", Prepare: reduceWindow, Precision: engine.Accumulated},
+		{Op: "XlaDequantize", Prepare: dequantize},
+		{Op: "XlaRngBitGenerator", Types: engine.Types{"dtype": {tensor.Uint8, tensor.Uint32, tensor.Uint64}}, Run: rngBitGenerator},
+		{Op: "XlaSelfAdjointEig", Types: engine.Types{"T": floats}, Prepare: selfAdjointEig, Precision: engine.Accumulated},
+		{Op: "XlaSvd", Types: engine.Types{"T": floats}, Prepare: svd, Precision: engine.Accumulated},
 		{Op: "XlaSelectAndScatter", Prepare: selectAndScatter, Precision: engine.Accumulated},
 	}
 }

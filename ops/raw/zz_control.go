@@ -699,3 +699,10 @@ func While(s *ops.Scope, input []ops.Input, cond graph.Callee, body graph.Callee
 	}
 	return s.Emit("While", as, input...)
 }
+
+// XlaWhile emits TensorFlow's op XlaWhile and returns its outputs; nil after a failure.
+func XlaWhile(s *ops.Scope, input []ops.Input, cond graph.Callee, body graph.Callee) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("cond", cond), graph.Call("body", body))
+	return s.Emit("XlaWhile", as, input...)
+}

@@ -40,6 +40,13 @@ func XlaConvV2(s *ops.Scope, lhs ops.Input, rhs ops.Input, windowStrides ops.Inp
 	return s.Emit1("XlaConvV2", as, lhs, rhs, windowStrides, padding, lhsDilation, rhsDilation, featureGroupCount)
 }
 
+// XlaDequantize emits TensorFlow's op XlaDequantize and returns its output.
+func XlaDequantize(s *ops.Scope, input ops.Input, minRange float64, maxRange float64, mode string, transposeOutput bool) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Float("min_range", minRange), graph.Float("max_range", maxRange), graph.String("mode", mode), graph.Bool("transpose_output", transposeOutput))
+	return s.Emit1("XlaDequantize", as, input)
+}
+
 // XlaDot emits TensorFlow's op XlaDot and returns its output.
 func XlaDot(s *ops.Scope, lhs ops.Input, rhs ops.Input, dimensionNumbers string, precisionConfig string) *ops.Value {
 	var as graph.Attrs
@@ -93,6 +100,25 @@ func XlaReduceWindow(s *ops.Scope, input ops.Input, initValue ops.Input, windowD
 	return s.Emit1("XlaReduceWindow", as, input, initValue, windowDimensions, windowStrides, baseDilations, windowDilations, padding)
 }
 
+// XlaRngBitGeneratorOptions are the attributes of [XlaRngBitGenerator] that have defaults.
+type XlaRngBitGeneratorOptions struct {
+	// Dtype is dtype. Default: uint64.
+	Dtype tensor.DType
+}
+
+// XlaRngBitGenerator emits TensorFlow's op XlaRngBitGenerator and returns its outputs.
+// A nil o means the defaults.
+func XlaRngBitGenerator(s *ops.Scope, algorithm ops.Input, initialState ops.Input, shape ops.Input, o *XlaRngBitGeneratorOptions) (outputKey, output *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	out := s.EmitN(2, "XlaRngBitGenerator", as, algorithm, initialState, shape)
+	return out[0], out[1]
+}
+
 // XlaScatter emits TensorFlow's op XlaScatter and returns its output.
 func XlaScatter(s *ops.Scope, operand ops.Input, scatterIndices ops.Input, updates ops.Input, updateComputation graph.Callee, dimensionNumbers string, indicesAreSorted bool) *ops.Value {
 	var as graph.Attrs
@@ -107,9 +133,25 @@ func XlaSelectAndScatter(s *ops.Scope, operand ops.Input, windowDimensions ops.I
 	return s.Emit1("XlaSelectAndScatter", as, operand, windowDimensions, windowStrides, padding, source, initValue)
 }
 
+// XlaSelfAdjointEig emits TensorFlow's op XlaSelfAdjointEig and returns its outputs.
+func XlaSelfAdjointEig(s *ops.Scope, a ops.Input, lower bool, maxIter int64, epsilon float64) (w, v *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Bool("lower", lower), graph.Int("max_iter", maxIter), graph.Float("epsilon", epsilon))
+	out := s.EmitN(2, "XlaSelfAdjointEig", as, a)
+	return out[0], out[1]
+}
+
 // XlaSort emits TensorFlow's op XlaSort and returns its output.
 func XlaSort(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("XlaSort", nil, input)
+}
+
+// XlaSvd emits TensorFlow's op XlaSvd and returns its outputs.
+func XlaSvd(s *ops.Scope, a ops.Input, maxIter int64, epsilon float64, precisionConfig string) (s2, u, v *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("max_iter", maxIter), graph.Float("epsilon", epsilon), graph.String("precision_config", precisionConfig))
+	out := s.EmitN(3, "XlaSvd", as, a)
+	return out[0], out[1], out[2]
 }
 
 // XlaVariadicReduce emits TensorFlow's op XlaVariadicReduce and returns its outputs; nil after a failure.

@@ -109,4 +109,39 @@ for x, k, numbers, stride, pad, base, dilation, groups, batches in [
     for s, t in [("float16", "float32"), ("float32", "float32")]:
         run("XlaConvV2", xla.xla_conv_v2, dict(dimension_numbers=message(**numbers), precision_config=b"", preferred_element_type=tf.as_dtype(t), batch_group_count=batches), lhs=a.astype(np_of(s)), rhs=b.astype(np_of(s)), **ins)
 
+for shape in [[2], [2, 3], [1, 2, 3], [0], [2, 0]]:
+    for transposed in [False, True]:
+        for low, high in [(-1.0, 3.0), (0.1, 6.3), (-5e3, 7e-2)]:
+            run("XlaDequantize", injit(xla.xla_dequantize), dict(min_range=low, max_range=high, mode="MIN_COMBINED", transpose_output=transposed), input=rng.randint(0, 2**32, shape).astype(np.uint32))
+MOST = 2**64 - 1
+for algorithm, states in [(1, [[1, 2], [7 << 32 | 5, MOST], [7, MOST, MOST], [3, 2, 1]]), (2, [[1, 2], [7 << 32 | 5, MOST - 2]]), (3, [[9, 8], [9, 8, 7]])]:
+    for state in states:
+        for t in [tf.uint64, tf.uint32, tf.uint8]:
+            for shape in [[], [1], [7], [0, 3], [2, 3], [3, 4], [3, 5], [5, 3], [3, 3, 3], [1, 9]]:
+                if t == tf.uint8 and len(shape) > 1 and algorithm != 2:
+                    continue
+                run("XlaRngBitGenerator", injit(xla.xla_rng_bit_generator), dict(dtype=t), algorithm=np.int32(algorithm), initial_state=np.uint64(state), shape=np.int64(shape) if len(shape) == 1 else np.int32(shape))
+
+for shape in [[1], [2], [3], [4], [5], [6], [8], [9], [2, 3], [2, 2, 4], [0, 3], [0]]:
+    a = rng.randn(*shape, shape[-1])
+    for t in ["float32", "float64"]:
+        for lower in [True, False]:
+            run("XlaSelfAdjointEig", injit(xla.xla_self_adjoint_eig), dict(lower=lower, max_iter=100, epsilon=1e-6), a=a.astype(np_of(t)))
+for a in [np.eye(3), np.zeros([3, 3]), np.diag([3.0, 1, 2]), np.array([[2.0, 1], [1, 3]])]:
+    for t in ["float32", "float64", "float16", "bfloat16"]:
+        run("XlaSelfAdjointEig", injit(xla.xla_self_adjoint_eig), dict(lower=True, max_iter=100, epsilon=1e-6), a=a.astype(np_of(t)))
+a = rng.randn(5, 5)
+for n in [0, 1, 2, 3]:
+    run("XlaSelfAdjointEig", injit(xla.xla_self_adjoint_eig), dict(lower=True, max_iter=n, epsilon=1e-6), a=a)
+for shape in [[1, 1], [2, 2], [3, 3], [4, 4], [6, 6], [1, 4], [4, 1], [3, 2], [2, 3], [5, 3], [3, 5], [2, 3, 3], [2, 2, 4, 2], [0, 3, 2]]:
+    a = rng.randn(*shape)
+    for t in ["float32", "float64"]:
+        run("XlaSvd", injit(xla.xla_svd), dict(max_iter=100, epsilon=1e-6, precision_config=b""), a=a.astype(np_of(t)))
+for a in [np.eye(3), np.diag([3.0, -1, 2]), np.array([[2.0, 1], [1, 3]]), np.array([[2.0, 0], [0, 0]])]:
+    for t in ["float32", "float64"]:
+        run("XlaSvd", injit(xla.xla_svd), dict(max_iter=100, epsilon=1e-6, precision_config=b""), a=a.astype(np_of(t)))
+a = rng.randn(5, 4)
+for n in [0, 1, 2, 3]:
+    run("XlaSvd", injit(xla.xla_svd), dict(max_iter=n, epsilon=1e-6, precision_config=b""), a=a)
+
 write()

@@ -12,7 +12,7 @@ from gen_programs import *  # noqa: F403
 
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops as xla
 
-for op in ["XlaReduce", "XlaVariadicReduce", "XlaVariadicReduceV2", "XlaReduceWindow", "XlaSelectAndScatter", "XlaScatter", "XlaVariadicSort"]:
+for op in ["XlaReduce", "XlaVariadicReduce", "XlaVariadicReduceV2", "XlaReduceWindow", "XlaSelectAndScatter", "XlaScatter", "XlaVariadicSort", "XlaWhile"]:
     setattr(tf.raw_ops, op, getattr(xla, re.sub("(?<!^)([A-Z])", r"_\1", op).lower()))
 plain = gen_programs.attr
 gen_programs.attr = lambda op, k, v: {"name": k, "kind": "bytes", "value": base64.b64encode(v).decode()} if isinstance(v, bytes) else plain(op, k, v)
@@ -103,6 +103,40 @@ for axis in [0, 1, -1]:
     falling = scalar([F32, F32, I32, I32], lambda p, a, b, i, k: p.Greater(a, b))
     p.ret(*p.XlaVariadicSort([p.args[0], p.args[1]], np.int32(axis), comparator=falling, is_stable=True))
     compiled("XlaVariadicSort along %d" % axis, p, [np.round(X), np.arange(12).reshape(3, 4)])
+
+
+
+class Shaped(P):
+    def __init__(self, *specs):
+        super().__init__(*[d for _, d in specs])
+        self.specs = specs
+
+    def concrete(self):
+        f = tf.function(lambda *args: self.emit(list(args)), input_signature=[tf.TensorSpec(s, d) for s, d in self.specs], autograph=False)
+        f.__name__ = self.name
+        return f.get_concrete_function()
+
+
+def shaped(specs, build):
+    p = Shaped(*specs)
+    r = build(p, *p.args)
+    return p.ret(*(r if isinstance(r, list) else [r]))
+
+
+for d in [F32, F64, I32]:
+    specs = [([], I32), ([3], d)]
+    cond = shaped(specs, lambda p, i, v: p.Less(i, p.const(5, I32)))
+    body = shaped(specs, lambda p, i, v: [p.AddV2(i, p.const(1, I32)), p.Mul(v, p.const(2, d))])
+    p = P(I32, d)
+    p.ret(*p.XlaWhile([p.args[0], p.args[1]], cond=cond, body=body))
+    compiled("XlaWhile of %s" % d.name, p, [0, [1, 2, 3]], [9, [1, 2, 3]], [4, [0, -1, 5]])
+# The condition looks at a tensor, the body swaps two.
+specs = [([2, 2], F32), ([2, 2], F32)]
+cond = shaped(specs, lambda p, a, b: p.Less(p.Reshape(p.Slice(a, p.const([0, 0], I32), p.const([1, 1], I32)), np.int32([])), p.const(100.0)))
+body = shaped(specs, lambda p, a, b: [p.AddV2(b, p.const(1.5)), p.AddV2(a, b)])
+p = P(F32, F32)
+p.ret(*p.XlaWhile([p.args[0], p.args[1]], cond=cond, body=body))
+compiled("XlaWhile of matrices", p, [np.eye(2), np.ones([2, 2])], [np.full([2, 2], 50), np.ones([2, 2])])
 
 families_only = {"xlacalls": gen_programs.families["xlacalls"]}
 gen_programs.families.clear()
