@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/cairnml/cairn/engine/internal/analysis"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/tensor"
@@ -17,8 +19,8 @@ type CompileOptions struct {
 	// Shapes are the shape rules. Default: shape.All().
 	Shapes *shape.Rules
 	// Passes rewrite the function before it is compiled, in this order. Default:
-	// [DefaultPasses]; an empty list that isn't nil means none.
-	Passes []Pass
+	// [passes.Default]; an empty list that isn't nil means none.
+	Passes []passes.Pass
 	// MaxInstances is how many instances for the shapes of calls a plan keeps
 	// whose arguments have sizes that aren't known. Default: 8; a negative number
 	// means none.
@@ -58,7 +60,7 @@ func newCompiler(o CompileOptions) *compiler {
 		o.Shapes = shape.All()
 	}
 	if o.Passes == nil {
-		o.Passes = DefaultPasses()
+		o.Passes = passes.Default()
 	}
 	if o.Invariants == nil {
 		o.Invariants = &Invariants{ConstantsOnly: true}
@@ -228,12 +230,12 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 	if err := c.opts.Shapes.InferFunction(f); err != nil {
 		return nil, err
 	}
-	u := &Unit{Function: f, Options: &c.opts}
-	passes := c.opts.Passes
-	if hasBranches(f) {
-		passes = nil
+	u := &passes.Unit{Function: f, Kernels: &passKernels{set: c.opts.Kernels}, Shapes: c.opts.Shapes, ConstantsOnly: c.opts.Invariants.ConstantsOnly}
+	list := c.opts.Passes
+	if analysis.HasBranches(f) {
+		list = nil
 	}
-	for _, pass := range passes {
+	for _, pass := range list {
 		if err := pass.Run(u); err != nil {
 			return nil, fmt.Errorf("pass %s over function %s: %w", pass.Name, f.Name, err)
 		}
@@ -248,20 +250,6 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 		p.whole = p.of.Attrs.Bool("_noinline") || c.loops.Of(p.of)
 	}
 	return p, err
-}
-
-// constantOf returns the value of a Const node.
-func constantOf(n *graph.Node) (*tensor.Tensor, bool) {
-	if n.Op != "Const" {
-		return nil, false
-	}
-	t := n.Attrs.Tensor("value")
-	return t, t != nil
-}
-
-// wantsRef reports whether input i of n is taken as a reference.
-func wantsRef(n *graph.Node, i int) bool {
-	return n.Def != nil && n.Def.InputIsRef(n.Attrs, i)
 }
 
 // missingOps collects ops without a kernel.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cairnml/cairn/engine/internal/analysis"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -25,39 +26,19 @@ func (v *Value) isDead() bool {
 // not taken.
 var ErrDead = errors.New("the value is dead: it belongs to a branch that was not taken")
 
-// IsBranch reports whether an op is one of Switch and Merge, which every plan runs
-// without a kernel. Graphs of TensorFlow 1 in which they are no conditional hold them.
-func IsBranch(op string) bool {
-	switch op {
-	case "Switch", "RefSwitch", "Merge", "RefMerge":
-		return true
-	}
-	return false
-}
-
-func isMerge(op string) bool { return op == "Merge" || op == "RefMerge" }
+// IsBranch reports whether op is Switch or Merge. Every plan executes these without
+// a kernel.
+func IsBranch(op string) bool { return analysis.IsBranch(op) }
 
 // branches is how a plan with Switch or Merge finds out what is skipped.
 type branches struct {
 	waits [][]int32 // by step: the steps that it waits for
 }
 
-// hasBranches reports whether a function has a Switch or Merge of its own. No pass
-// rewrites such a function, and nothing in it is computed once: passes know of no value
-// that may be dead.
-func hasBranches(f *graph.Function) bool {
-	for _, n := range f.Graph.Nodes() {
-		if IsBranch(n.Op) {
-			return true
-		}
-	}
-	return false
-}
-
 // branchStep returns what a Switch or Merge does.
 func branchStep(node *Node) *Prepared {
 	run := runSwitch
-	if isMerge(node.Op) {
+	if analysis.IsMerge(node.Op) {
 		run = runMerge
 	}
 	return &Prepared{node: node, run: run}
@@ -126,7 +107,7 @@ func (p *Plan) skips(f *frame, at int) bool {
 		}
 	}
 	switch {
-	case isMerge(st.node.Op):
+	case analysis.IsMerge(st.node.Op):
 		return alive == 0
 	case st.node.Op == "ControlTrigger":
 		return false

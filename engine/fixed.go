@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/cairnml/cairn/engine/internal/analysis"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -163,7 +164,7 @@ func (x *fixed) find(ctx context.Context, env *Env, p *Plan, f *frame) (*fixedSt
 // what is computed now and kept from now on.
 func (x *fixed) value(ctx context.Context, c *computation, f *formula, slot int32, pack PackFunc, roots []trackable.WeakVersion, sizes []int64) (*invariant, bool, error) {
 	versions := make([]trackable.WeakVersion, len(f.roots))
-	most := int64(maxInvariant)
+	most := int64(analysis.MaxExtraBytes)
 	for i, r := range f.roots {
 		versions[i] = roots[r]
 		most += 2 * sizes[r]

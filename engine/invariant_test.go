@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/internal/enginetest"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
@@ -50,23 +51,13 @@ func counting(t testing.TB) (*engine.KernelSet, *atomic.Int32) {
 // weighted returns a function of x and a variable: x minus its value. Where write is set
 // the variable gets x's value first.
 func weighted(t testing.TB, write bool) *graph.Function {
-	b := build(t, "weighted")
-	x, v := b.arg(tensor.Float32), b.arg(tensor.Resource)
+	b := enginetest.Build(t, "weighted")
+	x, v := b.Arg(tensor.Float32), b.Arg(tensor.Resource)
 	var before []*graph.Node
 	if write {
-		before = append(before, b.node("AssignVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, v, x))
+		before = append(before, b.Node("AssignVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, v, x))
 	}
-	return b.ret(b.op("AddV2", x, b.op("Neg", b.read(v, before...))))
-}
-
-// read returns the value of the float32 variable behind a handle, as it is after some nodes.
-func (b *builder) read(v graph.Output, after ...*graph.Node) graph.Output {
-	n := &graph.Node{Op: "ReadVariableOp", Attrs: graph.Attrs{graph.Type("dtype", tensor.Float32)}, In: []graph.Output{v},
-		Def: graph.LookupOp("ReadVariableOp"), Out: []graph.Fact{{DType: tensor.Float32}}, Control: after}
-	if err := b.f.Graph.Add(n); err != nil {
-		b.t.Fatal(err)
-	}
-	return n.Output(0)
+	return b.Return(b.Op("AddV2", x, b.Op("Neg", b.Read(v, before...))))
 }
 
 func compileWith(t testing.TB, f *graph.Function, set *engine.KernelSet, kept *engine.Invariants) *engine.Plan {
@@ -89,7 +80,7 @@ func TestWhatDependsOnVariablesAloneIsComputedOncePerValue(t *testing.T) {
 	check := func(want float32, wantRuns int32) {
 		t.Helper()
 		for range 3 {
-			if got := first(run(t, p, nil, x, engine.HandleOf(v))); got != want {
+			if got := first(enginetest.Run(t, p, nil, x, engine.HandleOf(v))); got != want {
 				t.Fatalf("got %v, want %v", got, want)
 			}
 		}
@@ -136,17 +127,17 @@ func TestManyLayersOfAKindAreKept(t *testing.T) {
 		vars = append(vars, engine.HandleOf(trackable.NewVariable(tensor.Vector(float32(i)))))
 	}
 	for range 3 {
-		b := build(t, "layers")
-		x := b.arg(tensor.Float32)
+		b := enginetest.Build(t, "layers")
+		x := b.Arg(tensor.Float32)
 		args := []engine.Value{engine.ValueOf(tensor.Vector[float32](1000))}
 		for i := range layers {
-			w := b.op("Neg", b.read(b.arg(tensor.Resource)))
-			x = b.op("AddV2", b.op("AddV2", x, w), b.op("Minimum", w, x))
+			w := b.Op("Neg", b.Read(b.Arg(tensor.Resource)))
+			x = b.Op("AddV2", b.Op("AddV2", x, w), b.Op("Minimum", w, x))
 			args = append(args, vars[i])
 		}
-		p := compileWith(t, b.ret(x), set, kept)
+		p := compileWith(t, b.Return(x), set, kept)
 		for range 2 {
-			if got, want := first(run(t, p, nil, args...)), float32(1000-11*layers*(layers-1)/2); got != want {
+			if got, want := first(enginetest.Run(t, p, nil, args...)), float32(1000-11*layers*(layers-1)/2); got != want {
 				t.Fatalf("got %v, want %v", got, want)
 			}
 		}
@@ -162,7 +153,7 @@ func TestAReadBehindAWriteIsNoInvariant(t *testing.T) {
 	v := trackable.NewVariable(tensor.Vector[float32](1))
 	for i := range int32(3) {
 		x := tensor.Vector(float32(i))
-		if got := first(run(t, p, nil, engine.ValueOf(x), engine.HandleOf(v))); got != 0 {
+		if got := first(enginetest.Run(t, p, nil, engine.ValueOf(x), engine.HandleOf(v))); got != 0 {
 			t.Errorf("got %v", got)
 		}
 		if runs.Load() != i+1 {
@@ -181,7 +172,7 @@ func TestVariablesCountOnlyWhereTheyAreKept(t *testing.T) {
 		p := compileWith(t, weighted(t, false), set, kept)
 		v := trackable.NewVariable(tensor.Vector[float32](1))
 		for range 3 {
-			if got := first(run(t, p, nil, engine.ValueOf(tensor.Vector[float32](3)), engine.HandleOf(v))); got != 2 {
+			if got := first(enginetest.Run(t, p, nil, engine.ValueOf(tensor.Vector[float32](3)), engine.HandleOf(v))); got != 2 {
 				t.Error(got)
 			}
 		}
@@ -193,13 +184,13 @@ func TestVariablesCountOnlyWhereTheyAreKept(t *testing.T) {
 
 func TestReferencesAreReadAsVariables(t *testing.T) {
 	set, runs := counting(t)
-	b := build(t, "session")
-	x := b.arg(tensor.Float32)
-	v := b.node("VariableV2", graph.Attrs{graph.Type("dtype", tensor.Float32), graph.Shape("shape", graph.ShapeOf(1)), graph.String("shared_name", "w")})
-	h := b.node("VarHandleOp", graph.Attrs{graph.Type("dtype", tensor.Float32), graph.Shape("shape", graph.ShapeOf(1)), graph.String("shared_name", "u")})
-	read := b.node("ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, h.Output(0))
-	sum := b.op("AddV2", b.op("Neg", b.op("Identity", v.Output(0))), b.op("Neg", read.Output(0)))
-	p := compileWith(t, b.ret(b.op("AddV2", x, sum)), set, new(engine.Invariants))
+	b := enginetest.Build(t, "session")
+	x := b.Arg(tensor.Float32)
+	v := b.Node("VariableV2", graph.Attrs{graph.Type("dtype", tensor.Float32), graph.Shape("shape", graph.ShapeOf(1)), graph.String("shared_name", "w")})
+	h := b.Node("VarHandleOp", graph.Attrs{graph.Type("dtype", tensor.Float32), graph.Shape("shape", graph.ShapeOf(1)), graph.String("shared_name", "u")})
+	read := b.Node("ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, h.Output(0))
+	sum := b.Op("AddV2", b.Op("Neg", b.Op("Identity", v.Output(0))), b.Op("Neg", read.Output(0)))
+	p := compileWith(t, b.Return(b.Op("AddV2", x, sum)), set, new(engine.Invariants))
 	var models [2]engine.Instance
 	for i := range models {
 		models[i].Set(engine.VariableKey("", "w"), trackable.NewVariable(tensor.Vector(float32(i))))
@@ -207,7 +198,7 @@ func TestReferencesAreReadAsVariables(t *testing.T) {
 	}
 	for range 3 {
 		for i := range models {
-			out := run(t, p, &engine.RunOptions{Instance: &models[i]}, engine.ValueOf(tensor.Vector[float32](5)))
+			out := enginetest.Run(t, p, &engine.RunOptions{Instance: &models[i]}, engine.ValueOf(tensor.Vector[float32](5)))
 			if got := first(out); got != float32(-95-i) {
 				t.Errorf("instance %d: %v", i, got)
 			}
@@ -224,17 +215,17 @@ func TestReferencesAreReadAsVariables(t *testing.T) {
 func TestAnInputIsPackedOncePerValue(t *testing.T) {
 	set, runs := counting(t)
 	kept := new(engine.Invariants)
-	b := build(t, "packing")
-	x, v := b.arg(tensor.Float32), b.arg(tensor.Resource)
-	read := b.node("ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, v).Output(0)
-	large := b.value(tensor.Must(tensor.Zeros(tensor.Float32, 1<<12)))
-	out := []graph.Output{b.op("Minimum", read, x), b.op("Minimum", b.op("Neg", read), x), b.op("Minimum", large, x), b.op("Minimum", x, x)}
-	p := compileWith(t, b.ret(out...), set, kept)
+	b := enginetest.Build(t, "packing")
+	x, v := b.Arg(tensor.Float32), b.Arg(tensor.Resource)
+	read := b.Node("ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, v).Output(0)
+	large := b.Value(tensor.Must(tensor.Zeros(tensor.Float32, 1<<12)))
+	out := []graph.Output{b.Op("Minimum", read, x), b.Op("Minimum", b.Op("Neg", read), x), b.Op("Minimum", large, x), b.Op("Minimum", x, x)}
+	p := compileWith(t, b.Return(out...), set, kept)
 	w := trackable.NewVariable(tensor.Vector[float32](1))
 	for k := range int32(3) {
 		round := float32(k)
 		for range 2 {
-			got := run(t, p, nil, engine.ValueOf(tensor.Vector[float32](7)), engine.HandleOf(w))
+			got := enginetest.Run(t, p, nil, engine.ValueOf(tensor.Vector[float32](7)), engine.HandleOf(w))
 			for i, want := range []float32{10 * (1 + round), -10 * (1 + round), 0, -1} {
 				if g := first(got[i:]); g != want {
 					t.Errorf("round %v: result %d is %v, want %v", round, i, g, want)
@@ -251,11 +242,11 @@ func TestAnInputIsPackedOncePerValue(t *testing.T) {
 }
 
 func TestWhatLargeValuesAreMadeOfIsKept(t *testing.T) {
-	b := build(t, "fill")
-	zeros := b.op("Fill", b.value(tensor.Vector[int32](1<<10, 1<<10)), b.value(tensor.Scalar[float32](1)))
+	b := enginetest.Build(t, "fill")
+	zeros := b.Op("Fill", b.Value(tensor.Vector[int32](1<<10, 1<<10)), b.Value(tensor.Scalar[float32](1)))
 	kept := new(engine.Invariants)
-	p := compileWith(t, b.ret(b.op("AddV2", b.arg(tensor.Float32), zeros)), kernel.All(), kept)
-	if got := first(run(t, p, nil, engine.ValueOf(tensor.Scalar[float32](1)))); got != 2 {
+	p := compileWith(t, b.Return(b.Op("AddV2", b.Arg(tensor.Float32), zeros)), kernel.All(), kept)
+	if got := first(enginetest.Run(t, p, nil, engine.ValueOf(tensor.Scalar[float32](1)))); got != 2 {
 		t.Error(got)
 	}
 	if kept.Bytes() != 0 || p.Len() != 2 {
@@ -270,13 +261,13 @@ func TestNothingIsKeptOfWeightsThatAreGone(t *testing.T) {
 	var most int64
 	for range 50 {
 		w := trackable.NewVariable(tensor.Must(tensor.Zeros(tensor.Float32, 1<<16)))
-		run(t, p, nil, engine.ValueOf(x), engine.HandleOf(w))
+		enginetest.Run(t, p, nil, engine.ValueOf(x), engine.HandleOf(w))
 		most = max(most, kept.Bytes())
 	}
 	if most > 4<<18 {
 		t.Errorf("%d bytes are kept of weights of 256 KiB", most)
 	}
-	run(t, p, nil, engine.ValueOf(x), engine.HandleOf(trackable.NewVariable(tensor.Vector[float32](0))))
+	enginetest.Run(t, p, nil, engine.ValueOf(x), engine.HandleOf(trackable.NewVariable(tensor.Vector[float32](0))))
 	for range 10 {
 		runtime.GC()
 		if kept.Bytes() <= 4 {
@@ -289,27 +280,27 @@ func TestNothingIsKeptOfWeightsThatAreGone(t *testing.T) {
 // A loop whose body reads what the round before wrote.
 func TestRoundsOfALoopSeeWhatTheyWrite(t *testing.T) {
 	types := []tensor.DType{tensor.Int32, tensor.Float32, tensor.Resource}
-	args := func(b *builder) (out []graph.Output) {
+	args := func(b *enginetest.Builder) (out []graph.Output) {
 		for _, d := range types {
-			out = append(out, b.arg(d))
+			out = append(out, b.Arg(d))
 		}
 		return out
 	}
-	cond, body := build(t, "cond"), build(t, "body")
+	cond, body := enginetest.Build(t, "cond"), enginetest.Build(t, "body")
 	in := args(cond)
-	c := cond.ret(cond.op("Less", in[0], cond.scalar(4)))
+	c := cond.Return(cond.Op("Less", in[0], cond.Scalar(4)))
 	in = args(body)
-	read := body.node("ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, in[2]).Output(0)
-	next := body.op("AddV2", in[1], body.op("Neg", read))
-	assign := body.node("AssignVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, in[2], next)
-	body.f.Control = append(body.f.Control, graph.ControlResult{Name: "assign", Node: assign})
-	f := body.ret(body.op("AddV2", in[0], body.scalar(1)), next, in[2])
-	b := build(t, "loop")
+	read := body.Node("ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, in[2]).Output(0)
+	next := body.Op("AddV2", in[1], body.Op("Neg", read))
+	assign := body.Node("AssignVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, in[2], next)
+	body.F.Control = append(body.F.Control, graph.ControlResult{Name: "assign", Node: assign})
+	f := body.Return(body.Op("AddV2", in[0], body.Scalar(1)), next, in[2])
+	b := enginetest.Build(t, "loop")
 	in = args(b)
-	loop := b.node("While", graph.Attrs{graph.Func("cond", c), graph.Func("body", f)}, in...)
-	p := compileWith(t, b.ret(loop.Output(1)), kernel.All(), new(engine.Invariants))
+	loop := b.Node("While", graph.Attrs{graph.Func("cond", c), graph.Func("body", f)}, in...)
+	p := compileWith(t, b.Return(loop.Output(1)), kernel.All(), new(engine.Invariants))
 	v := trackable.NewVariable(tensor.Vector[float32](1))
-	got := first(run(t, p, nil, engine.ValueOf(tensor.Scalar[int32](0)), engine.ValueOf(tensor.Vector[float32](5)), engine.HandleOf(v)))
+	got := first(enginetest.Run(t, p, nil, engine.ValueOf(tensor.Scalar[int32](0)), engine.ValueOf(tensor.Vector[float32](5)), engine.HandleOf(v)))
 	// x -= w; w = x: 4, then 0 for ever.
 	if got != 0 {
 		t.Errorf("got %v", got)

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/cairnml/cairn/engine/internal/analysis"
 	"github.com/cairnml/cairn/graph"
 )
 
@@ -12,7 +13,7 @@ type layout struct {
 	function  *graph.Function
 	plan      *Plan
 	fixed     *fixed
-	invariant *invariance
+	invariant *analysis.Invariance
 	nodes     []*graph.Node // in the order in which they run, those of handles first
 	handles   int
 	slots     map[graph.Output]int32
@@ -26,13 +27,13 @@ type layout struct {
 func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 	l := &layout{
 		compiler: c, function: f, plan: &Plan{name: f.Name, arenas: &arenas}, fixed: &fixed{store: c.opts.Invariants},
-		invariant: invarianceOf(f, !c.opts.Invariants.ConstantsOnly),
+		invariant: analysis.InvarianceOf(f, !c.opts.Invariants.ConstantsOnly),
 		slots:     map[graph.Output]int32{}, uses: map[graph.Output]int{},
 		formulas: map[graph.Output]formula{}, roots: map[graph.Output]int{},
 	}
 	p := l.plan
-	if hasBranches(f) {
-		p.branches, l.invariant = &branches{}, &invariance{}
+	if analysis.HasBranches(f) {
+		p.branches, l.invariant = &branches{}, &analysis.Invariance{}
 		for _, r := range f.Results {
 			p.names = append(p.names, r.Output.String())
 		}
@@ -79,7 +80,7 @@ func (l *layout) order() {
 	for _, n := range l.function.Graph.Nodes() {
 		switch {
 		case n.IsArg() || n.Op == "NoOp" && l.plan.branches == nil: // the order is all that a NoOp is there for
-		case l.invariant.kinds[n] == isHandle:
+		case l.invariant.KindOf(n) == analysis.Handle:
 			l.nodes = append(l.nodes, n)
 		default:
 			rest = append(rest, n)
@@ -97,7 +98,7 @@ func (l *layout) count() {
 	for _, n := range l.nodes {
 		for _, in := range n.In {
 			// What is fixed needs the handles of its variables, and nothing else.
-			if l.invariant.kinds[n] != isComputed || l.invariant.kinds[in.Node] == isHandle {
+			if l.invariant.KindOf(n) != analysis.Computed || l.invariant.KindOf(in.Node) == analysis.Handle {
 				l.uses[in]++
 			}
 		}
@@ -116,19 +117,19 @@ func (l *layout) slot(o graph.Output) int32 {
 
 // add makes a node a constant, a step, or a fixed value.
 func (l *layout) add(n *graph.Node) error {
-	if v, ok := constantOf(n); ok && (l.plan.branches == nil || len(n.Control) == 0) {
+	if v, ok := analysis.ConstantOf(n); ok && (l.plan.branches == nil || len(n.Control) == 0) {
 		l.plan.preset[l.slot(n.Output(0))] = Value{Tensor: v}
 		return nil
 	}
-	kind := l.invariant.kinds[n]
-	if kind == isRead && l.uses[n.Output(0)] == 0 {
+	kind := l.invariant.KindOf(n)
+	if kind == analysis.Read && l.uses[n.Output(0)] == 0 {
 		return nil // its variable is read where fixed values are computed
 	}
-	st, err := l.step(n, kind == isComputed)
+	st, err := l.step(n, kind == analysis.Computed)
 	if err != nil || st == nil {
 		return err
 	}
-	if kind != isComputed {
+	if kind != analysis.Computed {
 		l.plan.steps = append(l.plan.steps, *st)
 		return nil
 	}
@@ -145,7 +146,7 @@ func (l *layout) add(n *graph.Node) error {
 // step prepares a node's kernel; nil where there is none.
 func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 	k := l.opts.Kernels.Lookup(n.Op)
-	if k == nil && !IsBranch(n.Op) {
+	if k == nil && !analysis.IsBranch(n.Op) {
 		l.missing.add(l.function.Name, n)
 		return nil, nil
 	}
@@ -153,7 +154,7 @@ func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 	node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out, Functions: l.compiler, Key: n.Origin(), Path: n.Path()}
 	for i, in := range n.In {
 		fact := in.Fact()
-		if fact.Ref && !wantsRef(n, i) {
+		if fact.Ref && !analysis.WantsRef(n, i) {
 			fact.Ref = false
 			if !isFixed {
 				st.dref = append(st.dref, int32(i))
@@ -161,12 +162,12 @@ func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 		}
 		node.In = append(node.In, fact)
 		st.in = append(st.in, l.input(in, isFixed))
-		if !isFixed && l.invariant.has(in) {
+		if !isFixed && l.invariant.Has(in) {
 			node.invariant.add(i)
 		}
 	}
 	var err error
-	if IsBranch(n.Op) {
+	if analysis.IsBranch(n.Op) {
 		st.Prepared = branchStep(node)
 	} else if st.Prepared, err = k.prepare(node); err != nil {
 		return nil, &graph.NodeError{Node: n.Name, Op: n.Op, Function: l.function.Name, Site: n.Site, Err: err}
@@ -205,16 +206,16 @@ func (l *layout) formula(o graph.Output) formula {
 	}
 	n := o.Node
 	var f formula
-	switch l.invariant.kinds[n] {
-	case isConstant:
-		if t, _ := constantOf(n); t.NumBytes() > smallConstant || !t.DType().Fixed() {
+	switch l.invariant.KindOf(n) {
+	case analysis.Constant:
+		if t, _ := analysis.ConstantOf(n); t.NumBytes() > smallConstant || !t.DType().Fixed() {
 			f = rootFormula(l.root(o, root{constant: t}))
 		} else {
 			f = formulaOf(n, 0, nil)
 		}
-	case isRead:
+	case analysis.Read:
 		f = rootFormula(l.read(n.In[0], o))
-	case isHandle: // a reference, where its variable's value is wanted
+	case analysis.Handle: // a reference, where its variable's value is wanted
 		f = rootFormula(l.read(o, o))
 	default:
 		f = formulaOf(n, o.Index, l.formula)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/internal/enginetest"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
@@ -17,24 +18,16 @@ import (
 // flattening returns a function that asks for its argument's sizes, makes a
 // matrix of it, and puts it back into its shape several times.
 func flattening(t testing.TB) *graph.Function {
-	b := build(t, "flattening")
-	x := b.arg(tensor.Float32)
-	shape := b.op("Shape", x)
+	b := enginetest.Build(t, "flattening")
+	x := b.Arg(tensor.Float32)
+	shape := b.Op("Shape", x)
 	for range 8 {
-		n := b.node("StridedSlice", graph.Attrs{graph.Int("shrink_axis_mask", 1)}, shape, b.value(tensor.Vector[int32](0)), b.value(tensor.Vector[int32](1)), b.value(tensor.Vector[int32](1))).Output(0)
-		rows := b.node("Pack", nil, n, b.scalar(-1)).Output(0)
-		x = b.op("Tanh", b.op("Reshape", b.op("AddV2", x, x), rows))
-		x = b.op("Reshape", x, shape)
+		n := b.Node("StridedSlice", graph.Attrs{graph.Int("shrink_axis_mask", 1)}, shape, b.Value(tensor.Vector[int32](0)), b.Value(tensor.Vector[int32](1)), b.Value(tensor.Vector[int32](1))).Output(0)
+		rows := b.Node("Pack", nil, n, b.Scalar(-1)).Output(0)
+		x = b.Op("Tanh", b.Op("Reshape", b.Op("AddV2", x, x), rows))
+		x = b.Op("Reshape", x, shape)
 	}
-	return b.ret(x)
-}
-
-func floatsOf(r *rand.Rand, dims ...int) engine.Value {
-	x := tensor.Must(tensor.Zeros(tensor.Float32, dims...))
-	for i := range tensor.Values[float32](x) {
-		tensor.Values[float32](x)[i] = r.Float32() - 0.5
-	}
-	return engine.ValueOf(x)
+	return b.Return(x)
 }
 
 func compileAll(t testing.TB, f *graph.Function, instances int) *engine.Plan {
@@ -46,22 +39,13 @@ func compileAll(t testing.TB, f *graph.Function, instances int) *engine.Plan {
 	return p
 }
 
-func run(t testing.TB, p *engine.Plan, o *engine.RunOptions, args ...engine.Value) []engine.Value {
-	t.Helper()
-	out, err := p.Run(context.Background(), args, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 func TestInstancesOfAPlanEqualIt(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	general, p := compileAll(t, flattening(t), -1), compileAll(t, flattening(t), 3)
 	for round := range 4 {
 		for _, dims := range [][]int{{2, 3}, {3, 2, 4}, {7}} {
-			x := floatsOf(r, dims...)
-			same(t, fmt.Sprintf("round %d, %v", round, dims), run(t, p, nil, x), run(t, general, nil, x))
+			x := enginetest.Floats(r, dims...)
+			enginetest.Same(t, fmt.Sprintf("round %d, %v", round, dims), enginetest.Run(t, p, nil, x), enginetest.Run(t, general, nil, x))
 		}
 	}
 	if got := p.Instances(); len(got) != 3 {
@@ -85,7 +69,7 @@ func TestShapesThatAreNotAskedForAreForgotten(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	p := compileAll(t, flattening(t), 2)
 	for _, n := range []int{1, 1, 2, 2, 1, 3, 3, 4} {
-		run(t, p, nil, floatsOf(r, n))
+		enginetest.Run(t, p, nil, enginetest.Floats(r, n))
 	}
 	var got []string
 	for _, in := range p.Instances() {
@@ -101,12 +85,12 @@ func TestACallOfKnownShapesAllocatesLittle(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	x := floatsOf(r, 40, 50)
+	x := enginetest.Floats(r, 40, 50)
 	general, p := compileAll(t, flattening(t), -1), compileAll(t, flattening(t), 0)
 	args := []engine.Value{x}
 	allocs := func(p *engine.Plan) float64 {
-		run(t, p, nil, x)
-		run(t, p, nil, x)
+		enginetest.Run(t, p, nil, x)
+		enginetest.Run(t, p, nil, x)
 		return testing.AllocsPerRun(20, func() {
 			if _, err := p.Run(context.Background(), args, nil); err != nil {
 				t.Fatal(err)
@@ -121,16 +105,16 @@ func TestACallOfKnownShapesAllocatesLittle(t *testing.T) {
 }
 
 func TestInstancesShareTheStateOfTheirNodes(t *testing.T) {
-	b := build(t, "noise")
-	x := b.arg(tensor.Float32)
-	noise := b.node("RandomUniform", graph.Attrs{graph.Int("seed", 3), graph.Int("seed2", 4), graph.Type("dtype", tensor.Float32)}, b.op("Shape", x)).Output(0)
-	f := b.ret(b.op("AddV2", x, noise))
+	b := enginetest.Build(t, "noise")
+	x := b.Arg(tensor.Float32)
+	noise := b.Node("RandomUniform", graph.Attrs{graph.Int("seed", 3), graph.Int("seed2", 4), graph.Type("dtype", tensor.Float32)}, b.Op("Shape", x)).Output(0)
+	f := b.Return(b.Op("AddV2", x, noise))
 	r := rand.New(rand.NewPCG(1, 2))
-	x5, x6 := floatsOf(r, 5), floatsOf(r, 6)
+	x5, x6 := enginetest.Floats(r, 5), enginetest.Floats(r, 6)
 	a, c := &engine.RunOptions{Instance: new(engine.Instance)}, &engine.RunOptions{Instance: new(engine.Instance)}
 	general, p := compileAll(t, f, -1), compileAll(t, f, 0)
 	for i, x := range []engine.Value{x5, x5, x6, x5, x6, x6} {
-		same(t, fmt.Sprint("call ", i), run(t, p, a, x), run(t, general, c, x))
+		enginetest.Same(t, fmt.Sprint("call ", i), enginetest.Run(t, p, a, x), enginetest.Run(t, general, c, x))
 	}
 	if len(p.Instances()) != 2 {
 		t.Errorf("instances %v", p.Instances())
@@ -143,8 +127,8 @@ func TestGoroutinesShareInstances(t *testing.T) {
 	var xs []engine.Value
 	var want [][]engine.Value
 	for n := range 4 {
-		xs = append(xs, floatsOf(r, n+1, 3))
-		want = append(want, run(t, general, nil, xs[n]))
+		xs = append(xs, enginetest.Floats(r, n+1, 3))
+		want = append(want, enginetest.Run(t, general, nil, xs[n]))
 	}
 	var wg sync.WaitGroup
 	for g := range 6 {

@@ -6,78 +6,30 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/internal/enginetest"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
 )
 
-// builder makes functions for tests; each op has one output or takes the first.
-type builder struct {
-	t testing.TB
-	f *graph.Function
-}
-
-func build(t testing.TB, name string) *builder { return &builder{t, graph.NewFunction(name)} }
-
-func (b *builder) arg(d tensor.DType) graph.Output {
-	o, err := b.f.AddArg("", graph.Fact{DType: d})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return o
-}
-
-func (b *builder) node(op string, attrs graph.Attrs, in ...graph.Output) *graph.Node {
-	b.t.Helper()
-	n := &graph.Node{Op: op, Attrs: attrs, In: in, Def: graph.LookupOp(op)}
-	facts := make([]graph.Fact, len(in))
-	for i, o := range in {
-		facts[i] = o.Fact()
-	}
-	var err error
-	if n.Attrs, n.Out, err = n.Def.Bind(attrs, facts); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := b.f.Graph.Add(n); err != nil {
-		b.t.Fatal(err)
-	}
-	return n
-}
-
-func (b *builder) op(op string, in ...graph.Output) graph.Output {
-	return b.node(op, nil, in...).Output(0)
-}
-
-func (b *builder) scalar(n int32) graph.Output { return b.value(tensor.Scalar(n)) }
-
-func (b *builder) value(x *tensor.Tensor) graph.Output {
-	return b.node("Const", graph.Attrs{graph.Tensor("value", x), graph.Type("dtype", x.DType())}).Output(0)
-}
-
-func (b *builder) ret(out ...graph.Output) *graph.Function {
-	for _, o := range out {
-		b.f.AddResult("", o)
-	}
-	return b.f
-}
-
 // fillList sets every element of a list of n elements in a loop.
 func fillList(t testing.TB) *graph.Function {
 	types := []tensor.DType{tensor.Int32, tensor.Int32, tensor.Variant}
-	cond := build(t, "cond")
-	i, n := cond.arg(types[0]), cond.arg(types[1])
-	cond.arg(types[2])
-	c := cond.ret(cond.op("Less", i, n))
-	body := build(t, "body")
-	i, n = body.arg(types[0]), body.arg(types[1])
-	l := body.arg(types[2])
-	next := body.ret(body.op("AddV2", i, body.scalar(1)), n, body.op("TensorListSetItem", l, i, i))
-	b := build(t, "fill")
-	n = b.arg(tensor.Int32)
-	l = b.node("TensorListReserve", graph.Attrs{graph.Type("element_dtype", tensor.Int32)}, b.value(tensor.Must(tensor.New([]int32{}, 0))), n).Output(0)
-	loop := b.node("While", graph.Attrs{graph.Func("cond", c), graph.Func("body", next)}, b.scalar(0), n, l)
-	return b.ret(b.node("TensorListStack", graph.Attrs{graph.Type("element_dtype", tensor.Int32)}, loop.Output(2), b.value(tensor.Must(tensor.New([]int32{}, 0)))).Output(0))
+	cond := enginetest.Build(t, "cond")
+	i, n := cond.Arg(types[0]), cond.Arg(types[1])
+	cond.Arg(types[2])
+	c := cond.Return(cond.Op("Less", i, n))
+	body := enginetest.Build(t, "body")
+	i, n = body.Arg(types[0]), body.Arg(types[1])
+	l := body.Arg(types[2])
+	next := body.Return(body.Op("AddV2", i, body.Scalar(1)), n, body.Op("TensorListSetItem", l, i, i))
+	b := enginetest.Build(t, "fill")
+	n = b.Arg(tensor.Int32)
+	l = b.Node("TensorListReserve", graph.Attrs{graph.Type("element_dtype", tensor.Int32)}, b.Value(tensor.Must(tensor.New([]int32{}, 0))), n).Output(0)
+	loop := b.Node("While", graph.Attrs{graph.Func("cond", c), graph.Func("body", next)}, b.Scalar(0), n, l)
+	return b.Return(b.Node("TensorListStack", graph.Attrs{graph.Type("element_dtype", tensor.Int32)}, loop.Output(2), b.Value(tensor.Must(tensor.New([]int32{}, 0)))).Output(0))
 }
 
 func plan(t testing.TB, f *graph.Function) *engine.Plan {
@@ -110,15 +62,15 @@ func TestAListIsChangedInPlaceInALoop(t *testing.T) {
 
 // countTo returns a loop of two scalar ops.
 func countTo(t testing.TB) *graph.Function {
-	cond := build(t, "cond")
-	i, n := cond.arg(tensor.Int32), cond.arg(tensor.Int32)
-	c := cond.ret(cond.op("Less", i, n))
-	body := build(t, "body")
-	i, n = body.arg(tensor.Int32), body.arg(tensor.Int32)
-	next := body.ret(body.op("AddV2", i, body.scalar(1)), n)
-	b := build(t, "count")
-	n = b.arg(tensor.Int32)
-	return b.ret(b.node("While", graph.Attrs{graph.Func("cond", c), graph.Func("body", next)}, b.scalar(0), n).Output(0))
+	cond := enginetest.Build(t, "cond")
+	i, n := cond.Arg(tensor.Int32), cond.Arg(tensor.Int32)
+	c := cond.Return(cond.Op("Less", i, n))
+	body := enginetest.Build(t, "body")
+	i, n = body.Arg(tensor.Int32), body.Arg(tensor.Int32)
+	next := body.Return(body.Op("AddV2", i, body.Scalar(1)), n)
+	b := enginetest.Build(t, "count")
+	n = b.Arg(tensor.Int32)
+	return b.Return(b.Node("While", graph.Attrs{graph.Func("cond", c), graph.Func("body", next)}, b.Scalar(0), n).Output(0))
 }
 
 func TestALoopTakesConstantMemory(t *testing.T) {
@@ -172,14 +124,14 @@ func TestALoopKnowsWhatItsConditionLooksAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cond := build(t, "cond")
-	cond.arg(tensor.Float32)
-	i, limit := cond.arg(tensor.Int32), cond.arg(tensor.Int32)
-	f := cond.ret(cond.op("Less", i, limit))
-	b := build(t, "main")
-	args := []graph.Output{b.arg(tensor.Float32), b.arg(tensor.Int32), b.arg(tensor.Int32)}
-	call := b.node("PartitionedCall", graph.Attrs{graph.Func("f", f), graph.Types("Tin", tensor.Float32, tensor.Int32, tensor.Int32), graph.Types("Tout", tensor.Bool)}, args...)
-	p, err := engine.Compile(b.ret(call.Output(0)), &engine.CompileOptions{Kernels: ks, Passes: []engine.Pass{}})
+	cond := enginetest.Build(t, "cond")
+	cond.Arg(tensor.Float32)
+	i, limit := cond.Arg(tensor.Int32), cond.Arg(tensor.Int32)
+	f := cond.Return(cond.Op("Less", i, limit))
+	b := enginetest.Build(t, "main")
+	args := []graph.Output{b.Arg(tensor.Float32), b.Arg(tensor.Int32), b.Arg(tensor.Int32)}
+	call := b.Node("PartitionedCall", graph.Attrs{graph.Func("f", f), graph.Types("Tin", tensor.Float32, tensor.Int32, tensor.Int32), graph.Types("Tout", tensor.Bool)}, args...)
+	p, err := engine.Compile(b.Return(call.Output(0)), &engine.CompileOptions{Kernels: ks, Passes: []passes.Pass{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel"
@@ -33,9 +34,8 @@ type Options struct {
 	Kernels *engine.KernelSet
 	// Shapes are the shape rules of traces. Default: shape.All().
 	Shapes *shape.Rules
-	// Passes rewrite a trace before it is compiled. Default:
-	// engine.DefaultPasses().
-	Passes []engine.Pass
+	// Passes rewrite a trace before it is compiled. Default: [passes.Default].
+	Passes []passes.Pass
 	// Instance holds the state of ops that outlives calls: tables, the states of
 	// random ops. Default: the process's.
 	Instance *engine.Instance

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
@@ -19,11 +20,11 @@ func TestFusedOpsEqualTensorFlow(t *testing.T) {
 	set, ran := counting(t)
 	for _, p := range opfixture.LoadPrograms(t, fusedPrograms) {
 		t.Run(p.Name, func(t *testing.T) {
-			passes := engine.InferencePasses()
+			list := passes.Inference()
 			if len(p.Runs[0].After) > 0 {
-				passes = engine.DefaultPasses() // those of a training step
+				list = passes.Default() // those of a training step
 			}
-			checkFused(t, p, set, passes, ran)
+			checkFused(t, p, set, list, ran)
 		})
 	}
 }
@@ -53,9 +54,9 @@ func counting(t *testing.T) (*engine.KernelSet, map[string]int) {
 	return set, ran
 }
 
-func checkFused(t *testing.T, p opfixture.Program, set *engine.KernelSet, passes []engine.Pass, ran map[string]int) {
+func checkFused(t *testing.T, p opfixture.Program, set *engine.KernelSet, list []passes.Pass, ran map[string]int) {
 	const precision = engine.Accumulated // sums of values that earlier ops have rounded
-	plan, err := engine.Compile(p.Function(t), &engine.CompileOptions{Kernels: set, Passes: passes, Invariants: new(engine.Invariants)})
+	plan, err := engine.Compile(p.Function(t), &engine.CompileOptions{Kernels: set, Passes: list, Invariants: new(engine.Invariants)})
 	if err != nil {
 		t.Fatal(err)
 	}

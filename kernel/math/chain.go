@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
@@ -20,7 +21,7 @@ import (
 // an earlier op, for its result. The second is -1 for an op of one operand. The
 // output is the last op's result.
 var chainDef = &graph.OpDef{
-	Name:    engine.ElementwiseOp,
+	Name:    passes.ElementwiseOp,
 	Inputs:  []graph.ArgDef{{Name: "inputs", TypeAttr: "T", NumberAttr: "N"}},
 	Outputs: []graph.ArgDef{{Name: "output", TypeAttr: "T"}},
 	Attrs: []graph.AttrDef{
@@ -87,7 +88,7 @@ func (h *chain[T]) walk(i int, from, to tensor.Shape) *elementwise.Broadcast {
 func prepareChain(n *engine.Node) (func(*engine.Call) error, error) {
 	switch d := n.Attrs.Type("T", tensor.Invalid); d {
 	case tensor.Float32:
-		if n.Attrs.Bool(engine.FastAttr) {
+		if n.Attrs.Bool(passes.FastAttr) {
 			return newChain(n, quick32)
 		}
 		return newChain(n, chains32)

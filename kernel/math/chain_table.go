@@ -61,7 +61,7 @@ func chainLoops[T float32 | float64]() map[string]chainLoop[T] {
 	return loops
 }
 
-// fastLoops returns the loops of float32 for chains with [engine.FastAttr].
+// fastLoops returns the loops of float32 for chains with [passes.FastAttr].
 func fastLoops() map[string]chainLoop[float32] {
 	loops := chainLoops[float32]()
 	for op, f := range map[string]func(dst, x []float32){

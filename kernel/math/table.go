@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/vec"
@@ -16,8 +17,8 @@ func Kernels() []engine.Kernel { return slices.Concat(generated, others, special
 
 var others = []engine.Kernel{
 	{Op: "AddN", Run: addN, Types: engine.Types{"T": append(addNs.Types(), tensor.Variant)}, Precision: engine.Accumulated},
-	{Op: engine.ElementwiseOp, Def: chainDef, Prepare: prepareChain, Fuses: chainOps(), Types: engine.Types{"T": chainTypes}, Precision: engine.Rounded},
-	{Op: engine.UpdateOp, Def: updateDef, Prepare: prepareUpdate, Fuses: chainOps(), Types: engine.Types{"T": chainTypes}, Precision: engine.Rounded},
+	{Op: passes.ElementwiseOp, Def: chainDef, Prepare: prepareChain, Fuses: chainOps(), Types: engine.Types{"T": chainTypes}, Precision: engine.Rounded},
+	{Op: passes.UpdateOp, Def: updateDef, Prepare: prepareUpdate, Fuses: chainOps(), Types: engine.Types{"T": chainTypes}, Precision: engine.Rounded},
 	{Op: "BiasAdd", Run: biasAdd, Types: engine.Types{"T": byAddV2.Types()}},
 	{Op: "BiasAddV1", Run: biasAdd, Types: engine.Types{"T": byAddV2.Types()}},
 	clips.Before(clippable).Kernel("ClipByValue", "T", engine.Exact),

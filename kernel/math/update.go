@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/tensor"
@@ -15,7 +16,7 @@ import (
 // the elementwise ops before them. It is a chain whose operands may be
 // variables, and whose results are written to them.
 var updateDef = &graph.OpDef{
-	Name:     engine.UpdateOp,
+	Name:     passes.UpdateOp,
 	Stateful: true,
 	Inputs:   []graph.ArgDef{{Name: "inputs", TypeAttr: "T", NumberAttr: "N"}, {Name: "variables", Type: tensor.Resource, NumberAttr: "M"}},
 	Attrs: []graph.AttrDef{

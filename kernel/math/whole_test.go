@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras/optimizers"
@@ -69,7 +70,7 @@ func testAdam[T float32 | float64](t *testing.T, dims []int) {
 	var all []engine.Kernel
 	for k := range kernel.All().All() {
 		k := *k
-		if prepare := k.Prepare; k.Op == engine.UpdateOp {
+		if prepare := k.Prepare; k.Op == passes.UpdateOp {
 			k.Prepare = func(n *engine.Node) (func(*engine.Call) error, error) {
 				if math.HasLoop(n.Attrs.Strings("ops"), n.Attrs.Ints("operands"), n.Attrs.Ints("stores")) {
 					found++

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -14,9 +15,9 @@ import (
 )
 
 // attentionDef defines the op that a plan makes of attention; see
-// [engine.AttentionOp].
+// [passes.AttentionOp].
 var attentionDef = &graph.OpDef{
-	Name: engine.AttentionOp,
+	Name: passes.AttentionOp,
 	Inputs: []graph.ArgDef{{Name: "queries", TypeAttr: "T"}, {Name: "keys", TypeAttr: "T"}, {Name: "values", TypeAttr: "T"},
 		{Name: "args", TypeAttr: "T", NumberAttr: "N"}},
 	Outputs: []graph.ArgDef{{Name: "output", TypeAttr: "T"}},
@@ -41,7 +42,7 @@ type attention struct {
 
 func prepareAttention(n *engine.Node) (func(*engine.Call) error, error) {
 	k := &attention{layouts: n.Attrs.Strings("layouts"), inputs: 3, softmax: vec.Softmax[float32]}
-	if n.Attrs.Bool(engine.FastAttr) {
+	if n.Attrs.Bool(passes.FastAttr) {
 		k.softmax = vec.FastSoftmax
 	}
 	switch op := n.Attrs.String("scale", ""); op {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
@@ -24,8 +25,8 @@ func Kernels() []engine.Kernel {
 		{Op: "BatchMatMul", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
 		{Op: "BatchMatMulV2", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
 		{Op: "BatchMatMulV3", Prepare: prepareMixed, Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},
-		{Op: engine.AttentionOp, Def: attentionDef, Prepare: prepareAttention, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
-		{Op: engine.RowsOp, Def: rowsDef, Prepare: prepareRows, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
+		{Op: passes.AttentionOp, Def: attentionDef, Prepare: prepareAttention, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
+		{Op: passes.RowsOp, Def: rowsDef, Prepare: prepareRows, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
 		{Op: "XlaEinsum", Prepare: prepareEinsum, Types: engine.Types{"T": {tensor.Float32, tensor.BFloat16, tensor.Complex64}}, Precision: engine.Accumulated},
 		{Op: "Einsum", Prepare: prepareEinsum, Types: engine.Types{"T": einsums.Types()}, Precision: engine.Accumulated},
 	}

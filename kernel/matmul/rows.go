@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel/internal/epilogue"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
@@ -14,9 +15,9 @@ import (
 )
 
 // rowsDef defines the op that a plan makes of what goes over the same rows; see
-// [engine.RowsOp].
+// [passes.RowsOp].
 var rowsDef = &graph.OpDef{
-	Name:    engine.RowsOp,
+	Name:    passes.RowsOp,
 	Inputs:  []graph.ArgDef{{Name: "inputs", TypeAttr: "T", NumberAttr: "N"}},
 	Outputs: []graph.ArgDef{{Name: "outputs", TypeAttr: "T", NumberAttr: "M"}},
 	Attrs: []graph.AttrDef{
@@ -35,7 +36,7 @@ var rowsDef = &graph.OpDef{
 	},
 }
 
-// rowStep is a step of a [engine.RowsOp]. What it takes are inputs or, from their number on,
+// rowStep is a step of a [passes.RowsOp]. What it takes are inputs or, from their number on,
 // results of earlier steps.
 type rowStep struct {
 	src, width int
@@ -93,7 +94,7 @@ func prepareRows(n *engine.Node) (func(*engine.Call) error, error) {
 		switch {
 		case op == "_FusedMatMul" && len(in) >= 2:
 			s, err = k.product(n, in, fused[i], transposed[i], alphas[i])
-		case op == engine.LayerNormOp && len(in) == 3:
+		case op == passes.LayerNormOp && len(in) == 3:
 			s, err = k.normalization(n, in, epsilons[i])
 		default:
 			err = fmt.Errorf("step %d is a %s of %d operands", i, op, len(in))
@@ -175,7 +176,7 @@ func (k *rowChain) product(n *engine.Node, in []int64, fused string, transposed 
 	p.dense()
 	s.packing = p.packed(n, s.weights)
 	args := len(in) - 2
-	attrs := graph.Attrs{graph.Int("num_args", int64(args)), graph.Float("leakyrelu_alpha", alpha), graph.Bool(engine.FastAttr, n.Attrs.Bool(engine.FastAttr))}
+	attrs := graph.Attrs{graph.Int("num_args", int64(args)), graph.Float("leakyrelu_alpha", alpha), graph.Bool(passes.FastAttr, n.Attrs.Bool(passes.FastAttr))}
 	if fused != "" {
 		attrs = append(attrs, graph.Strings("fused_ops", strings.Split(fused, ",")...))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
@@ -14,13 +15,13 @@ var (
 	raisedTypes = []tensor.DType{tensor.Float32}
 
 	geluDef = &graph.OpDef{
-		Name:    engine.GeluOp,
+		Name:    passes.GeluOp,
 		Inputs:  []graph.ArgDef{{Name: "features", TypeAttr: "T"}},
 		Outputs: []graph.ArgDef{{Name: "activations", TypeAttr: "T"}},
 		Attrs:   []graph.AttrDef{{Name: "T", Kind: graph.AttrType, AllowedTypes: raisedTypes}, {Name: "approximate", Kind: graph.AttrBool}},
 	}
 	layerNormDef = &graph.OpDef{
-		Name:    engine.LayerNormOp,
+		Name:    passes.LayerNormOp,
 		Inputs:  []graph.ArgDef{{Name: "x", TypeAttr: "T"}, {Name: "gamma", TypeAttr: "T"}, {Name: "beta", TypeAttr: "T"}},
 		Outputs: []graph.ArgDef{{Name: "y", TypeAttr: "T"}},
 		Attrs:   []graph.AttrDef{{Name: "T", Kind: graph.AttrType, AllowedTypes: raisedTypes}, {Name: "epsilon", Kind: graph.AttrFloat}},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -20,15 +21,15 @@ func Kernels() []engine.Kernel {
 		logSoftmax.Kernel("LogSoftmax", "T", engine.Accumulated),
 		crossEntropy.Kernel("SoftmaxCrossEntropyWithLogits", "T", engine.Accumulated),
 		sparseCrossEntropy.Kernel("SparseSoftmaxCrossEntropyWithLogits", "T", engine.Accumulated),
-		{Op: engine.GeluOp, Def: geluDef, Prepare: prepareGelu, Types: engine.Types{"T": raisedTypes}, Precision: engine.Rounded},
-		{Op: engine.LayerNormOp, Def: layerNormDef, Run: layerNorm, Types: engine.Types{"T": raisedTypes}, Precision: engine.Accumulated},
+		{Op: passes.GeluOp, Def: geluDef, Prepare: prepareGelu, Types: engine.Types{"T": raisedTypes}, Precision: engine.Rounded},
+		{Op: passes.LayerNormOp, Def: layerNormDef, Run: layerNorm, Types: engine.Types{"T": raisedTypes}, Precision: engine.Accumulated},
 	}
 }
 
 // prepareSoftmax prepares a softmax, in float32 if the plan allows fast
 // arithmetic.
 func prepareSoftmax(n *engine.Node) (func(*engine.Call) error, error) {
-	if n.Attrs.Bool(engine.FastAttr) && len(n.In) == 1 && n.In[0].DType == tensor.Float32 {
+	if n.Attrs.Bool(passes.FastAttr) && len(n.In) == 1 && n.In[0].DType == tensor.Float32 {
 		return rowsOf(vec.FastSoftmax), nil
 	}
 	return softmax.Prepare(n)

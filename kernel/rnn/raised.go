@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/vec"
@@ -31,8 +32,8 @@ func raisedDef(op string, states int, in ...string) *graph.OpDef {
 }
 
 var (
-	raisedLSTM = raisedDef(engine.LSTMOp, 2, "x", "h", "c", "weights", "state_weights", "bias")
-	raisedGRU  = raisedDef(engine.GRUOp, 1, "x", "h", "weights", "state_weights", "bias", "state_bias")
+	raisedLSTM = raisedDef(passes.LSTMOp, 2, "x", "h", "c", "weights", "state_weights", "bias")
+	raisedGRU  = raisedDef(passes.GRUOp, 1, "x", "h", "weights", "state_weights", "bias", "state_bias")
 )
 
 // recurrence is a prepared node of such an op.
@@ -87,7 +88,7 @@ type worker struct {
 }
 
 func prepareRaised(n *engine.Node) (func(*engine.Call) error, error) {
-	r := &recurrence{steps: int(n.Attrs.Int("steps", 0)), sequence: n.Attrs.Bool("sequence"), lstm: n.Op == engine.LSTMOp, forget: float32(n.Attrs.Float("forget_bias", 0))}
+	r := &recurrence{steps: int(n.Attrs.Int("steps", 0)), sequence: n.Attrs.Bool("sequence"), lstm: n.Op == passes.LSTMOp, forget: float32(n.Attrs.Float("forget_bias", 0))}
 	for _, g := range n.Attrs.Ints("gates") {
 		r.order = append(r.order, int(g))
 	}

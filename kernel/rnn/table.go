@@ -4,6 +4,7 @@ package rnn
 
 import (
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -20,8 +21,8 @@ func Kernels() []engine.Kernel {
 		{Op: "BlockLSTMGradV2", Run: blockLSTMGrad(ifco), Precision: engine.Accumulated},
 		{Op: "GRUBlockCell", Run: gruCell, Precision: engine.Accumulated},
 		{Op: "GRUBlockCellGrad", Run: gruCellGrad, Precision: engine.Accumulated},
-		{Op: engine.LSTMOp, Def: raisedLSTM, Prepare: prepareRaised, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
-		{Op: engine.GRUOp, Def: raisedGRU, Prepare: prepareRaised, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
+		{Op: passes.LSTMOp, Def: raisedLSTM, Prepare: prepareRaised, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
+		{Op: passes.GRUOp, Def: raisedGRU, Prepare: prepareRaised, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
 
 		{Op: "CTCLoss", Types: engine.Types{"T": floats}, Run: ctcLossOf(false), Precision: engine.Accumulated},
 		{Op: "CTCLossV2", Run: ctcLossOf(true), Precision: engine.Accumulated},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph/raise"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/savedmodel"
@@ -40,8 +41,8 @@ type LoadOptions struct {
 	// Shapes are the shape rules. Default: shape.All().
 	Shapes *shape.Rules
 	// Passes rewrite functions before they are compiled. Default:
-	// engine.InferencePasses(); engine.DefaultPasses() keep every bit.
-	Passes []engine.Pass
+	// [passes.Inference]. Those of [passes.Default] keep every bit.
+	Passes []passes.Pass
 	// Workers is the budget of helpers for large ops. Default:
 	// engine.SharedWorkers().
 	Workers *engine.Workers

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
@@ -21,7 +21,7 @@ func TestRandomStatesAreThoseOfPathsOfCalls(t *testing.T) {
 	if err := json.Unmarshal(fsys["results.json"].Data, &want); err != nil {
 		t.Fatal(err)
 	}
-	for passes, list := range map[string][]engine.Pass{"inlined": nil, "as it is": {}} {
+	for which, list := range map[string][]passes.Pass{"inlined": nil, "as it is": {}} {
 		m, err := run.Load(ctx, fsys, &run.LoadOptions{Kernels: kernel.All(), Passes: list})
 		if err != nil {
 			t.Fatal(err)
@@ -38,10 +38,10 @@ func TestRandomStatesAreThoseOfPathsOfCalls(t *testing.T) {
 				}
 				out, err := f.Call(ctx, args, nil)
 				if err != nil {
-					t.Fatalf("%s, %s: %v", name, passes, err)
+					t.Fatalf("%s, %s: %v", name, which, err)
 				}
 				if got := out.(*tensor.Tensor); !got.Equal(w.tensor()) {
-					t.Errorf("%s, %s, call %d: %v, TensorFlow has %v", name, passes, i, got, w.Values)
+					t.Errorf("%s, %s, call %d: %v, TensorFlow has %v", name, which, i, got, w.Values)
 				}
 			}
 		}

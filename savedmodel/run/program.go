@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/savedmodel/internal"
@@ -167,12 +168,12 @@ type capture struct {
 // compiled returns the function's plan, made by the first who asks.
 func (p *program) compiled(c *callable) (*engine.Plan, error) {
 	c.once.Do(func() {
-		passes := p.opts.Passes
-		if passes == nil {
-			passes = engine.InferencePasses()
+		list := p.opts.Passes
+		if list == nil {
+			list = passes.Inference()
 		}
 		c.plan, c.err = engine.Compile(c.function, &engine.CompileOptions{
-			Kernels: p.opts.Kernels, Shapes: p.opts.Shapes, Passes: passes, Invariants: &p.invariants,
+			Kernels: p.opts.Kernels, Shapes: p.opts.Shapes, Passes: list, Invariants: &p.invariants,
 		})
 		if c.err != nil {
 			c.err = fmt.Errorf("savedmodel: %s: %w", c.where, c.err)

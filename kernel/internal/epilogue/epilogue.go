@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
@@ -48,7 +49,7 @@ var activations = map[string]activation{
 	"GeluApproximate": {func(x []float32) { vec.GeluTanh(x, x) }, 0.5},
 }
 
-// quick are those of nodes with [engine.FastAttr].
+// quick are those of nodes with [passes.FastAttr].
 var quick = map[string]activation{
 	"Sigmoid": {func(x []float32) { vec.FastSigmoid(x, x) }, 0.5},
 	"Tanh":    {func(x []float32) { vec.FastTanh(x, x) }, 0.5},
@@ -65,7 +66,7 @@ func Of(n *engine.Node, first int) (*Epilogue, error) {
 	ops, next := n.Attrs.Strings("fused_ops"), first
 	for i, op := range ops {
 		act, known := activations[op]
-		if a, ok := quick[op]; ok && n.Attrs.Bool(engine.FastAttr) {
+		if a, ok := quick[op]; ok && n.Attrs.Bool(passes.FastAttr) {
 			act = a
 		}
 		switch {
