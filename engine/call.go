@@ -309,6 +309,14 @@ func Scratch[T any](c *Call, n int) (v []T, free func()) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&mem[0])), n), free
 }
 
+// Zeroed returns n elements that are zero, for the kernel only. They count as in use until
+// the kernel returns, as those of [Scratch].
+func Zeroed[T any](c *Call, n int) []T {
+	v, _ := Scratch[T](c, n)
+	clear(v)
+	return v
+}
+
 // Forward makes output i the memory of input in under another shape, of as many
 // elements; no element is copied.
 func (c *Call) Forward(i, in int, shape tensor.Shape) error {

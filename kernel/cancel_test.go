@@ -11,6 +11,7 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/testkit/detector"
+	"github.com/cairnml/cairn/internal/testkit/processor"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -77,10 +78,15 @@ func diagonal(n int) *tensor.Tensor {
 }
 
 // TestKernelsEndWithTheirContext calls kernels with work for many seconds and ends their
-// context: each returns soon, with the context's error.
+// context: each returns soon, with the context's error. With CAIRN_HOSTILE=all these are all
+// kernels, and soon is 100 ms.
 func TestKernelsEndWithTheirContext(t *testing.T) {
 	const after = 50 * time.Millisecond
+	all := os.Getenv("CAIRN_HOSTILE") == "all"
 	grace := 2 * time.Second // the machine may be busy
+	if all {
+		grace = 100 * time.Millisecond
+	}
 	if detector.Racing {
 		grace *= 5 // the detector slows loops down by more
 	}
@@ -219,7 +225,7 @@ func TestKernelsEndWithTheirContext(t *testing.T) {
 			return []*tensor.Tensor{tensor.Scalar(int32(2)), tensor.Vector[uint64](1, 2), tensor.Vector[int32](200_000_000)}
 		}},
 	} {
-		if i%3 != 0 && os.Getenv("CAIRN_HOSTILE") != "all" {
+		if i%3 != 0 && !all {
 			continue // their inputs are large
 		}
 		t.Run(c.op, func(t *testing.T) {
@@ -229,19 +235,21 @@ func TestKernelsEndWithTheirContext(t *testing.T) {
 			s := function.Eager(ctx, nil)
 			timer := time.AfterFunc(after, cancel)
 			defer timer.Stop()
-			start := time.Now()
+			start, cpu := time.Now(), processor.Time()
 			in := make([]ops.Input, len(given))
 			for i, x := range given {
 				in[i] = x
 			}
 			s.Emit(c.op, c.attrs, in...)
-			took := time.Since(start)
+			took, worked := time.Since(start), processor.Time()-cpu
 			if err := s.Err(); err != nil && !errors.Is(err, context.Canceled) {
 				t.Errorf("after %v: %v", took, err)
 			} else if err == nil && took < after {
 				t.Logf("ended by itself after %v", took)
 			}
-			if took > after+grace {
+			late := min(took, worked) - after // other processes may keep the machine busy
+			t.Logf("returned %v after its context's end, after %v of the processor's time", took-after, worked)
+			if late > grace {
 				t.Errorf("returned %v after its context's end: %v", took-after, s.Err())
 			}
 		})

@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,12 +19,12 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/internal/testkit/detector"
+	"github.com/cairnml/cairn/internal/testkit/processor"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -306,9 +305,9 @@ func (h *hostileCalls) makeOne(now *atomic.Pointer[running], op string, seed uin
 	state.before = sample[0].Value.Uint64()
 	state.began = time.Now()
 	now.Store(state)
-	cpu := cpuTime()
+	cpu := processor.Time()
 	err := c.run(ctx, env)
-	took, used := time.Since(state.began), cpuTime()-cpu
+	took, used := time.Since(state.began), processor.Time()-cpu
 	now.Store(nil)
 	if verbose {
 		fmt.Printf("  %v in %v, processor %v, heap %d MiB\n", err, took, used, state.heap.Load()>>20)
@@ -335,14 +334,6 @@ func (h *hostileCalls) makeOne(now *atomic.Pointer[running], op string, seed uin
 type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
-
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return math.MaxInt64
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // run makes the call's inputs and runs its kernel.
 func (c *hostileCall) run(ctx context.Context, env *engine.Env) error {

@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"math"
 	"sort"
 
 	"github.com/cairnml/cairn/engine"
@@ -337,7 +338,7 @@ func bucketize(n *engine.Node) (func(*engine.Call) error, error) {
 			return int32(sort.Search(len(bounds), func(k int) bool { return below(bounds[k]) }))
 		}
 		v := tensor.Values[int32](out)
-		for i := range v {
+		one := func(i int) {
 			switch x.DType() {
 			case tensor.Int32:
 				y := float32(tensor.Values[int32](x)[i])
@@ -353,6 +354,11 @@ func bucketize(n *engine.Node) (func(*engine.Call) error, error) {
 				v[i] = place(func(b float32) bool { return y < float64(b) })
 			}
 		}
+		c.Parallel(len(v), 10+5*math.Log2(float64(len(bounds)+1)), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				one(i)
+			}
+		})
 		return nil
 	}, nil
 }

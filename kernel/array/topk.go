@@ -74,7 +74,7 @@ func topKOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 		}
 		src, dst := tensor.Values[T](x), tensor.Values[T](values)
 		sorted := !c.Attrs().Has("sorted") || c.Attrs().Bool("sorted")
-		top, row := topN[K]{heap: make([]int, 0, k+1)}, make([]K, n)
+		top, row := newTopN[K](c, n, k), engine.Zeroed[K](c, n)
 		for r := range len(src) / n {
 			for i, v := range src[r*n : r*n+n] {
 				row[i] = key(v)
@@ -212,10 +212,12 @@ func nthOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 		}
 		size := s[len(s)-1]
 		reverse := c.Attrs().Bool("reverse")
-		dst, row := tensor.Values[T](out), make([]T, size)
+		dst, row, compared := tensor.Values[T](out), engine.Zeroed[T](c, size), 0
 		for i := range dst {
 			copy(row, tensor.Values[T](x)[i*size:(i+1)*size])
 			slices.SortFunc(row, func(a, b T) int {
+				c.Step(compared)
+				compared++
 				if reverse {
 					return cmp.Compare(key(b), key(a))
 				}

@@ -3,7 +3,9 @@ package array
 import (
 	"math"
 	"slices"
+	"unsafe"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
@@ -12,9 +14,20 @@ import (
 // TensorFlow's gtl::TopN does over libstdc++'s heap. So if the result isn't
 // sorted, its order is TensorFlow's, too.
 type topN[K vec.Real] struct {
-	row  []K
-	heap []int // capacity is k + 1
-	keys []uint64
+	row         []K
+	heap        []int    // capacity is k + 1
+	keys, moved []uint64 // a row's keys, and memory for sorting them
+	step        func(i int)
+}
+
+// newTopN returns a topN for rows of n elements, with memory of the call.
+func newTopN[K vec.Real](c *engine.Call, n, k int) *topN[K] {
+	heap := engine.Zeroed[int](c, k+1)
+	t := &topN[K]{heap: heap[: 0 : k+1], step: c.Step}
+	if k == n && unsafe.Sizeof(K(0)) <= 4 {
+		t.keys, t.moved = engine.Zeroed[uint64](c, n), engine.Zeroed[uint64](c, n)
+	}
+	return t
 }
 
 // before orders indices: those of larger elements first, of equal ones the
@@ -39,7 +52,12 @@ func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 		for i := range row {
 			t.heap = append(t.heap, i)
 		}
-		slices.SortStableFunc(t.heap, func(i, j int) int { return falling(row[i], row[j]) })
+		compared := 0
+		slices.SortStableFunc(t.heap, func(i, j int) int {
+			t.step(compared)
+			compared++
+			return falling(row[i], row[j])
+		})
 		return t.heap
 	}
 	if k == 0 {
@@ -55,6 +73,7 @@ func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 		return append(t.heap, at)
 	}
 	for i := range row {
+		t.step(i)
 		if len(t.heap) <= k {
 			if t.heap = append(t.heap, i); len(t.heap) == k+1 {
 				for at := (k - 1) / 2; at >= 0; at-- {
@@ -72,6 +91,7 @@ func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 	found := t.heap[:k]
 	if sorted {
 		for n := k; n > 1; n-- {
+			t.step(n)
 			t.pop(n)
 		}
 	}
@@ -114,11 +134,45 @@ func (t *topN[K]) sortKeys(row []K) bool {
 	default:
 		return false
 	}
-	slices.Sort(t.keys)
+	t.sort()
 	for _, key := range t.keys {
 		t.heap = append(t.heap, int(uint32(key)))
 	}
 	return true
+}
+
+// sort sorts the keys: those of a long row by radix. The lower halves are in order already, so
+// it starts with the upper ones.
+func (t *topN[K]) sort() {
+	const digit = 11
+	if len(t.keys) < 1<<digit {
+		slices.Sort(t.keys)
+		return
+	}
+	if len(t.moved) < len(t.keys) {
+		t.moved = make([]uint64, len(t.keys))
+	}
+	from, to := t.keys, t.moved[:len(t.keys)]
+	for shift := 32; shift < 64; shift += digit {
+		var next [1 << digit]int
+		for i, key := range from {
+			t.step(i)
+			next[key>>shift&(1<<digit-1)]++
+		}
+		sum := 0
+		for d, n := range next {
+			next[d] = sum
+			sum += n
+		}
+		for i, key := range from {
+			t.step(i)
+			d := key >> shift & (1<<digit - 1)
+			to[next[d]] = key
+			next[d]++
+		}
+		from, to = to, from
+	}
+	t.keys, t.moved = from, to
 }
 
 func intKeys[T int8 | int16 | int32 | uint8 | uint16 | uint32](keys []uint64, row []T) []uint64 {

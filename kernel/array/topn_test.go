@@ -16,7 +16,7 @@ func sortsLike[K vec.Real](t *testing.T, row []K) {
 		want[i] = i
 	}
 	slices.SortStableFunc(want, func(i, j int) int { return falling(row[i], row[j]) })
-	if got := new(topN[K]).find(row, len(row), true); !slices.Equal(got, want) {
+	if got := (&topN[K]{step: func(int) {}}).find(row, len(row), true); !slices.Equal(got, want) {
 		t.Errorf("%v: %v, want %v", row, got, want)
 	}
 }
@@ -31,8 +31,16 @@ func TestWholeRowsAreSortedStably(t *testing.T) {
 		floats = append(floats, float32(r.IntN(9)-4), float32(r.NormFloat64()))
 	}
 	sortsLike(t, floats)
+	for len(floats) < 5000 { // sorted digit by digit
+		floats = append(floats, float32(r.IntN(99)-49), float32(r.NormFloat64()), floats[r.IntN(len(floats))])
+	}
+	sortsLike(t, floats)
 	words := []uint64{0, 1, math.MaxUint32, 1 << 31, 1<<31 - 1, 127, 128, 255, 32767, 32768}
 	for range 100 {
+		words = append(words, r.Uint64N(5), r.Uint64())
+	}
+	sortsLike(t, integers[int32](words))
+	for len(words) < 5000 {
 		words = append(words, r.Uint64N(5), r.Uint64())
 	}
 	sortsLike(t, integers[int8](words))

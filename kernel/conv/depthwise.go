@@ -50,7 +50,7 @@ func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T, e *gemm.
 	defer d.fr.free()
 	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.o)
 	defer done()
-	d.y, d.f = out, f
+	d.y, d.f, d.call = out, f, c
 	d.end(e)
 	c.Parallel(g.n*g.out[1], float64(g.out[2]*g.o*g.taps())*0.02+50, d.work)
 }
@@ -63,6 +63,7 @@ type depthwiseCall[T real] struct {
 	ending simd.Ending[T]
 	with   *simd.Ending[T] // that, or nil
 	rest   gemm.Epilogue[T]
+	call   *engine.Call
 	work   func(lo, hi int) // rows
 }
 
@@ -87,7 +88,7 @@ func (d *depthwiseCall[T]) release() {
 func (d *depthwiseCall[T]) rows(lo, hi int) {
 	for r := lo; r < hi; r++ {
 		from, to := r*d.out[2]*d.o, (r+1)*d.out[2]*d.o
-		depthwiseRow(&d.geometry, &d.fr, d.y[from:to], d.f, r, d.with)
+		depthwiseRow(&d.geometry, &d.fr, d.y[from:to], d.f, r, d.with, d.call)
 		d.rest.Rows(d.y, from, to, d.o)
 	}
 }
@@ -107,15 +108,22 @@ func (d *depthwiseCall[T]) end(e *gemm.Epilogue[T]) {
 	}
 }
 
+// longRow is how many products of a row are computed between two looks at the context.
+const longRow = 1 << 22
+
 // depthwiseRow computes a row of places. Taps outside the image are left out: at
 // its sides place by place, between them for all places at once.
-func depthwiseRow[T real](g *geometry, fr *frame[T], dst, f []T, r int, end *simd.Ending[T]) {
+func depthwiseRow[T real](g *geometry, fr *frame[T], dst, f []T, r int, end *simd.Ending[T], c *engine.Call) {
 	s, image := fr.strides()
 	y := r % g.out[1]
 	y0, y1 := g.span(1, y)
 	from := r/g.out[1]*image + g.place(1, y)*s[1]
 	taps := simd.Taps{RowStep: g.dilation[1] * s[1], ColumnStep: g.dilation[2] * s[2], WeightStep: g.size[2] * g.o,
 		PlaceStep: g.stride[2] * s[2], Channels: g.o}
+	most := max(1, longRow/(g.taps()*g.o)) // places at once
+	if most < g.out[2] {
+		c.Check()
+	}
 	for x := 0; x < g.out[2]; {
 		x0, x1 := g.span(2, x)
 		n := 1
@@ -123,6 +131,10 @@ func depthwiseRow[T real](g *geometry, fr *frame[T], dst, f []T, r int, end *sim
 			// All places up to the last one that reaches the image's end see all taps.
 			reach := (g.size[2]-1)*g.dilation[2] + 1
 			n = min(g.out[2], (g.in[2]-reach+g.before[2])/g.stride[2]+1) - x
+			if n > most {
+				n = most
+				c.Check()
+			}
 		}
 		to := dst[x*g.o : (x+n)*g.o]
 		if taps.Rows, taps.Columns, taps.Places = y1-y0, x1-x0, n; taps.Rows <= 0 || taps.Columns <= 0 {

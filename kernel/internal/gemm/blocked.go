@@ -51,6 +51,7 @@ type job struct {
 	packA   bool
 	rowCuts int // tasks are rowCuts × colCuts
 	colCuts int
+	check   checker // or nil
 	taskFn  func(lo, hi int)
 }
 
@@ -59,6 +60,9 @@ var jobs = sync.Pool{New: func() any {
 	j.taskFn = j.tasks
 	return j
 }}
+
+// checkedTiles is how many tiles of rows are computed between two looks at the context.
+const checkedTiles = 8
 
 // leanTiles is up to how many tiles of rows a panel of B is used too seldom to
 // pack all of B first.
@@ -92,7 +96,7 @@ func (p *product) run(par Parallel) {
 	j.packs = !j.lean && !(direct && p.n <= nr)
 	j.panels = (p.n + j.panelW - 1) / j.panelW
 	j.multiply(par)
-	j.product = product{}
+	j.product, j.check = product{}, nil
 	jobs.Put(j)
 }
 
@@ -172,6 +176,7 @@ func (j *job) multiply(par Parallel) {
 	}
 	j.packA = j.m > 2 && j.panels/j.colCuts >= least
 	tasks := j.rowCuts * j.colCuts
+	j.check = checkOf(par)
 	each(par, tasks, ns/float64(tasks), j.taskFn)
 }
 
@@ -255,6 +260,9 @@ func (j *job) tasks(lo, hi int) {
 				}
 			}
 			for t := t0; t < t1; t += together {
+				if j.check != nil && t%checkedTiles == 0 {
+					j.check.Check()
+				}
 				j.group(bufA, bufB, t, min(t1, t+together), q0, q1, k)
 			}
 		}
