@@ -62,7 +62,7 @@ func commonRoot(paths []string) (root string, names []string, err error) {
 // sourcesBelow is the read-only folder of a [besideDir].
 const sourcesBelow = ".cairn-sources/"
 
-// besideDir shows the files of another file system in a subfolder.
+// besideDir shows the files of another file system in a folder of it.
 type besideDir struct {
 	vfs.Dir
 	sources fs.FS

@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// listRules are the rules of lists of tensors, of optionals and of composite tensors. The gradient with
+// listRules are the rules of lists of tensors, of optionals and of composites. The gradient with
 // regard to a list is a list of gradients, that to an optional an optional.
 var listRules = map[string]Rule{
 	"EmptyTensorList":   none,
@@ -86,7 +86,7 @@ var listRules = map[string]Rule{
 	"OptionalGetValue": func(s *ops.Scope, op *Op) {
 		op.Give(0, s.Emit1("OptionalFromValue", nil, inputs(parts(op))...))
 	},
-	// The gradient with regard to a composite tensor is one whose components are gradients.
+	// The gradient with regard to a composite is one whose components are gradients.
 	"CompositeTensorVariantFromComponents": func(s *ops.Scope, op *Op) {
 		types := make([]tensor.DType, op.NumIn())
 		for i := range types {
@@ -114,7 +114,7 @@ var listRules = map[string]Rule{
 	},
 }
 
-// metadataOf returns the attribute that describes a composite tensor.
+// metadataOf returns the attribute that describes a composite.
 func metadataOf(op *Op) graph.Attrs {
 	return graph.Attrs{graph.String("metadata", op.Attrs().String("metadata", ""))}
 }

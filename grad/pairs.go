@@ -20,7 +20,7 @@ var pairs struct {
 
 type pairEntry struct {
 	fs      []weak.Pointer[graph.Function]
-	rules   *Rules // without the functions' library
+	rules   *Rules // without the function library
 	kernels *engine.KernelSet
 	tracked []bool
 	outer   []outerKey

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Assembler makes a library of functions and of all that they need, such as the
+// Assembler makes the function library of some functions and of all that they need, such as the
 // gradients that their nodes name. [Assemble] is one without gradients.
 type Assembler func(ctx context.Context, roots ...*Function) (*Library, error)
 

@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// Assemble returns a library of functions and of all functions that they refer
+// Assemble returns the function library of some functions and of all that they refer
 // to, directly or through others. References include function names in
 // attributes. Each function keeps its name. If two functions have the same
 // name, or an op has it, the later one gets a number: [Library.NameOf] returns

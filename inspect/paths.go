@@ -76,7 +76,7 @@ type ShowOptions struct {
 	Text render.TextOptions
 }
 
-// Show writes the graph of objects that the checkpoint at path was saved from
+// Show writes the object graph that the checkpoint at path was saved from
 // to w. For files without one, name-based checkpoints and .npz, it writes the tree of
 // their tensors' names.
 func Show(ctx context.Context, w io.Writer, path string, opts *ShowOptions) error {

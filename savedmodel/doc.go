@@ -7,7 +7,7 @@
 //
 // [Read] reads the graph's file and nothing else. A [SavedModel] has one
 // [MetaGraph] or several, distinguished by their tags. A MetaGraph has
-// signatures, a graph with a library of functions, and, if TensorFlow 2 wrote
+// signatures, a graph with a function library, and, if TensorFlow 2 wrote
 // it, an object graph.
 //
 //	SavedModel ── MetaGraphs ── Signatures: inputs and outputs by name
@@ -29,7 +29,7 @@
 //
 //	saved_model.pb               SavedModel ── MetaGraphDef
 //	                               meta_info_def     tags, ops, aliases
-//	                               graph_def         nodes for sessions; the functions' library
+//	                               graph_def         nodes for sessions; the function library
 //	                               signature_def     the calls, by name
 //	                               saver_def         the ops that save and restore
 //	                               object_graph_def  nodes, edges, and the traces' types

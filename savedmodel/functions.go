@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// FunctionInfo describes a function of the graph of objects.
+// FunctionInfo describes a function of the object graph.
 type FunctionInfo struct {
 	// Concrete are the function's traces, in the order of the file.
 	Concrete []*ConcreteFunction

@@ -198,7 +198,7 @@ func assetName(name string) (string, error) {
 	return name, nil
 }
 
-// Graph returns the MetaGraph's graph with its library of functions. It is made
+// Graph returns the MetaGraph's graph with its function library. It is made
 // once and must not be changed.
 func (g *MetaGraph) Graph() (*graph.Graph, error) {
 	g.once.Do(func() {

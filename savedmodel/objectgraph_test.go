@@ -59,7 +59,7 @@ func TestObjectsInPiecesAreWhole(t *testing.T) {
 }
 
 // TestFaultsInObjectsSayWhereTheyAre: with the message, the field and the byte, though the
-// graph of objects is read without making messages of it.
+// object graph is read without making messages of it.
 func TestFaultsInObjectsSayWhereTheyAre(t *testing.T) {
 	user := &pb.SavedObject{Which: pb.SavedObjectUserObject, UserObject: &pb.SavedUserObject{Identifier: "identifier"}}
 	variable := &pb.SavedObject{Which: pb.SavedObjectVariable, Variable: &pb.SavedVariable{Name: "identifier"}}

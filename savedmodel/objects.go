@@ -49,7 +49,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// Object is a node of the graph of objects.
+// Object is a node of the object graph.
 type Object struct {
 	// ID is the object's number.
 	ID int

@@ -170,7 +170,7 @@ func TestNoUnknownFieldIsLost(t *testing.T) {
 	}
 }
 
-// TestUnknownFieldsOfACheckpointAreRefused does so for the messages of the graph of objects
+// TestUnknownFieldsOfACheckpointAreRefused does so for the messages of the object graph
 // in variables/.
 func TestUnknownFieldsOfACheckpointAreRefused(t *testing.T) {
 	ctx := t.Context()

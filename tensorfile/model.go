@@ -14,7 +14,7 @@ var graphFiles = []string{"saved_model.pb", "saved_model.cpb", "saved_model.pbtx
 
 // FindModel returns the directory of the SavedModel at a path of fsys, or of the
 // operating system if fsys is nil. The path is that directory itself, its file with the
-// graphs, or the directory of a model server, of which the subdirectory with the highest
+// graphs, or the directory of a model server, of which the folder with the highest
 // number counts. It returns false if there is no SavedModel.
 func FindModel(fsys fs.FS, name string) (dir string, ok bool) {
 	join, parent, base := filepath.Join, filepath.Dir, filepath.Base

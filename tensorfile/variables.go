@@ -18,7 +18,7 @@ import (
 // SavedModel, by the names of their tensors: "sequential/d1/kernel" for "variables/0".
 // Exports of Keras 3 number their variables; these names identify them. If two
 // variables have one name, the map has it for the first. It is empty for other files,
-// and for SavedModels without a graph of objects.
+// and for SavedModels without an object graph.
 func (s *File) VariableNames(ctx context.Context) map[string]string {
 	s.namesOnce.Do(func() {
 		if s.Kind != SavedModel {
@@ -34,7 +34,7 @@ func (s *File) VariableNames(ctx context.Context) map[string]string {
 	return s.names
 }
 
-// matchNames walks the model's graph of objects and the checkpoint's in parallel.
+// matchNames walks the model's object graph and the checkpoint's in parallel.
 func (s *File) matchNames(saved *pb.SavedObjectGraph, stored *pb.TrackableObjectGraph) map[string]string {
 	if len(saved.Nodes) == 0 || len(stored.Nodes) == 0 {
 		return nil
@@ -69,13 +69,13 @@ func (s *File) matchNames(saved *pb.SavedObjectGraph, stored *pb.TrackableObject
 	return out
 }
 
-// Numbers of the fields that lead to a SavedModel's graph of objects.
+// Numbers of the fields that lead to a SavedModel's object graph.
 const (
 	fieldMetaGraphs = 2
 	fieldObjectDef  = 7
 )
 
-// savedObjects reads the graph of objects of the SavedModel that the file belongs to;
+// savedObjects reads the object graph of the SavedModel that the file belongs to;
 // nil if there is none or it can't be read.
 func (s *File) savedObjects() *pb.SavedObjectGraph {
 	dir := s.opts.FS

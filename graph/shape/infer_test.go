@@ -245,7 +245,7 @@ func TestBroadcastGivesBackWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// program is a library of functions as Go closures.
+// program is a function library as Go closures.
 type program map[string]func(t *testing.T, in []graph.Fact) []graph.Fact
 
 func (p program) infer(t *testing.T, op string, attrs graph.Attrs, in ...graph.Fact) ([]graph.Fact, error) {

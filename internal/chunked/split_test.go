@@ -58,7 +58,7 @@ func TestAWrittenModelComesBack(t *testing.T) {
 			if !bytes.Equal(got.Marshal(), wanted) {
 				t.Errorf("%s in chunks of %d came back as another model", name, most)
 			}
-			if large > 2 { // the graph of objects, and the model without its graphs
+			if large > 2 { // the object graph, and the model without its graphs
 				t.Errorf("%s has %d chunks above %d bytes", name, large, most)
 			}
 		}

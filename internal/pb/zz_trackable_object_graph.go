@@ -11,7 +11,7 @@ import (
 
 var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
-// TrackableObjectGraph is the graph of objects that a checkpoint was saved
+// TrackableObjectGraph is the object graph that a checkpoint was saved
 // from; node 0 is the root.
 type TrackableObjectGraph struct {
 	Nodes []*TrackableObject `pb:"1,message,nodes"`

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// composites are the ops that put the components of a composite tensor into one
+// composites are the ops that put the components of a composite into one
 // variant and take them out again.
 var composites = []engine.Kernel{
 	{Op: "CompositeTensorVariantFromComponents", Run: func(c *engine.Call) error {

@@ -80,7 +80,7 @@ type Tensor struct {
 	Parts   []Tensor `json:"parts,omitempty"`
 }
 
-// Function is a function of the graph of objects.
+// Function is a function of the object graph.
 type Function struct {
 	Path       string  `json:"path"`
 	Parameters string  `json:"parameters,omitempty"`
@@ -95,7 +95,7 @@ type Trace struct {
 	Captures int    `json:"captures"`
 }
 
-// Variable is a variable of the graph of objects.
+// Variable is a variable of the object graph.
 type Variable struct {
 	Path      string `json:"path"`
 	Name      string `json:"name"`

@@ -36,7 +36,7 @@ func ExampleLoad() {
 	// 5 <nil>
 }
 
-// A function that hangs in the graph of objects takes arguments as its Python function
+// A function that hangs in the object graph takes arguments as its Python function
 // did: by position, or by name.
 func ExampleModel_Function() {
 	ctx := context.Background()

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Function is a function of the graph of objects, bound to a model's state. It
+// Function is a function of the object graph, bound to a model's state. It
 // is safe for use from many goroutines.
 type Function struct {
 	model *Model

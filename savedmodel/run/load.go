@@ -24,7 +24,7 @@ type LoadOptions struct {
 	// Others are looked at when they are asked for. Default, nil: all of them; an
 	// empty list that isn't nil means none.
 	Signatures []string
-	// Objects are paths to the parts of the graph of objects that are loaded, with all
+	// Objects are paths to the parts of the object graph that are loaded, with all
 	// that they need. Calls that need other objects are errors; signatures are looked at
 	// when they are asked for, unless Signatures names them. Default, nil: everything.
 	Objects []string

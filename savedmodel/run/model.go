@@ -121,7 +121,7 @@ func (m *Model) Call(ctx context.Context, signature string, in map[string]*tenso
 	return s.Call(ctx, in)
 }
 
-// Variable returns the variable to which path leads in the graph of objects.
+// Variable returns the variable to which path leads in the object graph.
 func (m *Model) Variable(path string) (*trackable.Variable, error) {
 	o, err := m.meta.Object(path)
 	if err != nil {
@@ -333,7 +333,7 @@ func tensorOf(v engine.Value) (*tensor.Tensor, error) {
 	return nil, fmt.Errorf("it is a handle of a %T, not a tensor", v.Object)
 }
 
-// Variables returns the variables of TensorFlow 2's graph of objects, in the
+// Variables returns the variables of TensorFlow 2's object graph, in the
 // order of their numbers; of a model of TensorFlow 1 those that the checkpoint
 // has values of.
 func (m *Model) Variables() []*trackable.Variable {

@@ -2,7 +2,7 @@ package variant
 
 import "github.com/cairnml/cairn/engine"
 
-// Composite is a composite tensor, such as a ragged or a sparse one, as its
+// Composite is a value of several tensors, such as a ragged or a sparse one, as its
 // components.
 type Composite struct {
 	Metadata   string // an opaque description of its kind
