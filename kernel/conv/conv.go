@@ -31,7 +31,7 @@ type convolution struct {
 	rank      int
 	depthwise bool
 	windows   shape.Windows
-	packing   engine.Packing // []*gemm.Weights of the filter, where it doesn't change
+	packing   engine.Packing // packed, of the filter, where it doesn't change
 	channels  int            // of the image, -1 where they aren't known beforehand
 	run       runFunc
 	epilogue  *epilogue.Epilogue // of a fused op; nil for others
@@ -198,14 +198,14 @@ func (v *convolution) inputSizes(sizes, f, dy *tensor.Tensor) (tensor.Shape, err
 type real interface{ float32 | float64 }
 
 func floats[T real](c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
-	packed, _ := c.Packed(v.packing).([]*gemm.Weights[T])
+	packed, _ := c.Packed(v.packing).(packed[T])
 	compute(c, v.dir, g, tensor.Values[T](out), tensor.Values[T](a), tensor.Values[T](b), packed, nil)
 }
 
 // fused computes an output and what its epilogue makes of it: while it is at hand
 // where the channels come last and it is no strange window's, else afterwards.
 func fused(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
-	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
+	packed, _ := c.Packed(v.packing).(packed[float32])
 	var e *gemm.Epilogue[float32]
 	if !g.channelsFirst {
 		e = &g.ending
@@ -218,8 +218,16 @@ func fused(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor
 
 // compute writes to out what dir computes from a and b, and applies e where that is
 // not nil. It reports whether it has done so.
-func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, packed []*gemm.Weights[T], e *gemm.Epilogue[T]) bool {
+func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, p packed[T], e *gemm.Epilogue[T]) bool {
+	pads := dir == forward && g.padded() || dir == backInput && g.taps() > 1
+	infinite := p.infinite
+	if p.weights == nil && pads {
+		infinite = !finite(filterOf(dir, a, b))
+	}
 	switch {
+	case infinite && pads:
+		outside(c, dir, g, out, a, b)
+		return false
 	case !affordable(g.reach(), g.n, max(g.c, g.o), len(out)+len(a)+len(b)),
 		g.stride[0]*g.stride[1]*g.stride[2] > maxPhases:
 		plain(dir, g, out, a, b)
@@ -227,13 +235,13 @@ func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, 
 	case dir == forward && g.eachChannel():
 		depthwiseForward(c, g, out, a, b, e)
 	case dir == forward:
-		convolve(c, g, out, a, b, packed, e)
+		convolve(c, g, out, a, b, p.weights, e)
 	case g.depthwise > 0:
 		depthwiseGradient(c, dir, g, out, a, b)
 	case dir == backInput && g.folds():
 		fold(c, g, out, a, b)
 	case dir == backInput:
-		spread(c, g, out, a, b, packed)
+		spread(c, g, out, a, b, p.weights)
 	default:
 		correlate(c, g, out, a, b)
 	}
@@ -251,7 +259,7 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	}
 	elementwise.Widen(wide[1], tensor.Values[H](a))
 	elementwise.Widen(wide[2], tensor.Values[H](b))
-	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
+	packed, _ := c.Packed(v.packing).(packed[float32])
 	switch {
 	case g.depthwise > 0:
 		depthwiseInSteps[v.dir](c, g, wide[0], wide[1], wide[2], stepwise.Rounding[H]())
@@ -344,6 +352,30 @@ func (v *convolution) packKey() string {
 	return fmt.Sprintf("gemm: a filter for a gradient, %v %v %v", v.windows.Layout, v.windows.Strides, v.windows.Dilations)
 }
 
+// packed is a filter that doesn't change.
+type packed[T real] struct {
+	weights  []*gemm.Weights[T]
+	infinite bool // one of its elements is infinite or NaN
+}
+
+// filterOf returns the one of a convolution's inputs that is the filter, in a call that takes one.
+func filterOf[T any](dir direction, a, b []T) []T {
+	if dir == backInput {
+		return a
+	}
+	return b
+}
+
+// finite reports whether all elements are numbers.
+func finite[T real](v []T) bool {
+	for _, x := range v {
+		if x-x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // pack packs a filter that doesn't change.
 func (v *convolution) pack(f *tensor.Tensor) (any, int) {
 	s := f.Shape()
@@ -352,30 +384,31 @@ func (v *convolution) pack(f *tensor.Tensor) (any, int) {
 	}
 	switch f.DType() {
 	case tensor.Float32:
-		return sized(packFilter(v, s, tensor.Values[float32](f)))
+		return sized(v, s, tensor.Values[float32](f))
 	case tensor.Float64:
-		return sized(packFilter(v, s, tensor.Values[float64](f)))
+		return sized(v, s, tensor.Values[float64](f))
 	case tensor.Float16:
 		wide := make([]float32, f.Len())
 		elementwise.Widen(wide, tensor.Values[tensor.F16](f))
-		return sized(packFilter(v, s, wide))
+		return sized(v, s, wide)
 	case tensor.BFloat16:
 		wide := make([]float32, f.Len())
 		elementwise.Widen(wide, tensor.Values[tensor.BF16](f))
-		return sized(packFilter(v, s, wide))
+		return sized(v, s, wide)
 	}
 	return nil, 0
 }
 
-// sized returns weights and their size.
-func sized[T real](all []*gemm.Weights[T]) (any, int) {
+// sized returns a packed filter and its size.
+func sized[T real](v *convolution, s tensor.Shape, f []T) (any, int) {
+	p := packed[T]{packFilter(v, s, f), !finite(f)}
 	bytes := 0
-	for _, w := range all {
+	for _, w := range p.weights {
 		if w != nil {
 			bytes += w.NumBytes()
 		}
 	}
-	return all, bytes
+	return p, bytes
 }
 
 // packFilter packs a filter: forward for each group, where the image's channels are

@@ -1,8 +1,36 @@
 package conv
 
+import "github.com/cairnml/cairn/engine"
+
 // plain computes any convolution tap by tap, without a frame: for integers, and
 // where strides and paddings are out of proportion to the image.
 func plain[T element](dir direction, g *geometry, out, a, b []T) {
+	clear(out)
+	plainPlaces(dir, g, out, a, b, 0, g.places())
+}
+
+// outside computes a convolution with a filter that has infinite elements: no tap is multiplied
+// with the padding, as zero times infinity is NaN.
+func outside[T element](c *engine.Call, dir direction, g *geometry, out, a, b []T) {
+	clear(out)
+	cost := float64(g.taps() * g.c * g.o / g.groups)
+	if dir == forward {
+		c.Parallel(g.places(), cost, func(lo, hi int) { plainPlaces(dir, g, out, a, b, lo, hi) })
+		return
+	}
+	// Places write to the same elements of their image.
+	places := g.places() / g.n
+	c.Parallel(g.n, cost*float64(places), func(lo, hi int) { plainPlaces(dir, g, out, a, b, lo*places, hi*places) })
+}
+
+// padded reports whether a window reaches over the end of an image.
+func (g *geometry) padded() bool {
+	reach := g.reach()
+	return g.before != [3]int{} || reach[0] > g.in[0] || reach[1] > g.in[1] || reach[2] > g.in[2]
+}
+
+// plainPlaces adds what places lo to hi take part in.
+func plainPlaces[T element](dir direction, g *geometry, out, a, b []T, lo, hi int) {
 	x, f, y := a, b, out
 	switch dir {
 	case backInput:
@@ -10,7 +38,6 @@ func plain[T element](dir direction, g *geometry, out, a, b []T) {
 	case backFilter:
 		x, f, y = a, out, b
 	}
-	clear(out)
 	xc, xp := g.channels(g.in, g.c)
 	yc, yp := g.channels(g.out, g.o)
 	// A tap of the filter is a matrix, row by row: of a group's channels and all
@@ -20,7 +47,7 @@ func plain[T element](dir direction, g *geometry, out, a, b []T) {
 	if g.depthwise > 0 {
 		cg, og, row, tapSize = 1, g.depthwise, 0, g.o
 	}
-	g.each(func(n, place, in, tap int) {
+	g.eachOf(lo, hi, func(n, place, in, tap int) {
 		xi := x[n*g.in[0]*g.in[1]*g.in[2]*g.c+in*xp:]
 		yi := y[n*g.out[0]*g.out[1]*g.out[2]*g.o+place*yp:]
 		fi := f[tap*tapSize:]
@@ -41,13 +68,8 @@ func plain[T element](dir direction, g *geometry, out, a, b []T) {
 	})
 }
 
-// each visits all taps within the image of all places: the image's number, the
-// place, the element of the image and the tap.
-func (g *geometry) each(visit func(n, place, in, tap int)) {
-	g.eachOf(0, g.places(), visit)
-}
-
-// eachOf visits the taps of places lo to hi.
+// eachOf visits the taps within the image of places lo to hi: the image's number, the place, the
+// element of the image and the tap.
 func (g *geometry) eachOf(lo, hi int, visit func(n, place, in, tap int)) {
 	taps := 0
 	for i := lo; i < hi; i++ {
