@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/internal/scratch"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -110,7 +111,7 @@ func (m *match) readValues(ctx context.Context) ([]bundle.ReadRequest, error) {
 	if progress == nil {
 		progress = l.ck.o.Progress
 	}
-	vars, restore := m.values.vars, &trackable.RestoreOptions{Unwritten: m.late, Stamp: l.order}
+	vars, restore := m.values.vars, &restoring.Options{Unwritten: m.late, Stamp: l.order}
 	into := func(reads []int32, fill func([]*tensor.Tensor) error) error {
 		kept := variableLists.Get()
 		list := scratch.Of(kept, len(reads))
@@ -121,7 +122,7 @@ func (m *match) readValues(ctx context.Context) ([]bundle.ReadRequest, error) {
 			clear(list)
 			variableLists.Put(kept)
 		}()
-		return trackable.RestoreAll(list, func(i int) tensor.Shape {
+		return internals.RestoreAll(list, func(i int) tensor.Shape {
 			_, s := l.src.reader.KindOf(whole[reads[i]])
 			return s
 		}, fill, restore)
@@ -182,7 +183,7 @@ func (l *load) restoreCall(g *saverGroup) *RestoreCall {
 
 func markRestored(obj any) {
 	if v := variableOf(obj); v != nil {
-		v.MarkRestored()
+		internals.MarkRestored(v)
 	}
 }
 

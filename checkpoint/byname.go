@@ -124,7 +124,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 			continue
 		}
 		current := l.ck.stamp(n.Object) < l.order
-		if late && current && v.Written() {
+		if late && current && internals.Written(v) {
 			if !l.letGo {
 				m.written, m.writtenIn = append(m.written, it), append(m.writtenIn, v)
 			}
@@ -150,7 +150,7 @@ func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
 	open := false
 	for id := range g.Nodes {
 		obj := g.Nodes[id].Object
-		if list, ok := trackable.Declare(obj, func(string) bool { return false }); ok {
+		if list, ok := internals.Declare(obj, func(string) bool { return false }); ok {
 			for _, v := range list {
 				full := g.NameBelow(id, v.Edge, v.Name)
 				declared[full] = true
@@ -164,7 +164,7 @@ func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
 				}
 			}
 		}
-		if trackable.MayGrow(obj) {
+		if internals.MayGrow(obj) {
 			scopes[g.Scope(id)] = true
 			_, tells := obj.(interface{ TellsOfChildren() })
 			_, optimizer := obj.(trackable.SlotOwner)

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/internal/statefile"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -210,7 +211,7 @@ func (ck *Checkpoint) countingOn(ctx context.Context) *trackable.Scalar[int64] {
 	ck.mu.Unlock()
 	if c == nil {
 		c = ck.SaveCounter()
-		trackable.Settle(ctx)
+		internals.Settle(ctx)
 	}
 	return c
 }
@@ -270,7 +271,7 @@ func (ck *Checkpoint) TrackableChildren() []trackable.Edge {
 
 // AcceptsChild reports whether the root has a place for edge.
 func (ck *Checkpoint) AcceptsChild(edge string) bool {
-	return ck.plain && trackable.AcceptsChild(ck.root, edge) == trackable.AcceptYes
+	return ck.plain && internals.Accepts(ck.root, edge) == restoring.AcceptYes
 }
 
 // Save counts save_counter up, writes to "<prefix>-<save_counter>", records that in
@@ -431,7 +432,7 @@ func variableOf(obj any) *trackable.Variable {
 // stamp returns the order of the latest restore that set obj's values.
 func (ck *Checkpoint) stamp(obj any) uint64 {
 	if n, ok := obj.(trackable.Noder); ok {
-		return n.TrackableNode().Stamp()
+		return internals.Stamp(n.TrackableNode())
 	}
 	ck.mu.Lock()
 	defer ck.mu.Unlock()
@@ -442,8 +443,8 @@ func (ck *Checkpoint) stamp(obj any) uint64 {
 // one did.
 func (ck *Checkpoint) setStamp(obj any, order uint64) {
 	if n, ok := obj.(trackable.Noder); ok {
-		if at := n.TrackableNode(); at.Stamp() < order {
-			at.SetStamp(order)
+		if at := n.TrackableNode(); internals.Stamp(at) < order {
+			internals.SetStamp(at, order)
 		}
 		return
 	}

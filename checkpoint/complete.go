@@ -36,7 +36,7 @@ func (l *load) allBound() bool {
 	l.mu.Lock()
 	c := l.covered
 	l.mu.Unlock()
-	if c == nil || trackable.EdgesAttached() != c.attached {
+	if c == nil || internals.EdgesAttached() != c.attached {
 		return false
 	}
 	for _, h := range c.holders {

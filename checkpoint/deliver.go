@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -33,7 +34,7 @@ func (l *load) watch(node int32, obj any) {
 	} else {
 		l.watched[id] = true
 	}
-	n.TrackableNode().AddPending(&pending{l, obj, node})
+	internals.AddPending(n.TrackableNode(), &pending{l, obj, node})
 }
 
 // watchBelow hands l to the Nodes of all objects of g that it doesn't know yet,
@@ -292,7 +293,7 @@ func (l *load) unfilled(g *trackable.Graph, arriving map[int]bool) (items []Item
 	for _, id := range open {
 		n := &g.Nodes[id]
 		v := n.Variable()
-		if v.TrackableNode().Stamp() != 0 || l.ck.stamp(n.Object) != 0 || isCounter(counters, n.Object) {
+		if internals.Stamp(v.TrackableNode()) != 0 || l.ck.stamp(n.Object) != 0 || isCounter(counters, n.Object) {
 			continue
 		}
 		if replaced == nil {
@@ -375,7 +376,7 @@ func (l *load) appeared(plain bool) ([]start, error) {
 	// The goroutine that adds a child delivers to it: the edge was pending while the
 	// child could be seen, so the child is still among the arrivals. Any other child
 	// of a pending edge existed before its parent was watched.
-	if arriving := trackable.Arrivals(); len(arriving) > 0 {
+	if arriving := restoring.Arrivals(); len(arriving) > 0 {
 		kept := starts[:0]
 		for i, s := range starts {
 			if !isArriving(arriving, parents[i], s.obj) {
@@ -388,9 +389,9 @@ func (l *load) appeared(plain bool) ([]start, error) {
 	return starts, nil
 }
 
-func isArriving(arriving []*trackable.Arrival, parent, child any) bool {
+func isArriving(arriving []*restoring.Arrival, parent, child any) bool {
 	n, ok := parent.(trackable.Noder)
-	return ok && slices.ContainsFunc(arriving, func(a *trackable.Arrival) bool {
+	return ok && slices.ContainsFunc(arriving, func(a *restoring.Arrival) bool {
 		return a.Parent == n.TrackableNode() && a.Child == trackable.Identity(child)
 	})
 }
@@ -400,7 +401,7 @@ func isArriving(arriving []*trackable.Arrival, parent, child any) bool {
 // children of g have been delivered.
 func arrivingIn(g *trackable.Graph, own bool) map[int]bool {
 	var at []int
-	for _, a := range trackable.Arrivals() {
+	for _, a := range restoring.Arrivals() {
 		if id, ok := g.ID(a.Child); ok && (own || !a.Own()) {
 			at = append(at, id)
 		}

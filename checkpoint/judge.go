@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -87,7 +88,7 @@ func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
 			return nil, err
 		}
 		if l.graph != nil {
-			list, _ := trackable.Declare(n.Object, func(string) bool { return false })
+			list, _ := internals.Declare(n.Object, func(string) bool { return false })
 			for _, v := range list {
 				items = append(items, declaredItem(below(g.Human(id), v.Edge), n.Object))
 			}
@@ -223,7 +224,7 @@ func (l *load) pendingNodes() (pending []bool, silent map[int32]bool) {
 		if w.superseded {
 			continue
 		}
-		if w.accepts == trackable.AcceptYes || w.accepts == trackable.AcceptMaybe && !l.opts.Partial {
+		if w.accepts == restoring.AcceptYes || w.accepts == restoring.AcceptMaybe && !l.opts.Partial {
 			mark(w.node)
 		}
 		if _, part := w.parent.(*Checkpoint); w.edge == counterEdge && (part || trackable.Identity(w.parent) == trackable.Identity(l.ck.root)) {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/bundle"
-	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/internal/restoring"
 )
 
 // load is one restore: the mapping of the file's nodes to objects, and the
@@ -73,7 +73,7 @@ type pendingEdge struct {
 	parent  any
 	edge    string
 	node    int32
-	accepts trackable.Acceptance
+	accepts restoring.Acceptance
 	// Whether the edge can appear without the parent's Node being asked: by an
 	// assignment to a field, a slice or a map.
 	plain bool

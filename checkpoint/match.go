@@ -330,7 +330,7 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, current bool) {
 	reader := m.l.src.reader
 	dtype, shape := reader.KindOf(found)
-	valued, err := v.Takes(dtype, shape)
+	valued, err := internals.Takes(v, dtype, shape)
 	if err != nil {
 		entry := reader.EntryOf(found)
 		m.mismatched = append(m.mismatched, Item{
@@ -338,7 +338,7 @@ func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, c
 			DType: entry.DType, Shape: entry.Shape, Why: mismatchWords(v, entry)})
 		return
 	}
-	if m.late && current && v.Written() {
+	if m.late && current && internals.Written(v) {
 		if !m.l.letGo {
 			m.writtenIn = append(m.writtenIn, v)
 			m.written = append(m.written, Item{Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue,
@@ -485,7 +485,7 @@ func (m *match) takeRegistered(s start, n *graphNode, current bool) {
 // descend binds or defers the children of a node.
 func (m *match) descend(ctx context.Context, s start, n *graphNode) error {
 	m.declared(s)
-	if v, ok := s.obj.(*trackable.Variable); ok && n.children == 0 && !v.TrackableNode().HasEdges() {
+	if v, ok := s.obj.(*trackable.Variable); ok && n.children == 0 && !internals.HasEdges(v.TrackableNode()) {
 		return nil // there may be very many
 	}
 	if list, ok := m.l.ck.listOf(s.obj); ok {
@@ -518,7 +518,7 @@ func (m *match) descend(ctx context.Context, s start, n *graphNode) error {
 		} else if m.l.graph.hasValue(c.node) {
 			m.pending = append(m.pending, &pendingEdge{
 				parent: s.obj, edge: c.name, node: c.node,
-				accepts: trackable.AcceptsChild(s.obj, c.name), plain: plainEdge(s.obj, c.name),
+				accepts: internals.Accepts(s.obj, c.name), plain: plainEdge(s.obj, c.name),
 			})
 		}
 	}
@@ -579,7 +579,7 @@ func (f *edgeFinder) find(name string) (child any, ok bool) {
 // plainEdge reports whether obj can get a child on edge without its Node hearing
 // of it.
 func plainEdge(obj any, edge string) bool {
-	if _, ok := obj.(trackable.Noder); !ok || trackable.HasPlace(obj, edge) {
+	if _, ok := obj.(trackable.Noder); !ok || internals.HasPlace(obj, edge) {
 		return true
 	}
 	if _, ok := obj.(trackable.SlotOwner); ok {
@@ -595,7 +595,7 @@ func plainEdge(obj any, edge string) bool {
 // declared compares the variables that an object will create with those that
 // the file has for it.
 func (m *match) declared(s start) {
-	if !trackable.Declares(s.obj) {
+	if !internals.Declares(s.obj) {
 		return
 	}
 	l := m.l
@@ -604,7 +604,7 @@ func (m *match) declared(s start) {
 		nodes[c.name] = c.node
 	}
 	has := func(edge string) bool { _, ok := nodes[edge]; return ok }
-	list, _ := trackable.Declare(s.obj, has)
+	list, _ := internals.Declare(s.obj, has)
 	for _, v := range list {
 		it := declaredItem(below(l.graph.human(s.node), v.Edge), s.obj)
 		node, ok := nodes[v.Edge]

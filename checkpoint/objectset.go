@@ -35,15 +35,15 @@ func (s *objectSet) has(obj any) (ok bool) {
 // inRow reports whether a variable is in one of the rows.
 func (s *objectSet) inRow(v *trackable.Variable) bool {
 	for _, row := range s.rows {
-		made, first := v.Made(), row[0].Made()
-		if made < first || made > row[len(row)-1].Made() {
+		made, first := internals.Made(v), internals.Made(row[0])
+		if made < first || made > internals.Made(row[len(row)-1]) {
 			continue
 		}
 		// Mostly they were made one right after the other.
 		if at := made - first; at < uint64(len(row)) && row[at] == v {
 			return true
 		}
-		if at := sort.Search(len(row), func(i int) bool { return row[i].Made() >= made }); at < len(row) && row[at] == v {
+		if at := sort.Search(len(row), func(i int) bool { return internals.Made(row[i]) >= made }); at < len(row) && row[at] == v {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func (s *objectSet) addRow(row []*trackable.Variable) (ok bool) {
 		}
 	}
 	for _, other := range s.rows {
-		if other[0].Made() > row[len(row)-1].Made() || row[0].Made() > other[len(other)-1].Made() {
+		if internals.Made(other[0]) > internals.Made(row[len(row)-1]) || internals.Made(row[0]) > internals.Made(other[len(other)-1]) {
 			continue
 		}
 		for _, v := range row {

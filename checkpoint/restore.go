@@ -12,6 +12,7 @@ import (
 	"weak"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/trackable"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -183,7 +184,7 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 		default:
 			report, err = l.restoreGraph(ctx)
 		}
-		trackable.GateOf(ctx).Watch(watcher{weak.Make(ck)})
+		internals.Watch(internals.Gate(ctx), watcher{weak.Make(ck)})
 		return err
 	})
 	if errors.Is(err, trackable.ErrInsideStep) {
@@ -199,7 +200,7 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 	const tries = 5
 	for try := 1; ; try++ {
-		begun, arriving := trackable.ArrivalsBegun(), len(trackable.Arrivals()) > 0
+		begun, arriving := restoring.ArrivalsBegun(), len(restoring.Arrivals()) > 0
 		p, err := l.propose(ctx)
 		if err != nil {
 			return nil, err
@@ -212,7 +213,7 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 		}
 		// If another goroutine added objects meanwhile, this attempt saw a changing
 		// graph and isn't final.
-		if try == tries || !arriving && trackable.ArrivalsBegun() == begun {
+		if try == tries || !arriving && restoring.ArrivalsBegun() == begun {
 			return nil, p.refused
 		}
 	}
@@ -229,7 +230,7 @@ type proposal struct {
 
 // propose matches and judges, without changing anything of the program.
 func (l *load) propose(ctx context.Context) (*proposal, error) {
-	p := &proposal{seen: covered{attached: trackable.EdgesAttached()}}
+	p := &proposal{seen: covered{attached: internals.EdgesAttached()}}
 	l.mu.Lock()
 	m, err := l.match(ctx, false, start{obj: l.ck.root})
 	if err = errors.Join(err, matchErr(m)); err == nil {

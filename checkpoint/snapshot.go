@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/arena"
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 	"github.com/cairnml/cairn/vfs"
@@ -98,7 +99,7 @@ func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, 
 
 func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
 	for left := -1; ; {
-		begun := trackable.ArrivalsBegun()
+		begun := restoring.ArrivalsBegun()
 		sn, err := ck.tryCut(ctx, dir, prefix)
 		var arriving *arrivingError
 		var pending *PendingError
@@ -109,7 +110,7 @@ func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*sna
 					return nil, err
 				}
 			}
-		case errors.As(err, &pending) && len(pending.Deferred) != left && trackable.ArrivalsBegun() != begun:
+		case errors.As(err, &pending) && len(pending.Deferred) != left && restoring.ArrivalsBegun() != begun:
 			left = len(pending.Deferred) // one that arrived meanwhile may be the object of a pending value
 		default:
 			return sn, err
@@ -123,14 +124,14 @@ var ErrDelivering = errors.New("checkpoint: a checkpoint can't be taken while va
 
 // arrivingError reports that other goroutines are adding children to the
 // program's objects, whose values aren't all delivered yet.
-type arrivingError struct{ list []*trackable.Arrival }
+type arrivingError struct{ list []*restoring.Arrival }
 
 func (*arrivingError) Error() string { return "checkpoint: values are being delivered" }
 
 // checkArriving returns an error if children of g are being added.
 func checkArriving(g *trackable.Graph) error {
-	var others []*trackable.Arrival
-	for _, a := range trackable.Arrivals() {
+	var others []*restoring.Arrival
+	for _, a := range restoring.Arrivals() {
 		if _, ok := g.ID(a.Child); !ok {
 			continue
 		}
@@ -149,7 +150,7 @@ func checkArriving(g *trackable.Graph) error {
 func (ck *Checkpoint) tryCut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
 	ck.busy.Lock()
 	defer ck.busy.Unlock()
-	if len(trackable.Arrivals()) > 0 {
+	if len(restoring.Arrivals()) > 0 {
 		g, err := ck.walk()
 		if err == nil {
 			err = checkArriving(g)
@@ -158,7 +159,7 @@ func (ck *Checkpoint) tryCut(ctx context.Context, dir vfs.Dir, prefix string) (*
 			return nil, err
 		}
 	}
-	trackable.Settle(ctx) // other Checkpoints may have restored a part of the program
+	internals.Settle(ctx) // other Checkpoints may have restored a part of the program
 	if err := ck.sync(ctx); err != nil {
 		return nil, err
 	}

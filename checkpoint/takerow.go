@@ -73,11 +73,11 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 			}
 			node := nodes[p.from+k]
 			row := &l.graph.nodes[node]
-			if v == nil || v.Made() <= last || !row.lone {
+			if v == nil || internals.Made(v) <= last || !row.lone {
 				failed[i] = true
 				return
 			}
-			last = v.Made()
+			last = internals.Made(v)
 			if take {
 				p.takeLone(start{node: node, obj: v}, v, row)
 				if shared && !p.apart && len(p.values.vars) == k {
@@ -93,7 +93,7 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 	sound, apart := true, false
 	for i := range parts {
 		from := parts[i].from
-		sound = sound && !failed[i] && (i == 0 || vars[from-1].Made() < vars[from].Made())
+		sound = sound && !failed[i] && (i == 0 || internals.Made(vars[from-1]) < internals.Made(vars[from]))
 		apart = apart || parts[i].apart
 	}
 	ok := sound && m.addRow(nodes, vars)
@@ -154,13 +154,13 @@ func (m *match) partsOf(n int) []rowPart {
 // comes in between.
 func (p *rowPart) takeLone(s start, v *trackable.Variable, row *nodeRow) {
 	l := p.l
-	current := !s.again && v.TrackableNode().Stamp() < l.order
+	current := !s.again && internals.Stamp(v.TrackableNode()) < l.order
 	if row.value.Valid() {
 		p.takeFound(s, v, row.value, current)
 	} else {
 		p.takeValue(s, v, l.graph.loneKey(row), current)
 	}
-	if v.TrackableNode().HasEdges() || len(l.slotsOf) > 0 || len(l.slotsLeft) > 0 {
+	if internals.HasEdges(v.TrackableNode()) || len(l.slotsOf) > 0 || len(l.slotsLeft) > 0 {
 		p.edges = append(p.edges, s)
 	}
 }

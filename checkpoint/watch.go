@@ -7,6 +7,7 @@ import (
 	"weak"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -15,24 +16,24 @@ import (
 type watcher struct{ ck weak.Pointer[Checkpoint] }
 
 // BeforeStep delivers pending values to objects that have appeared.
-func (w watcher) BeforeStep(ctx context.Context) trackable.Watch {
+func (w watcher) BeforeStep(ctx context.Context) restoring.Watch {
 	when, _ := w.settle(ctx, nil)
 	return when
 }
 
 // AfterStep refuses a step that made variables which a restore should have
 // filled before.
-func (w watcher) AfterStep(ctx context.Context, before uint64) (trackable.Watch, error) {
+func (w watcher) AfterStep(ctx context.Context, before uint64) (restoring.Watch, error) {
 	return w.settle(ctx, &before)
 }
 
 // settle delivers, and records failures so that the objects return them when
 // they are used. before is set at the end of a step. Then the error is about
 // variables that were created since.
-func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, error) {
+func (w watcher) settle(ctx context.Context, before *uint64) (restoring.Watch, error) {
 	ck := w.ck.Value()
 	if ck == nil {
-		return trackable.WatchEnded, nil
+		return restoring.WatchEnded, nil
 	}
 	ck.settling.Lock()
 	defer ck.settling.Unlock()
@@ -59,9 +60,9 @@ func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, e
 	if before != nil {
 		errs = append(errs, found.since(*before))
 	}
-	next := trackable.WatchEnded
+	next := restoring.WatchEnded
 	if len(found) > 0 {
-		next = trackable.WatchSteps
+		next = restoring.WatchSteps
 	}
 	for _, l := range loads {
 		next = max(next, l.wants())
@@ -71,9 +72,17 @@ func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, e
 
 // faults are the errors of variables, and of the Nodes of objects whose
 // variables aren't created yet.
-type faults map[faulty]error
+type faults map[any]error // by *trackable.Variable or *trackable.Node
 
-type faulty interface{ SetFault(error) }
+// setFault sets or removes the error of a variable or a Node.
+func setFault(at any, err error) {
+	switch at := at.(type) {
+	case *trackable.Variable:
+		internals.SetVariableFault(at, err)
+	case *trackable.Node:
+		internals.SetNodeFault(at, err)
+	}
+}
 
 // add puts err on all of obj that l didn't fill.
 func (f faults) add(l *load, obj any, err error) {
@@ -99,7 +108,7 @@ func (f faults) add(l *load, obj any, err error) {
 // since returns the first fault of a variable made after the first n.
 func (f faults) since(n uint64) error {
 	for at, err := range f {
-		if v, ok := at.(*trackable.Variable); ok && v.Made() > n {
+		if v, ok := at.(*trackable.Variable); ok && internals.Made(v) > n {
 			return err
 		}
 	}
@@ -109,11 +118,11 @@ func (f faults) since(n uint64) error {
 // setFaults replaces the errors that the Checkpoint's objects return.
 func (ck *Checkpoint) setFaults(found faults) {
 	for at, err := range found {
-		at.SetFault(err)
+		setFault(at, err)
 	}
 	for at := range ck.faults {
 		if found[at] == nil {
-			at.SetFault(nil)
+			setFault(at, nil)
 		}
 	}
 	ck.faults = found
@@ -146,34 +155,34 @@ func (l *load) syncEach(ctx context.Context, found faults) {
 }
 
 // wants returns the changes after which l must be called again.
-func (l *load) wants() trackable.Watch {
+func (l *load) wants() restoring.Watch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.graph == nil && l.open && len(l.usedNames) < l.src.reader.Len() {
-		return trackable.WatchSteps
+		return restoring.WatchSteps
 	}
 	for _, w := range l.pending {
 		if w.plain {
-			return trackable.WatchSteps
+			return restoring.WatchSteps
 		}
 	}
 	if l.guards.Load() || len(l.pending) > 0 {
-		return trackable.WatchVariables
+		return restoring.WatchVariables
 	}
-	return trackable.WatchEnded
+	return restoring.WatchEnded
 }
 
 // checkOthers returns the reason that ck can't save g after another Checkpoint's
 // restore. It is the fault of a variable, or a *PendingError if values are
 // pending for an object of g, which a save of either would lose.
 func (ck *Checkpoint) checkOthers(ctx context.Context, g *trackable.Graph) error {
-	watchers := trackable.GateOf(ctx).Watchers()
+	watchers := internals.Watchers(internals.Gate(ctx))
 	if len(watchers) == 0 {
 		return nil
 	}
 	for id := range g.Nodes {
-		if v := g.Nodes[id].Variable(); v != nil && v.Fault() != nil {
-			return v.Fault()
+		if v := g.Nodes[id].Variable(); v != nil && internals.VariableFault(v) != nil {
+			return internals.VariableFault(v)
 		}
 	}
 	for _, w := range watchers {
@@ -238,7 +247,7 @@ func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	}
 	var items []Item
 	m.values.each(func(v *trackable.Variable, node int32, tensor bundle.Handle) {
-		if v.Made() > before {
+		if internals.Made(v) > before {
 			e := l.src.reader.EntryOf(tensor)
 			items = append(items, Item{Path: l.graph.human(node), Attribute: trackable.VariableValue, Key: e.Name, DType: v.DType(), Shape: e.Shape})
 		}
@@ -261,7 +270,7 @@ func (ck *Checkpoint) pendingLoads() []*load {
 // value in the latest restore, a strict one. Because it walks the whole graph,
 // steps call it only if variables were created.
 func (ck *Checkpoint) checkFilled(ctx context.Context, inStep bool) error {
-	made := trackable.VariablesMade()
+	made := internals.VariablesMade()
 	ck.mu.Lock()
 	var l *load
 	if n := len(ck.loads); n > 0 && ck.loads[n-1].guards.Load() {

@@ -9,7 +9,6 @@ import (
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
-	"github.com/cairnml/cairn/trackable"
 )
 
 // Options are the options of [New] and [Eager]. They must not be changed once
@@ -93,6 +92,6 @@ func (o *Options) scope(ctx context.Context, recycle bool) *ops.Scope {
 // live on, and [ops.Scope.Err] reports at the end whether all succeeded.
 // Pending restores are delivered before it, as before a call.
 func Eager(ctx context.Context, o ...*Options) *ops.Scope {
-	trackable.Settle(ctx)
+	internals.Settle(ctx)
 	return pick(o).scope(ctx, false)
 }

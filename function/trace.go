@@ -308,7 +308,7 @@ func (fn *Func[In, Out]) call(ctx context.Context, t *trace[In, Out], in *In, ou
 	files := fn.opts.Files
 	for _, c := range t.concrete.Captures {
 		if c.Variable != nil {
-			if err := c.Variable.Fault(); err != nil {
+			if err := internals.VariableFault(c.Variable); err != nil {
 				return fmt.Errorf("function: the variable %q: %w", c.Variable.Name(), err)
 			}
 		}

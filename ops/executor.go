@@ -72,7 +72,7 @@ func (eager) lift(s *Scope, v *Value) (*Value, error) {
 }
 
 func (eager) read(s *Scope, x *trackable.Variable) (*Value, error) {
-	if err := x.Fault(); err != nil {
+	if err := internals.VariableFault(x); err != nil {
 		return nil, fmt.Errorf("is the variable %q: %w", x.Name(), err)
 	}
 	data := engine.Borrow(x)
@@ -99,7 +99,7 @@ func (eager) object(s *Scope, x graph.Capturable) (*Value, error) {
 }
 
 func (eager) handle(s *Scope, x *trackable.Variable) (*Value, error) {
-	if err := x.Fault(); err != nil {
+	if err := internals.VariableFault(x); err != nil {
 		return nil, fmt.Errorf("%q: %w", x.Name(), err)
 	}
 	v := s.newValue(nil)

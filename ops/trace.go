@@ -76,7 +76,7 @@ func NewTrace(ctx context.Context, name string, opts ...*ScopeOptions) (*Scope, 
 
 // RefuseNewVariables makes the use of a variable that is made from now on an
 // error: for all traces of a function but the first.
-func (t *Trace) RefuseNewVariables() { t.fixed, t.made = true, trackable.VariablesMade() }
+func (t *Trace) RefuseNewVariables() { t.fixed, t.made = true, internals.VariablesMade() }
 
 // LookedAtSizes reports whether the traced function, or a branch in it, has asked
 // a value for its shape, by [Value.Shape], and got a size that isn't known.
@@ -507,10 +507,10 @@ func (t *Trace) variable(x *trackable.Variable) (*varTrace, error) {
 	if v := t.vars[x]; v != nil {
 		return v, nil
 	}
-	if err := x.Fault(); err != nil {
+	if err := internals.VariableFault(x); err != nil {
 		return nil, fmt.Errorf("is the variable %q: %w", x.Name(), err)
 	}
-	if t.fixed && x.Made() > t.made {
+	if t.fixed && internals.Made(x) > t.made {
 		return nil, fmt.Errorf("is the variable %q, made by a second trace: %w", x.Name(), ErrNewVariable)
 	}
 	f := graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: x.DType(), Shape: shapeOf(x)}}}

@@ -75,7 +75,7 @@ func (r *restorer) restoreByFunction(functions map[int]*storedValues) error {
 		}
 	}
 	for _, v := range empty {
-		if !v.Written() {
+		if !internals.Written(v) {
 			v.Init(nil) // no function has assigned it
 		}
 	}

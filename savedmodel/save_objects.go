@@ -86,7 +86,7 @@ func newSaver(ctx context.Context, root trackable.Trackable, z *Serializer, opts
 	if s.savers == nil {
 		s.savers = checkpoint.DefaultSavers
 	}
-	trackable.Settle(ctx)
+	internals.Settle(ctx)
 	if err := s.walkObjects(); err != nil {
 		return nil, err
 	}

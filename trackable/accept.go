@@ -3,35 +3,27 @@ package trackable
 import (
 	"reflect"
 	"slices"
+
+	"github.com/cairnml/cairn/internal/restoring"
 )
 
-// Acceptance is an answer to whether an object can still get a child on an
-// edge.
-type Acceptance uint8
-
-const (
-	AcceptNo    Acceptance = iota // nothing can appear there
-	AcceptMaybe                   // anything can be attached to the object
-	AcceptYes                     // the object has a place for it
-)
-
-// AcceptsChild returns whether obj can still get a child on an edge that it doesn't
-// have now. AcceptYes means that a [ChildAccepter] accepts it, that a nil field has
+// acceptsChild returns whether obj can still get a child on an edge that it doesn't
+// have now. restoring.AcceptYes means that a [ChildAccepter] accepts it, that a nil field has
 // that name, that it is the index after a slice's end, or a new key of a map.
 // AcceptMaybe means that the object has a [Base] and is neither a ChildAccepter nor a
 // [FieldTracker] with fields.
-func AcceptsChild(obj Trackable, edge string) Acceptance {
+func acceptsChild(obj Trackable, edge string) restoring.Acceptance {
 	switch {
-	case HasPlace(obj, edge) || accepts(obj, edge):
-		return AcceptYes
+	case hasPlace(obj, edge) || accepts(obj, edge):
+		return restoring.AcceptYes
 	case attachable(obj):
-		return AcceptMaybe
+		return restoring.AcceptMaybe
 	}
-	return AcceptNo
+	return restoring.AcceptNo
 }
 
-// MayGrow reports whether obj can still get any child, whatever its name.
-func MayGrow(obj Trackable) bool {
+// mayGrow reports whether obj can still get any child, whatever its name.
+func mayGrow(obj Trackable) bool {
 	if _, listed := obj.(Parent); listed && nodeOf(obj) != nil {
 		return true // a list or a map, or an optimizer before its first step
 	}
@@ -91,9 +83,9 @@ func emptyField(obj Trackable, v reflect.Value, f trackedField) bool {
 	return empty
 }
 
-// HasPlace reports whether an assignment alone can add a child to obj on edge:
+// hasPlace reports whether an assignment alone can add a child to obj on edge:
 // to a field that is nil now, after a slice's end, to a new key of a map.
-func HasPlace(obj Trackable, edge string) bool {
+func hasPlace(obj Trackable, edge string) bool {
 	v := reflect.ValueOf(obj)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return false

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -255,18 +256,18 @@ func TestAcceptsChild(t *testing.T) {
 	for _, c := range []struct {
 		obj  any
 		edge string
-		want Acceptance
+		want restoring.Acceptance
 	}{
-		{&plain{}, "p", AcceptYes}, {&plain{P: vec(1)}, "p", AcceptNo}, {&plain{}, "q", AcceptNo},
-		{&[]*Variable{nil}, "1", AcceptYes}, {&[]*Variable{nil}, "0", AcceptNo}, {&[]*Variable{}, "01", AcceptNo}, {&[]*Variable{}, "x", AcceptNo},
-		{&[2]*Variable{}, "1", AcceptYes}, {&[2]*Variable{}, "2", AcceptNo},
-		{&map[string]*Variable{}, "k", AcceptYes},
-		{NewList[any](), "0", AcceptYes}, {NewList[any](vec(1)), "0", AcceptNo}, {NewList[any](), "key", AcceptNo},
-		{NewMap[any](), "k", AcceptYes},
-		{new(inner), "in", AcceptYes}, {new(inner), "x", AcceptMaybe},
-		{vec(1), "x", AcceptNo}, {new(part), "also", AcceptYes}, {new(part), "x", AcceptNo},
+		{&plain{}, "p", restoring.AcceptYes}, {&plain{P: vec(1)}, "p", restoring.AcceptNo}, {&plain{}, "q", restoring.AcceptNo},
+		{&[]*Variable{nil}, "1", restoring.AcceptYes}, {&[]*Variable{nil}, "0", restoring.AcceptNo}, {&[]*Variable{}, "01", restoring.AcceptNo}, {&[]*Variable{}, "x", restoring.AcceptNo},
+		{&[2]*Variable{}, "1", restoring.AcceptYes}, {&[2]*Variable{}, "2", restoring.AcceptNo},
+		{&map[string]*Variable{}, "k", restoring.AcceptYes},
+		{NewList[any](), "0", restoring.AcceptYes}, {NewList[any](vec(1)), "0", restoring.AcceptNo}, {NewList[any](), "key", restoring.AcceptNo},
+		{NewMap[any](), "k", restoring.AcceptYes},
+		{new(inner), "in", restoring.AcceptYes}, {new(inner), "x", restoring.AcceptMaybe},
+		{vec(1), "x", restoring.AcceptNo}, {new(part), "also", restoring.AcceptYes}, {new(part), "x", restoring.AcceptNo},
 	} {
-		if got := AcceptsChild(c.obj, c.edge); got != c.want {
+		if got := acceptsChild(c.obj, c.edge); got != c.want {
 			t.Errorf("AcceptsChild(%T, %q) = %v, want %v", c.obj, c.edge, got, c.want)
 		}
 	}

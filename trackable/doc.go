@@ -31,11 +31,8 @@
 // [Untracked]. Optimizers use [Slots], [SlotOwner] and [SlotNamer], and
 // [UpdateAll] for the kernels of their steps.
 //
-// The following is in this package because it accesses the internals of variables
-// and Nodes. Package checkpoint needs it to restore: [Pending], [Watcher],
-// [Watch], [RestoreAll], [Freeze], [GateOf], [Gate.Watch], [AcceptsChild],
-// [MayGrow], [HasPlace], [VariablesMade], [Variable.Lease],
-// [Variable.MarkRestored], [Variable.SetFault] and the methods of [Node]. Code
-// that runs steps needs [Step] and [Settle]; the engine's caches need [VersionOf]
-// and [WeakVersion].
+// Code that runs steps uses [Step], and code that reads objects between steps uses
+// [Freeze]; [Variable.Lease] and [VersionOf] serve caches. The functions that
+// package checkpoint restores with access the internals of variables and Nodes.
+// [Internal] returns them, to packages of this module alone.
 package trackable

@@ -28,7 +28,7 @@ func TestLocksOfManyVariablesDontBlockEachOther(t *testing.T) {
 	for _, list := range [][]*Variable{vars, backward, vars[lockShare : 2*lockShare+100]} {
 		wg.Go(func() {
 			for range rounds {
-				if err := RestoreAll(list, func(int) tensor.Shape { return tensor.Shape{} }, func(bufs []*tensor.Tensor) error {
+				if err := restoreAll(list, func(int) tensor.Shape { return tensor.Shape{} }, func(bufs []*tensor.Tensor) error {
 					for i, b := range bufs {
 						if want := list[i].cell.Load().t; b != want {
 							return errors.New("a buffer of another variable")
@@ -79,24 +79,24 @@ func TestLocksAreGivenBack(t *testing.T) {
 		return list
 	}
 	for name, f := range map[string]func() error{
-		"nothing there": func() error { return RestoreAll(with(2*lockShare, nil), shape, fill, nil) },
-		"twice":         func() error { return RestoreAll(with(2*lockShare+1, vars[3]), shape, fill, nil) },
+		"nothing there": func() error { return restoreAll(with(2*lockShare, nil), shape, fill, nil) },
+		"twice":         func() error { return restoreAll(with(2*lockShare+1, vars[3]), shape, fill, nil) },
 		"twice in an update": func() error {
 			return UpdateAll(with(5, vars[3*lockShare-1]), fill)
 		},
-		"without a value": func() error { return RestoreAll(with(lockShare, new(Variable)), shape, fill, nil) },
+		"without a value": func() error { return restoreAll(with(lockShare, new(Variable)), shape, fill, nil) },
 		"another shape": func() error {
-			return RestoreAll(vars, func(i int) tensor.Shape {
+			return restoreAll(vars, func(i int) tensor.Shape {
 				if i == 2*lockShare+70 {
 					return tensor.Shape{1}
 				}
 				return tensor.Shape{}
 			}, fill, nil)
 		},
-		"a failure": func() error { return RestoreAll(vars, shape, func([]*tensor.Tensor) error { return broken }, nil) },
+		"a failure": func() error { return restoreAll(vars, shape, func([]*tensor.Tensor) error { return broken }, nil) },
 		"a panic": func() (err error) {
 			defer func() { recover(); err = broken }()
-			return RestoreAll(vars, shape, func([]*tensor.Tensor) error { panic(broken) }, nil)
+			return restoreAll(vars, shape, func([]*tensor.Tensor) error { panic(broken) }, nil)
 		},
 	} {
 		if err := f(); err == nil {
@@ -108,7 +108,7 @@ func TestLocksAreGivenBack(t *testing.T) {
 			}
 			v.mu.Unlock()
 		}
-		if slices.ContainsFunc(vars, (*Variable).Written) {
+		if slices.ContainsFunc(vars, (*Variable).isWritten) {
 			t.Fatalf("%s: a variable counts as written", name)
 		}
 	}

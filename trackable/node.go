@@ -111,9 +111,9 @@ type SelfDeclarer interface {
 // does, whose variables depend on the fields of the metric.
 type SelfPreparer interface{ PrepareChildren(self Trackable) }
 
-// Declare returns the variables that obj is going to make, as its [Declarer] or
+// declare returns the variables that obj is going to make, as its [Declarer] or
 // [SelfDeclarer] lists them. ok is false if it is neither.
-func Declare(obj Trackable, inFile func(edge string) bool) (list []Declared, ok bool) {
+func declare(obj Trackable, inFile func(edge string) bool) (list []Declared, ok bool) {
 	switch d := obj.(type) {
 	case Declarer:
 		return d.DeclareVariables(inFile), true
@@ -123,8 +123,8 @@ func Declare(obj Trackable, inFile func(edge string) bool) (list []Declared, ok 
 	return nil, false
 }
 
-// Declares reports whether obj is a [Declarer] or a [SelfDeclarer].
-func Declares(obj Trackable) bool {
+// declares reports whether obj is a [Declarer] or a [SelfDeclarer].
+func declares(obj Trackable) bool {
 	switch obj.(type) {
 	case Declarer, SelfDeclarer:
 		return true
@@ -223,8 +223,8 @@ func (n *Node) Edges() []Edge {
 	return slices.Clone(n.edges)
 }
 
-// HasEdges reports whether there are attached edges.
-func (n *Node) HasEdges() bool { return n.linked.Load() }
+// hasEdges reports whether there are attached edges.
+func (n *Node) hasEdges() bool { return n.linked.Load() }
 
 // Attach works like [Base.Attach].
 func (n *Node) Attach(edge string, child Trackable) error {
@@ -260,10 +260,10 @@ func (n *Node) put(edge string, child Trackable, replace bool) error {
 
 var edgesAttached atomic.Uint64
 
-// EdgesAttached counts the edges that Nodes got so far in the process, replaced
+// attachedEdges counts the edges that Nodes got so far in the process, replaced
 // ones included. While it stays, no object has a child that is in no field,
 // slice, map or list.
-func EdgesAttached() uint64 { return edgesAttached.Load() }
+func attachedEdges() uint64 { return edgesAttached.Load() }
 
 // DuplicateEdgeError reports that an object already has a child on an edge.
 type DuplicateEdgeError struct{ Object, Edge string }

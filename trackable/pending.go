@@ -32,8 +32,8 @@ type Pending interface {
 	Done() bool
 }
 
-// AddPending makes p one of the restores that are asked about new children.
-func (n *Node) AddPending(p Pending) {
+// addPending makes p one of the restores that are asked about new children.
+func (n *Node) addPending(p Pending) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.dropDone()
@@ -60,16 +60,16 @@ func (n *Node) HasPending(edge string) bool {
 	return slices.ContainsFunc(n.restores(), func(p Pending) bool { return p.Holds(edge) })
 }
 
-// Stamp returns the order of the latest restore that set the object's values, 0
+// currentStamp returns the order of the latest restore that set the object's values, 0
 // for none.
-func (n *Node) Stamp() uint64 { return n.stamp.Load() }
+func (n *Node) currentStamp() uint64 { return n.stamp.Load() }
 
-// SetStamp records that the restore with that order set the object's values.
-func (n *Node) SetStamp(order uint64) { n.stamp.Store(order) }
+// setStamp records that the restore with that order set the object's values.
+func (n *Node) setStamp(order uint64) { n.stamp.Store(order) }
 
-// SetFault makes creating a variable below the object fail with err; nil removes
+// setFault makes creating a variable below the object fail with err; nil removes
 // the error. A restore has values for the object that it can't deliver.
-func (n *Node) SetFault(err error) {
+func (n *Node) setFault(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fault = err
@@ -115,7 +115,7 @@ func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error
 	if spec.Open != nil {
 		v.SetShape(spec.Open)
 	}
-	v.node.SetStamp(order) // so that the delivery needn't read again
+	v.node.setStamp(order) // so that the delivery needn't read again
 	return n.Add(v, func() (string, error) {
 		if err := n.put(edge, v, false); err != nil {
 			return "", err

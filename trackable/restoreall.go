@@ -4,20 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/internal/scratch"
 	"github.com/cairnml/cairn/tensor"
 )
-
-// RestoreOptions changes one [RestoreAll]; nil means the defaults.
-type RestoreOptions struct {
-	// Unwritten refuses variables that were written since they were made or
-	// restored, as [ErrWritten], and leaves those alone that have a later Stamp.
-	// Default: both are overwritten.
-	Unwritten bool
-	// Stamp is the argument of [Node.SetStamp] for each variable. Default: it isn't
-	// called.
-	Stamp uint64
-}
 
 // tensorLists are the arguments of f in RestoreAll, for every row of a restore.
 var tensorLists scratch.Pool[*tensor.Tensor]
@@ -26,7 +16,7 @@ var tensorLists scratch.Pool[*tensor.Tensor]
 // restored.
 var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
 
-// RestoreAll replaces the values of several variables at once without reading
+// restoreAll replaces the values of several variables at once without reading
 // them: f gets a tensor for each, of its type and of the shape that shape returns
 // for variable number i, and fills it completely. The tensor is the variable's
 // own storage if that fits and no other reference to it exists, so that a restore
@@ -34,9 +24,9 @@ var ErrWritten = errors.New("trackable: it was written since it was made, which 
 // Shapes and types are checked before f is called; shape is called by several
 // goroutines. The variables don't count as written then. f must not keep the
 // list.
-func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
+func restoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []*tensor.Tensor) error, o *restoring.Options) error {
 	if o == nil {
-		o = new(RestoreOptions)
+		o = new(restoring.Options)
 	}
 	list := tensorLists.Get()
 	bufs := scratch.Of(list, len(vars))
@@ -68,7 +58,7 @@ func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []
 			}
 			v.written = false
 			if o.Stamp != 0 {
-				v.node.SetStamp(o.Stamp)
+				v.node.setStamp(o.Stamp)
 			}
 			v.mu.Unlock()
 		}
@@ -90,13 +80,13 @@ func filled(vars []*Variable, bufs []*tensor.Tensor, f func([]*tensor.Tensor) er
 }
 
 // outlives reports whether v has its value from a later restore than o's, a late one.
-func (v *Variable) outlives(o *RestoreOptions) bool {
-	return o.Unwritten && o.Stamp != 0 && v.node.Stamp() > o.Stamp
+func (v *Variable) outlives(o *restoring.Options) bool {
+	return o.Unwritten && o.Stamp != 0 && v.node.currentStamp() > o.Stamp
 }
 
 // restorable returns the storage for a value of that shape that is to be restored. The
 // lock is held.
-func (v *Variable) restorable(shape tensor.Shape, o *RestoreOptions) (*tensor.Tensor, error) {
+func (v *Variable) restorable(shape tensor.Shape, o *restoring.Options) (*tensor.Tensor, error) {
 	c := v.cell.Load()
 	if c == nil {
 		return nil, fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())

@@ -111,17 +111,17 @@ func (v *Variable) Init(t *tensor.Tensor) *Variable {
 	return v
 }
 
-// Written reports whether the value was changed since the variable was created
+// isWritten reports whether the value was changed since the variable was created
 // or restored. Initial values, which Init sets, don't count.
-func (v *Variable) Written() bool {
+func (v *Variable) isWritten() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.written
 }
 
-// SetFault makes ops that use v fail with err; nil removes the error. A restore
+// setFault makes ops that use v fail with err; nil removes the error. A restore
 // couldn't set v to its value.
-func (v *Variable) SetFault(err error) {
+func (v *Variable) setFault(err error) {
 	if err == nil {
 		v.fault.Store(nil)
 	} else {
@@ -129,16 +129,16 @@ func (v *Variable) SetFault(err error) {
 	}
 }
 
-// Fault returns why v must not be used, nil if it may be.
-func (v *Variable) Fault() error {
+// currentFault returns why v must not be used, nil if it may be.
+func (v *Variable) currentFault() error {
 	if p := v.fault.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-// Made returns the variable's number in the order of making, from 1 on.
-func (v *Variable) Made() uint64 { return v.id.Load() }
+// made returns the variable's number in the order of making, from 1 on.
+func (v *Variable) made() uint64 { return v.id.Load() }
 
 // number returns v's number, which it gets now unless it has one. The lock is
 // held.
@@ -149,10 +149,10 @@ func (v *Variable) number() uint64 {
 	return v.id.Load()
 }
 
-// MarkRestored records that the value is a restored checkpoint's, so that v
+// markRestored records that the value is a restored checkpoint's, so that v
 // doesn't count as written. It is for restores that store values by themselves,
 // as registered savers do.
-func (v *Variable) MarkRestored() {
+func (v *Variable) markRestored() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.written = false
@@ -332,12 +332,12 @@ func (v *Variable) ValueShape() tensor.Shape {
 // Accepts returns nil if v can hold a value of this type and shape, and
 // otherwise the error that Store would return, without the variable's name.
 func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {
-	_, err := v.Takes(d, s)
+	_, err := v.takes(d, s)
 	return err
 }
 
-// Takes works like Accepts, and also reports whether v has a value.
-func (v *Variable) Takes(d tensor.DType, s tensor.Shape) (valued bool, err error) {
+// takes works like Accepts, and also reports whether v has a value.
+func (v *Variable) takes(d tensor.DType, s tensor.Shape) (valued bool, err error) {
 	c := v.cell.Load()
 	if c == nil {
 		return false, nil

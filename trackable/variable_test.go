@@ -104,14 +104,14 @@ func TestCopyOnWrite(t *testing.T) {
 	}
 	// Overwriting doesn't copy, and doesn't change values that others hold.
 	held = v.Load()
-	err := RestoreAll([]*Variable{v}, func(int) tensor.Shape { return tensor.Shape{1} }, func(bufs []*tensor.Tensor) error {
+	err := restoreAll([]*Variable{v}, func(int) tensor.Shape { return tensor.Shape{1} }, func(bufs []*tensor.Tensor) error {
 		tensor.Values[float32](bufs[0])[0] = 10
 		return nil
 	}, nil)
 	if err != nil || first(t, held) != 9 || first(t, v.Load()) != 10 {
 		t.Errorf("%v %v %v", err, first(t, held), first(t, v.Load()))
 	}
-	if err := RestoreAll([]*Variable{v}, func(int) tensor.Shape { return tensor.Shape{2} }, nil, nil); err == nil {
+	if err := restoreAll([]*Variable{v}, func(int) tensor.Shape { return tensor.Shape{2} }, nil, nil); err == nil {
 		t.Error("another shape is overwritten")
 	}
 	if err := UpdateAll([]*Variable{v, v}, nil); err == nil {
@@ -253,7 +253,7 @@ func TestVariableOfAnotherOnesValueHasItsOwn(t *testing.T) {
 		},
 		"restored": func(held *tensor.Tensor) *Variable {
 			v := NewVariable(held)
-			if err := RestoreAll([]*Variable{v}, func(int) tensor.Shape { return tensor.Shape{2} }, func(bufs []*tensor.Tensor) error {
+			if err := restoreAll([]*Variable{v}, func(int) tensor.Shape { return tensor.Shape{2} }, func(bufs []*tensor.Tensor) error {
 				copy(tensor.Values[float32](bufs[0]), []float32{1, 2})
 				return nil
 			}, nil); err != nil {

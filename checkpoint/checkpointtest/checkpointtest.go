@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/trackable"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -135,7 +136,7 @@ func Check(t testing.TB, build func() any) {
 			t.Errorf("checkpointtest: %s is another object at the second walk; keep children, don't make them on every call", g.Human(id))
 		}
 		for _, e := range n.Edges {
-			if trackable.AcceptsChild(n.Object, e.Name) == trackable.AcceptYes {
+			if internals.Accepts(n.Object, e.Name) == restoring.AcceptYes {
 				t.Errorf("checkpointtest: %s (%T) says that it may still get %q, which it has", g.Human(id), n.Object, e.Name)
 			}
 		}

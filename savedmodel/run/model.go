@@ -46,7 +46,7 @@ func (p *program) instance(ctx context.Context) (*Model, error) {
 			v := trackable.NewVariable(nil).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
 			loosen(v, o.Variable.Shape)
 			if err := p.misfits[o]; err != nil {
-				v.SetFault(err)
+				internals.SetVariableFault(v, err)
 			}
 			m.variables[o] = v
 		}
@@ -241,7 +241,7 @@ func (m *Model) valueOf(ctx context.Context, o *savedmodel.Object, depth int) (e
 		return engine.Value{}, errLeftOut
 	case o.Kind == savedmodel.VariableObject:
 		v := m.variables[o]
-		return engine.HandleOf(v), v.Fault()
+		return engine.HandleOf(v), internals.VariableFault(v)
 	case o.Kind == savedmodel.ConstantObject:
 		return engine.ValueOf(m.constants[o]), nil
 	case o.Kind == savedmodel.AssetObject:

@@ -48,7 +48,7 @@ func (m *Model) giveState(r *savedmodel.Restored, o *savedmodel.RewriteOptions) 
 		if from == nil || !ok {
 			continue
 		}
-		if err := from.Fault(); err != nil {
+		if err := internals.VariableFault(from); err != nil {
 			return err
 		}
 		t := from.Load()

@@ -1,0 +1,25 @@
+package restoring
+
+import "context"
+
+// Watcher delivers the restores of one root for the steps that run under a
+// trackable.Gate. A step may belong to another root, so errors of a watcher's objects are
+// returned by these objects (SetVariableFault and SetNodeFault of trackable.Internal) when they are
+// used.
+type Watcher interface {
+	// BeforeStep delivers pending values to objects that have appeared.
+	BeforeStep(ctx context.Context) Watch
+	// AfterStep does so too. The error is that the step made variables which a
+	// restore should have filled before they were used; before is how many
+	// variables there were when it began.
+	AfterStep(ctx context.Context, before uint64) (Watch, error)
+}
+
+// Watch is the time at which a [Watcher] must be called again.
+type Watch uint8
+
+const (
+	WatchEnded     Watch = iota // never: nothing is pending and nothing guarded
+	WatchVariables              // once variables have been made
+	WatchSteps                  // at every step
+)
