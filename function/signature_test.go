@@ -179,11 +179,11 @@ func TestConcreteHasTheTypesOfTheCall(t *testing.T) {
 	if got := fmt.Sprint(names); got != "[x=x tags/s=tags_s tags/t=tags_t]" {
 		t.Errorf("values %s", got)
 	}
-	sig, err := c.InputSignature().Proto()
+	sig, err := graphInternals.StructureProto(c.InputSignature())
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := graph.StructureFromProto(sig)
+	back, err := graphInternals.StructureFromProto(sig)
 	if err != nil || !back.Equal(c.InputSignature()) {
 		t.Errorf("written and read: %v (%v)", back, err)
 	}

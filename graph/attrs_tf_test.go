@@ -60,7 +60,7 @@ func readNode(encoded []byte, types []tensor.DType) error {
 			Attr: []*pb.AttrValueEntry{{Key: "dtype", Value: &pb.AttrValue{Which: pb.AttrValueType, Type: pb.DataType(d)}}}})
 	}
 	def.Node = append(def.Node, n)
-	g, err := FromProto(def, nil)
+	g, err := fromProto(def, nil)
 	if err != nil {
 		return err
 	}

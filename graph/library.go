@@ -156,11 +156,11 @@ func (g *Graph) written() *Library {
 	return l
 }
 
-// Proto returns the library as a FunctionDefLibrary.
-func (l *Library) Proto() (*pb.FunctionDefLibrary, error) {
+// proto returns the library as a FunctionDefLibrary.
+func (l *Library) proto() (*pb.FunctionDefLibrary, error) {
 	p := &pb.FunctionDefLibrary{}
 	for _, f := range l.Functions() {
-		def, err := f.Proto(l)
+		def, err := f.proto(l)
 		if err != nil {
 			return nil, err
 		}

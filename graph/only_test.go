@@ -35,7 +35,7 @@ func TestOnlyWhatNodesNeedIsRead(t *testing.T) {
 		{[]string{"fe"}, []string{"d", "nowhere"}, []string{"fd", "fe"}},
 		{[]string{}, []string{}, nil},
 	} {
-		g, err := graph.FromProto(def, &graph.Options{Only: c.only, From: c.from})
+		g, err := graphInternals.FromProto(def, &graph.Options{Only: c.only, From: c.from})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestNodesAreReadFromTheirBytes(t *testing.T) {
 	if n.Name != "n" || n.Device != "/cpu" || len(n.In) != 1 || n.In[0].Node.Name != "p" || len(n.Control) != 1 || n.Attrs.String("_a", "") != "first" || n.Attrs.String("_b", "") != "last" {
 		t.Errorf("%v", n)
 	}
-	p, err := g.Proto()
+	p, err := graphInternals.GraphProto(g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,9 +95,9 @@ type AttrDef struct {
 // HasDefault reports whether the attribute may be left out.
 func (a *AttrDef) HasDefault() bool { return a.def != nil }
 
-// DefaultProto returns the default value of an attribute, or nil if the
+// defaultProto returns the default value of an attribute, or nil if the
 // attribute has no default. It must not be changed.
-func (a *AttrDef) DefaultProto() *pb.AttrValue { return a.def }
+func (a *AttrDef) defaultProto() *pb.AttrValue { return a.def }
 
 // withAttrsOf returns d with the attributes that only o has and that have a
 // default; d itself if there are none.

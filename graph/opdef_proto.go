@@ -23,10 +23,10 @@ func (e *OpDefError) Error() string {
 	return where + ": " + e.Reason
 }
 
-// OpDefFromProto returns the definition that a file carries for an op, as its
+// opDefFromProto returns the definition that a file carries for an op, as its
 // stripped_op_list does, or the signature of a function. It keeps references
 // into p. One that contradicts itself is an [OpDefError].
-func OpDefFromProto(p *pb.OpDef) (*OpDef, error) {
+func opDefFromProto(p *pb.OpDef) (*OpDef, error) {
 	d := &OpDef{
 		Name:                     p.Name,
 		Inputs:                   make([]ArgDef, len(p.InputArg)),
@@ -211,9 +211,9 @@ func stringsOf(list [][]byte) []string {
 	return out
 }
 
-// Proto returns the definition as a message, with the parts of the original
+// proto returns the definition as a message, with the parts of the original
 // message that this module doesn't use.
-func (d *OpDef) Proto() *pb.OpDef {
+func (d *OpDef) proto() *pb.OpDef {
 	p := new(pb.OpDef)
 	if d.rest != nil {
 		p.Summary, p.Description, p.Unknown = d.rest.Summary, d.rest.Description, d.rest.Unknown

@@ -20,7 +20,7 @@ func TestEveryOpOfTensorFlowIsDefined(t *testing.T) {
 			t.Errorf("%s is looked up as another definition", d.Name)
 		}
 		raw, _ := registered.lists[0].raw(len(names) - 1)
-		if got := d.Proto().Marshal(); string(got) != raw {
+		if got := d.proto().Marshal(); string(got) != raw {
 			t.Errorf("%s is written as\n% x, want\n% x", d.Name, got, raw)
 		}
 	}
@@ -38,7 +38,7 @@ func TestDefinitionsSayWhatTensorFlowsSay(t *testing.T) {
 		t.Errorf("MatMul: %+v", mm)
 	}
 	ta := mm.Attr("transpose_a")
-	if ta == nil || ta.Kind != AttrBool || !ta.HasDefault() || ta.DefaultProto().Which != pb.AttrValueB || ta.DefaultProto().B {
+	if ta == nil || ta.Kind != AttrBool || !ta.HasDefault() || ta.defaultProto().Which != pb.AttrValueB || ta.defaultProto().B {
 		t.Errorf("MatMul.transpose_a: %+v", ta)
 	}
 	if typ := mm.Attr("T"); typ.HasDefault() || !slices.Contains(typ.AllowedTypes, tensor.Float32) || slices.Contains(typ.AllowedTypes, tensor.String) {
@@ -104,11 +104,11 @@ func TestDefinitionsOfFilesAreKept(t *testing.T) {
 		Deprecation: &pb.OpDeprecation{Version: 3},
 		Unknown:     []byte{0xf8, 0x07, 2},
 	}
-	d, err := OpDefFromProto(p)
+	d, err := opDefFromProto(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.Proto().Marshal(), p.Marshal(); !bytes.Equal(got, want) {
+	if got, want := d.proto().Marshal(), p.Marshal(); !bytes.Equal(got, want) {
 		t.Errorf("written as\n% x, want\n% x", got, want)
 	}
 }
@@ -137,7 +137,7 @@ func TestContradictoryDefinitionsAreRefused(t *testing.T) {
 		if c.name != "nameless" {
 			c.p.Name = "Op"
 		}
-		_, err := OpDefFromProto(&c.p)
+		_, err := opDefFromProto(&c.p)
 		var e *OpDefError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)

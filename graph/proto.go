@@ -167,13 +167,13 @@ func (r *reader) def(op string) *OpDef {
 	return r.defs[op]
 }
 
-// FromProto returns the graph that a GraphDef describes, with its library. It
+// fromProto returns the graph that a GraphDef describes, with its library. It
 // keeps references into p, which must not change afterwards. A fault of a node
 // is a [*NodeDefError], that of a function a [*FunctionDefError].
 //
 // Facts of outputs have the element types of definitions and attributes;
 // nothing else is inferred.
-func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
+func fromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 	nodes := make([][]byte, len(p.Node))
 	for i, n := range p.Node {
 		nodes[i] = n.Marshal()
@@ -212,12 +212,12 @@ func (r *reader) graph(p *pb.GraphDef, nodes [][]byte, l *library, opts *Options
 }
 
 // Unmarshal returns the graph that an encoded GraphDef describes; see
-// [FromProto]. It keeps references into b.
-func Unmarshal(b []byte, opts *Options) (*Graph, error) { return Read(pb.InMemory(b), opts) }
+// fromProto. It keeps references into b.
+func Unmarshal(b []byte, opts *Options) (*Graph, error) { return readProto(pb.InMemory(b), opts) }
 
-// Read reads a graph as [Unmarshal] does. It skips the functions in the file
+// readProto reads a graph as [Unmarshal] does. It skips the functions in the file
 // that [Options].Only leaves out, except for their names.
-func Read(from pb.Source, opts *Options) (*Graph, error) {
+func readProto(from pb.Source, opts *Options) (*Graph, error) {
 	fail := func(err error) (*Graph, error) { return nil, fmt.Errorf("graph: %w", err) }
 	var libraries []pb.Source
 	rest, err := from.Split(func(p *pb.Parts) error {
@@ -259,7 +259,7 @@ const (
 	fieldLibrary = 2
 )
 
-// Proto returns the graph as a GraphDef. Its library has the functions of
+// proto returns the graph as a GraphDef. Its library has the functions of
 // g.Library, followed by all others that nodes refer to, under unique names.
 // Maps are sorted by key.
 //
@@ -267,7 +267,7 @@ const (
 // with these exceptions. Map entries are sorted, and the last of two with the
 // same key is written. "x:0" in an input is written as "x", in a function "x:y"
 // as "x:y:0". Unknown fields inside map entries are lost.
-func (g *Graph) Proto() (*pb.GraphDef, error) {
+func (g *Graph) proto() (*pb.GraphDef, error) {
 	lib := g.written()
 	p := &pb.GraphDef{}
 	x := g.extra
@@ -287,7 +287,7 @@ func (g *Graph) Proto() (*pb.GraphDef, error) {
 		return nil, err
 	}
 	if g.Library != nil || len(lib.order) > 0 {
-		if p.Library, err = lib.Proto(); err != nil {
+		if p.Library, err = lib.proto(); err != nil {
 			return nil, err
 		}
 		p.Library.Unknown = x.library
@@ -295,9 +295,9 @@ func (g *Graph) Proto() (*pb.GraphDef, error) {
 	return p, nil
 }
 
-// Marshal returns the graph as an encoded GraphDef; see [Graph.Proto].
+// Marshal returns the graph as an encoded GraphDef; see Graph.proto.
 func (g *Graph) Marshal() ([]byte, error) {
-	p, err := g.Proto()
+	p, err := g.proto()
 	if err != nil {
 		return nil, err
 	}

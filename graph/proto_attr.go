@@ -335,11 +335,8 @@ func readShape(p *pb.TensorShapeProto) (PartialShape, bool, error) {
 	return Whole(dims), exact, nil
 }
 
-// shapeProto returns a shape as a file has it.
-func shapeProto(s PartialShape) *pb.TensorShapeProto { return ShapeProto(s) }
-
-// ShapeProto returns a shape as a message, sizes that are unknown as -1.
-func ShapeProto(s PartialShape) *pb.TensorShapeProto {
+// shapeProto returns a shape as a message, sizes that are unknown as -1.
+func shapeProto(s PartialShape) *pb.TensorShapeProto {
 	if !s.known {
 		return &pb.TensorShapeProto{UnknownRank: true}
 	}

@@ -32,7 +32,7 @@ func (r *reader) library(p *library, only []string) (*Library, error) {
 		if err := r.lib.Add(fn); err != nil {
 			return nil, &FunctionDefError{fn.Name, errTwice}
 		}
-		sig, err := OpDefFromProto(def.Signature)
+		sig, err := opDefFromProto(def.Signature)
 		if err != nil {
 			return nil, &FunctionDefError{fn.Name, err}
 		}

@@ -189,7 +189,7 @@ func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) 
 	case arg.NumberAttr != "":
 		a, given := attrs.said(arg.NumberAttr)
 		var v int64
-		switch def := d.Attr(arg.NumberAttr).DefaultProto(); {
+		switch def := d.Attr(arg.NumberAttr).defaultProto(); {
 		case given && a.Kind == AttrPlaceholder:
 			return 0, false, nil
 		case given && a.Kind == AttrInt:
@@ -232,7 +232,7 @@ func (d *OpDef) types(name string, attrs Attrs) []tensor.DType {
 	if a, ok := attrs.find(name, AttrTypes); ok {
 		return a.list.([]tensor.DType)
 	}
-	if def := d.Attr(name).DefaultProto(); def != nil && def.List != nil {
+	if def := d.Attr(name).defaultProto(); def != nil && def.List != nil {
 		return dtypes(def.List.Type)
 	}
 	return nil
@@ -246,7 +246,7 @@ func (d *OpDef) typeOf(name string, attrs Attrs) tensor.DType {
 		}
 		return tensor.Invalid
 	}
-	if def := d.Attr(name).DefaultProto(); def != nil {
+	if def := d.Attr(name).defaultProto(); def != nil {
 		return tensor.DType(def.Type)
 	}
 	return tensor.Invalid

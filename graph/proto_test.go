@@ -61,7 +61,7 @@ func TestWrongNodesAreRefused(t *testing.T) {
 		{"two kinds", []*pb.NodeDef{withAttr(nodeDef("a", "NoOp"), "_x", &pb.AttrValue{Which: pb.AttrValueList, List: &pb.AttrValueListValue{I: []int64{1}, B: []bool{true}}})}, "several kinds"},
 		{"deep", []*pb.NodeDef{withAttr(nodeDef("a", "NoOp"), "_x", deep)}, "deep"},
 	} {
-		_, err := FromProto(&pb.GraphDef{Node: c.nodes}, nil)
+		_, err := fromProto(&pb.GraphDef{Node: c.nodes}, nil)
 		var e *NodeDefError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
@@ -101,7 +101,7 @@ func TestWrongFunctionsAreRefused(t *testing.T) {
 		{"unknown control result", []*pb.FunctionDef{{Signature: sig(), Ret: ret("x"), ControlRet: []*pb.StringEntry{{Key: "c", Value: "n"}}}}, `control result "c"`},
 		{"name of an argument", []*pb.FunctionDef{{Signature: sig(), Ret: ret("x"), NodeDef: []*pb.NodeDef{nodeDef("x", "NoOp")}}}, "two nodes of this name"},
 	} {
-		_, err := FromProto(&pb.GraphDef{Library: &pb.FunctionDefLibrary{Function: lazily(c.fns...)}}, nil)
+		_, err := fromProto(&pb.GraphDef{Library: &pb.FunctionDefLibrary{Function: lazily(c.fns...)}}, nil)
 		var n *NodeDefError
 		var f *FunctionDefError
 		if !errors.As(err, &f) && !errors.As(err, &n) || !strings.Contains(err.Error(), c.want) {
@@ -114,7 +114,7 @@ func TestFunctionsReferToThemselvesByPointer(t *testing.T) {
 	call := withAttr(nodeDef("n", "PartitionedCall", "x"), "f", &pb.AttrValue{Which: pb.AttrValueFunc, Func: &pb.NameAttrList{Name: "f"}})
 	types := &pb.AttrValue{Which: pb.AttrValueList, List: &pb.AttrValueListValue{Type: []pb.DataType{1}}}
 	withAttr(withAttr(call, "Tin", types), "Tout", types)
-	g, err := FromProto(&pb.GraphDef{
+	g, err := fromProto(&pb.GraphDef{
 		Library: &pb.FunctionDefLibrary{Function: lazily(&pb.FunctionDef{
 			Signature: &pb.OpDef{Name: "f", InputArg: []*pb.ArgDef{floatArg("x")}, OutputArg: []*pb.ArgDef{floatArg("y")}},
 			NodeDef:   []*pb.NodeDef{call},
@@ -137,7 +137,7 @@ func TestFunctionsReferToThemselvesByPointer(t *testing.T) {
 		t.Error("the name of a function that isn't there is lost")
 	}
 	f.Name = "g" // a name counts only when it is written
-	p, err := g.Proto()
+	p, err := g.proto()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func traced(t *testing.T, name string) *Function {
 }
 
 func TestTracedFunctionsGetNamesThatFilesTake(t *testing.T) {
-	p, err := traced(t, "f").Proto(nil)
+	p, err := traced(t, "f").proto(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestLibrariesMakeNamesUnique(t *testing.T) {
 	if a, b, c := l.NameOf(a), l.NameOf(b), l.NameOf(c); a != "f" || b != "f_1" || c != "Identity_1" {
 		t.Errorf("names %s, %s, %s", a, b, c)
 	}
-	p, err := l.Proto()
+	p, err := l.proto()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func FuzzFromProto(f *testing.F) {
 			return
 		}
 		_ = g.String()
-		p, err := g.Proto()
+		p, err := g.proto()
 		if err != nil {
 			t.Fatalf("what was read can't be written: %v", err)
 		}
@@ -244,7 +244,7 @@ func FuzzFromProto(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was written can't be read: %v", err)
 		}
-		p, err = again.Proto()
+		p, err = again.proto()
 		if err != nil || string(p.Marshal()) != string(first) {
 			t.Errorf("the second writing differs: %v", err)
 		}
@@ -282,7 +282,7 @@ func TestOnlyReachedFunctionsAreRead(t *testing.T) {
 		if err := read.Unmarshal(encoded); err != nil {
 			t.Fatal(err)
 		}
-		g, err := FromProto(&read, &Options{Only: only})
+		g, err := fromProto(&read, &Options{Only: only})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,10 +306,10 @@ func TestOnlyReachedFunctionsAreRead(t *testing.T) {
 // TensorFlow 2.21's lacks; a node may have them as they are by default, and is written with
 // them again.
 func TestAttributesOfLaterReleases(t *testing.T) {
-	own := LookupOp("Relu").Proto()
+	own := LookupOp("Relu").proto()
 	no := &pb.AttrValue{Which: pb.AttrValueB}
 	own.Attr = append(own.Attr, &pb.AttrDef{Name: "sharp", Type: "bool", DefaultValue: no})
-	def, err := OpDefFromProto(own)
+	def, err := opDefFromProto(own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestAttributesOfLaterReleases(t *testing.T) {
 		}}
 	}
 	for _, sharp := range []bool{false, true} {
-		g, err := FromProto(relu(sharp), &Options{Ops: []*OpDef{def}})
+		g, err := fromProto(relu(sharp), &Options{Ops: []*OpDef{def}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +330,7 @@ func TestAttributesOfLaterReleases(t *testing.T) {
 		if _, _, err := y.Def.Bind(y.Attrs, facts(tensor.Float32)); (err != nil) != sharp {
 			t.Errorf("sharp %v: %v", sharp, err)
 		}
-		p, err := g.Proto()
+		p, err := g.proto()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func TestFunctionsSayTheShapesOfTheirArguments(t *testing.T) {
 		}
 	}
 	fn.AddResult("y", fn.Args[0].Output(0))
-	p, err := fn.Proto(nil)
+	p, err := fn.proto(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

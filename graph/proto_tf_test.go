@@ -35,7 +35,7 @@ func tfGraphs(t testing.TB) []tfGraph {
 				opts := &Options{}
 				if m.MetaInfoDef != nil && m.MetaInfoDef.StrippedOpList != nil {
 					for _, op := range m.MetaInfoDef.StrippedOpList.Op {
-						d, err := OpDefFromProto(op)
+						d, err := opDefFromProto(op)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -78,11 +78,11 @@ func read(t testing.TB, file string, m pb.Message) {
 func TestTensorFlowsGraphsAreWrittenAsTheyWereRead(t *testing.T) {
 	for _, c := range tfGraphs(t) {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := FromProto(c.def, c.opts)
+			g, err := fromProto(c.def, c.opts)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := g.Proto()
+			p, err := g.proto()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -130,14 +130,14 @@ func (n *Node) definition() *OpDef {
 	return LookupOp(n.Op)
 }
 
-// Proto returns the function as a FunctionDef. lib has the names of the
+// proto returns the function as a FunctionDef. lib has the names of the
 // functions that it refers to; nil means the Name of each function. Maps are
-// sorted by key. [Graph.Proto] lists the differences from a message that was
+// sorted by key. Graph.proto lists the differences from a message that was
 // read.
 //
 // A function that was not read gets a signature: names of arguments and results
 // that TensorFlow accepts, element types, whether it is stateful.
-func (fn *Function) Proto(lib *Library) (*pb.FunctionDef, error) {
+func (fn *Function) proto(lib *Library) (*pb.FunctionDef, error) {
 	w := &writer{lib: lib, names: nodeNames(fn.Graph, fn), fn: fn, args: make(map[*Node]bool, len(fn.Args))}
 	for _, a := range fn.Args {
 		w.args[a] = true
@@ -306,7 +306,7 @@ func (fn *Function) sign(lib *Library, names map[*Node]string) (*pb.OpDef, []str
 	for _, s := range read.ControlOutputs {
 		controls[s] = true
 	}
-	sig := read.Proto()
+	sig := read.proto()
 	sig.Name, sig.InputArg, sig.OutputArg, sig.ControlOutput = lib.nameOf(Callee{Function: fn}), nil, nil, nil
 	for _, a := range fn.Args {
 		if a.graph != fn.Graph || len(a.Out) == 0 {
@@ -392,7 +392,7 @@ func (fn *Function) signature() *OpDef {
 	if err != nil {
 		return nil
 	}
-	d, err := OpDefFromProto(p)
+	d, err := opDefFromProto(p)
 	if err != nil {
 		return nil
 	}

@@ -88,7 +88,7 @@ func (x *opIndex) def(i int) *OpDef {
 	if err := p.Unmarshal(bytesOf(raw)); err != nil {
 		panic("graph: the definition of " + name + ": " + err.Error())
 	}
-	d, err := OpDefFromProto(&p)
+	d, err := opDefFromProto(&p)
 	if err != nil {
 		panic("graph: the definition of " + name + ": " + err.Error())
 	}

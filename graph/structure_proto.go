@@ -9,10 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// StructureFromProto returns the structure that a message describes. The rest
+// structureFromProto returns the structure that a message describes. The rest
 // of the message is kept, so that an unchanged structure is written as it was.
-func StructureFromProto(p *pb.StructuredValue) (*Structure, error) {
-	s, err := ReadStructure(p, newAllowance())
+func structureFromProto(p *pb.StructuredValue) (*Structure, error) {
+	s, err := readStructure(p, newAllowance())
 	if err != nil {
 		return nil, err
 	}
@@ -22,11 +22,11 @@ func StructureFromProto(p *pb.StructuredValue) (*Structure, error) {
 	return s, nil
 }
 
-// Proto returns the structure as a file has it. A static Go value that files can't
+// proto returns the structure as a file has it. A static Go value that files can't
 // hold is an error that names its place.
-func (s *Structure) Proto() (*pb.StructuredValue, error) {
+func (s *Structure) proto() (*pb.StructuredValue, error) {
 	if p, ok := s.src.(*pb.StructuredValue); ok {
-		if was, err := ReadStructure(p, newAllowance()); err == nil && was.identical(s) {
+		if was, err := readStructure(p, newAllowance()); err == nil && was.identical(s) {
 			return p, nil
 		}
 	}
@@ -47,10 +47,10 @@ func readTensor(p *pb.TensorProto, allowance *int64) (*tensor.Tensor, error) {
 	return tensorproto.Decode(p, allowance)
 }
 
-// ReadStructure returns the structure that a message describes, for reading
-// only: unlike [StructureFromProto], it doesn't keep the rest of the message.
+// readStructure returns the structure that a message describes, for reading
+// only: unlike structureFromProto, it doesn't keep the rest of the message.
 // allowance bounds the bytes of the constants in it, which are subtracted.
-func ReadStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) {
+func readStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) {
 	if p == nil {
 		return &Structure{}, nil
 	}
@@ -96,7 +96,7 @@ func ReadStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) 
 	case pb.StructuredValueTypeSpecValue:
 		s.Kind, s.Composite = CompositeStructure, &Composite{}
 		if v := p.TypeSpecValue; v != nil {
-			s.Composite, err = ReadComposite(v, allowance)
+			s.Composite, err = readComposite(v, allowance)
 		}
 	case pb.StructuredValueListValue:
 		s.Kind = ListStructure
@@ -112,7 +112,7 @@ func ReadStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) 
 		s.Kind = DictStructure
 		if v := p.DictValue; v != nil {
 			for _, f := range v.Fields {
-				e, err := ReadStructure(f.Value, allowance)
+				e, err := readStructure(f.Value, allowance)
 				if err != nil {
 					return nil, err
 				}
@@ -124,7 +124,7 @@ func ReadStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) 
 		if v := p.NamedTupleValue; v != nil {
 			s.Name = v.Name
 			for _, f := range v.Values {
-				e, err := ReadStructure(f.Value, allowance)
+				e, err := readStructure(f.Value, allowance)
 				if err != nil {
 					return nil, err
 				}
@@ -140,15 +140,15 @@ func ReadStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) 
 	return s, nil
 }
 
-// ReadComposite returns the type of a composite that a file describes; see
-// [ReadStructure].
-func ReadComposite(p *pb.TypeSpecProto, allowance *int64) (*Composite, error) {
+// readComposite returns the type of a composite that a file describes; see
+// readStructure.
+func readComposite(p *pb.TypeSpecProto, allowance *int64) (*Composite, error) {
 	c := &Composite{Class: CompositeClass(p.TypeSpecClass), ClassName: p.TypeSpecClassName, Tensors: int(p.NumFlatComponents)}
 	if c.Tensors < 0 || c.Tensors > maxComponents {
 		return nil, fmt.Errorf("graph: a %s of %d tensors", p.TypeSpecClassName, p.NumFlatComponents)
 	}
 	var err error
-	c.State, err = ReadStructure(p.TypeState, allowance)
+	c.State, err = readStructure(p.TypeState, allowance)
 	return c, err
 }
 
@@ -159,7 +159,7 @@ func readStructures(list []*pb.StructuredValue, allowance *int64) ([]*Structure,
 	out := make([]*Structure, len(list))
 	for i, p := range list {
 		var err error
-		if out[i], err = ReadStructure(p, allowance); err != nil {
+		if out[i], err = readStructure(p, allowance); err != nil {
 			return nil, err
 		}
 	}

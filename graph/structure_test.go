@@ -60,12 +60,12 @@ func TestStructuresOfTensorFlowRoundTrip(t *testing.T) {
 		if p == nil {
 			continue
 		}
-		s, err := StructureFromProto(p)
+		s, err := structureFromProto(p)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		back, err := s.Proto()
+		back, err := s.proto()
 		if err != nil || !bytes.Equal(back.Marshal(), p.Marshal()) {
 			t.Errorf("%s: %v is written as another message (%v)", name, s, err)
 		}
@@ -77,17 +77,17 @@ func TestStructuresOfTensorFlowRoundTrip(t *testing.T) {
 
 func TestAChangedStructureIsWrittenAsItIsNow(t *testing.T) {
 	odd := tfStructures(t)["odd"]
-	s, err := StructureFromProto(odd)
+	s, err := structureFromProto(odd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	was := s.Elems[0]
 	s.Elems[0] = StaticOf("changed")
-	p, err := s.Proto()
+	p, err := s.proto()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := StructureFromProto(p)
+	again, err := structureFromProto(p)
 	if err != nil || !again.Elems[0].Equal(s.Elems[0]) || again.Elems[0].Equal(was) {
 		t.Errorf("%v (%v)", again, err)
 	}
@@ -176,7 +176,7 @@ func TestPartsOfCompositesAreTheirTensors(t *testing.T) {
 
 func TestGoValuesWithoutAFormInFilesAreNamed(t *testing.T) {
 	s := NamedOf("In", []string{"x", "opts"}, []*Structure{floatSpec(1), ListOf(StaticOf(complex(1, 2)))})
-	if _, err := s.Proto(); err == nil || !strings.Contains(err.Error(), "opts: element 0: a static complex128") {
+	if _, err := s.proto(); err == nil || !strings.Contains(err.Error(), "opts: element 0: a static complex128") {
 		t.Errorf("%v", err)
 	}
 }

@@ -67,9 +67,9 @@ func (s *survey) add(hash uint64, p *pb.Parts, from int) error {
 	return nil
 }
 
-// NewSurvey begins a survey of a GraphDef. known reports whether an op is
+// newSurvey begins a survey of a GraphDef. known reports whether an op is
 // allowed.
-func NewSurvey(from pb.Source, known func(op string) bool) (*Survey, error) {
+func newSurvey(from pb.Source, known func(op string) bool) (*Survey, error) {
 	s := &Survey{known: known, seed: maphash.MakeSeed(), called: map[uint64]bool{}, bodies: map[uint64]bool{}}
 	s.nodes.from = []pb.Source{from}
 	p := from.Parts()

@@ -18,7 +18,7 @@ import (
 func TestASurveyReadsNamesAlone(t *testing.T) {
 	b := (&pb.GraphDef{Node: []*pb.NodeDef{{Name: "c", Device: strings.Repeat("x", 1<<20)}}}).Marshal()
 	file := &countingReader{ReaderAt: bytes.NewReader(b)}
-	s, err := graph.NewSurvey(pb.InFile(file, int64(len(b))), nil)
+	s, err := graphInternals.NewSurvey(pb.InFile(file, int64(len(b))), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestASurveyFindsWhatIsMissing(t *testing.T) {
 		}
 		b := p.Marshal()
 		for where, from := range map[string]pb.Source{"memory": pb.InMemory(b), "a file": pb.InFile(bytes.NewReader(b), int64(len(b)))} {
-			s, err := graph.NewSurvey(from, func(op string) bool { return op != "Conjure" && op != "Placeholder" && graph.LookupOp(op) != nil })
+			s, err := graphInternals.NewSurvey(from, func(op string) bool { return op != "Conjure" && op != "Placeholder" && graph.LookupOp(op) != nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestASurveyFindsWhatIsMissing(t *testing.T) {
 			}
 		}
 		cut := b[:len(b)-3]
-		if _, err := graph.NewSurvey(pb.InFile(bytes.NewReader(cut), int64(len(b))), func(string) bool { return true }); err == nil {
+		if _, err := graphInternals.NewSurvey(pb.InFile(bytes.NewReader(cut), int64(len(b))), func(string) bool { return true }); err == nil {
 			t.Error("a file that ends too early was surveyed")
 		}
 	}
@@ -122,7 +122,7 @@ func TestAGraphInAFileIsTheOneInMemory(t *testing.T) {
 				var written [2][]byte
 				var failed [2]string
 				for i, from := range []pb.Source{pb.InMemory(b), pb.InFile(bytes.NewReader(b), int64(len(b)))} {
-					g, err := graph.Read(from, &graph.Options{Only: only})
+					g, err := graphInternals.Read(from, &graph.Options{Only: only})
 					if err == nil {
 						written[i], err = g.Marshal()
 					}

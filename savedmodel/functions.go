@@ -172,7 +172,7 @@ func pairOf(in *graph.Structure) (*graph.Structure, error) {
 // structure reads a structured value; nil means that there is none.
 func (r *objectReader) structure(l *pb.Lazy[pb.StructuredValue]) (*graph.Structure, error) {
 	if l == nil {
-		return graph.ReadStructure(nil, &r.constants)
+		return graphInternals.ReadStructure(nil, &r.constants)
 	}
 	b := l.Encoded()
 	if s, ok := r.structures[string(b)]; ok {
@@ -183,7 +183,7 @@ func (r *objectReader) structure(l *pb.Lazy[pb.StructuredValue]) (*graph.Structu
 	if p.Unmarshal(b) != nil {
 		return nil, errDecode
 	}
-	s, err := graph.ReadStructure(&p, &r.constants)
+	s, err := graphInternals.ReadStructure(&p, &r.constants)
 	if err == nil {
 		r.structures[string(b)] = s
 	}
@@ -253,12 +253,12 @@ func (r *objectReader) parameters(l *pb.Lazy[pb.FunctionSpec]) (*Parameters, err
 }
 
 func parametersOf(spec *pb.FunctionSpec, constants *int64) (*Parameters, error) {
-	full, err := graph.ReadStructure(spec.Fullargspec, constants)
+	full, err := graphInternals.ReadStructure(spec.Fullargspec, constants)
 	if err != nil {
 		return nil, err
 	}
 	p := &Parameters{JITCompile: spec.JitCompile.String()}
-	if p.Signature, err = graph.ReadStructure(spec.InputSignature, constants); err != nil {
+	if p.Signature, err = graphInternals.ReadStructure(spec.InputSignature, constants); err != nil {
 		return nil, err
 	}
 	if p.Signature.IsNone() {

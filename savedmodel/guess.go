@@ -72,7 +72,7 @@ func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
 	}
 	var out []*graph.OpDef
 	for _, name := range sortedKeys(guesses) {
-		if d, err := graph.OpDefFromProto(guesses[name].def(name)); err == nil {
+		if d, err := graphInternals.OpDefFromProto(guesses[name].def(name)); err == nil {
 			out = append(out, d)
 		}
 	}

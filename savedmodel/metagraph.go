@@ -137,7 +137,7 @@ func (g *MetaGraph) readOps(l *pb.OpList) error {
 		if own != nil && !slices.ContainsFunc(p.Attr, func(a *pb.AttrDef) bool { return own.Attr(a.Name) == nil }) {
 			continue
 		}
-		d, err := graph.OpDefFromProto(p)
+		d, err := graphInternals.OpDefFromProto(p)
 		if err != nil {
 			return fmt.Errorf("stripped_op_list: %w", err)
 		}
@@ -211,12 +211,12 @@ func (g *MetaGraph) Graph() (*graph.Graph, error) {
 // the library, as in [graph.Options]; nil means all.
 func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
 	o := graph.Options{Ops: g.defs(nil), Only: only, From: from, MaxMemory: g.model.limit(g.graphDef.Len())}
-	gr, err := graph.Read(g.graphDef, &o)
+	gr, err := graphInternals.Read(g.graphDef, &o)
 	if errors.Is(err, graph.ErrUnknownOp) {
 		var guessed []*graph.OpDef
 		if guessed, err = g.guessOps(); err == nil {
 			o.Ops = g.defs(guessed)
-			gr, err = graph.Read(g.graphDef, &o)
+			gr, err = graphInternals.Read(g.graphDef, &o)
 		}
 		if err == nil {
 			forget(gr, guessed)

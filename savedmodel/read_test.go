@@ -196,7 +196,7 @@ func TestTheTextFormIsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		def, err := gr.Proto()
+		def, err := graphInternals.GraphProto(gr)
 		if err != nil {
 			t.Fatal(err)
 		}

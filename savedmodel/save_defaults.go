@@ -53,7 +53,7 @@ func hasDefault(d *graph.OpDef, a *pb.AttrValueEntry) bool {
 	if attr == nil || !attr.HasDefault() {
 		return false
 	}
-	x, y := a.Value, attr.DefaultProto()
+	x, y := a.Value, graphInternals.DefaultProto(attr)
 	if x.Which != y.Which {
 		return false
 	}

@@ -198,7 +198,7 @@ func (s *saver) entries() ([]*pb.SavedConcreteFunctionEntry, error) {
 			}
 			p.BoundInputs = append(p.BoundInputs, int32(id))
 		}
-		in, err := c.InputSignature().Proto()
+		in, err := graphInternals.StructureProto(c.InputSignature())
 		if err != nil {
 			return nil, &SaveError{s.where[c], fmt.Errorf("the arguments of the function: %w", err)}
 		}
@@ -206,7 +206,7 @@ func (s *saver) entries() ([]*pb.SavedConcreteFunctionEntry, error) {
 		if result == nil {
 			result = resultsOf(c.Function)
 		}
-		out2, err := result.Proto()
+		out2, err := graphInternals.StructureProto(result)
 		if err != nil {
 			return nil, &SaveError{s.where[c], fmt.Errorf("the results of the function: %w", err)}
 		}
@@ -360,14 +360,14 @@ func (p *Parameters) proto() (*pb.FunctionSpec, error) {
 		[]*graph.Structure{texts(p.Names), text(p.VarArgs), text(p.VarKwargs), defaults, texts(p.KeywordOnly), keywords, graph.DictOf(nil, nil)})
 	spec := &pb.FunctionSpec{}
 	var err error
-	if spec.Fullargspec, err = full.Proto(); err != nil {
+	if spec.Fullargspec, err = graphInternals.StructureProto(full); err != nil {
 		return nil, fmt.Errorf("the function's parameters: %w", err)
 	}
 	signature := p.Signature
 	if signature == nil {
 		signature = graph.StaticOf(nil)
 	}
-	if spec.InputSignature, err = signature.Proto(); err != nil {
+	if spec.InputSignature, err = graphInternals.StructureProto(signature); err != nil {
 		return nil, fmt.Errorf("the function's input signature: %w", err)
 	}
 	switch p.JITCompile {

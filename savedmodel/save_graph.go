@@ -412,7 +412,7 @@ func (m *mainGraph) signature(p *pb.MetaGraphDef, w signatureWrapper) {
 
 // tensorInfoOf describes a tensor of the main graph.
 func tensorInfoOf(name string, f graph.Fact) *pb.TensorInfo {
-	return &pb.TensorInfo{Which: pb.TensorInfoName, Name: name, Dtype: pb.DataType(f.DType), TensorShape: graph.ShapeProto(f.Shape)}
+	return &pb.TensorInfo{Which: pb.TensorInfoName, Name: name, Dtype: pb.DataType(f.DType), TensorShape: graphInternals.ShapeProto(f.Shape)}
 }
 
 // initializer adds the op that fills tables, which loaders run after they have restored

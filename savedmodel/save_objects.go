@@ -536,7 +536,7 @@ func (s *saver) describeVariable(o *pb.SavedObject, n *trackable.GraphNode) erro
 	if t == nil {
 		t = new(trackable.VariableTraits)
 	}
-	x.Dtype, x.Shape, x.Trainable, x.Name = pb.DataType(v.DType()), graph.ShapeProto(partialShape(v)), v.Trainable(), n.FullName
+	x.Dtype, x.Shape, x.Trainable, x.Name = pb.DataType(v.DType()), graphInternals.ShapeProto(partialShape(v)), v.Trainable(), n.FullName
 	x.Device = ""
 	if s.opts.Devices {
 		x.Device = t.Device

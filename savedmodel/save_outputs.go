@@ -111,10 +111,10 @@ func (m *mainGraph) outputInfo(w signatureWrapper, out signatureOutput, call *gr
 	c := out.structure.Composite
 	if c.Class == graph.SparseComposite && out.count == 3 && c.State != nil && len(c.State.Elems) == 2 {
 		shape, dtype := staticOf[graph.PartialShape](c.State.Elems[0]), staticOf[tensor.DType](c.State.Elems[1])
-		return &pb.TensorInfo{Which: pb.TensorInfoCooSparse, Dtype: pb.DataType(dtype), TensorShape: graph.ShapeProto(shape),
+		return &pb.TensorInfo{Which: pb.TensorInfoCooSparse, Dtype: pb.DataType(dtype), TensorShape: graphInternals.ShapeProto(shape),
 			CooSparse: &pb.CooSparse{IndicesTensorName: part(0, "").Name, ValuesTensorName: part(1, "").Name, DenseShapeTensorName: part(2, "").Name}}, nil
 	}
-	p, err := out.structure.Proto()
+	p, err := graphInternals.StructureProto(out.structure)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (s *saver) encode() error {
 	if err != nil {
 		return err
 	}
-	def, err := g.Proto()
+	def, err := graphInternals.GraphProto(g)
 	if err != nil {
 		return &SaveError{Err: err}
 	}
@@ -208,7 +208,7 @@ func (s *saver) usedOps(g *pb.GraphDef) (*pb.OpList, error) {
 	}
 	list := &pb.OpList{}
 	for _, name := range sortedKeys(defs) {
-		list.Op = append(list.Op, defs[name].Proto())
+		list.Op = append(list.Op, graphInternals.OpDefProto(defs[name]))
 	}
 	return list, nil
 }
@@ -244,7 +244,7 @@ func (s *saver) report(nodes []*pb.SavedObject) {
 			var names []string
 			for _, c := range tracesOf(n.Object) {
 				names = append(names, s.lib.NameOf(c.Function))
-				if def, err := c.Function.Proto(s.lib); err == nil {
+				if def, err := graphInternals.FunctionProto(c.Function, s.lib); err == nil {
 					line.Bytes += int64(len(def.Marshal()))
 				}
 			}

@@ -150,7 +150,7 @@ func (g *MetaGraph) tensorInfo(name string, p *pb.TensorInfo, depth int) (Tensor
 	case p.CompositeTensor != nil:
 		t.Parts = []TensorInfo{}
 		if s := p.CompositeTensor.TypeSpec; s != nil {
-			c, err := graph.ReadComposite(s, &g.constants)
+			c, err := graphInternals.ReadComposite(s, &g.constants)
 			if err != nil {
 				return t, err
 			}

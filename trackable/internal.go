@@ -3,13 +3,14 @@ package trackable
 import (
 	"context"
 
+	"github.com/cairnml/cairn/internal/notpublic"
 	"github.com/cairnml/cairn/internal/restoring"
 	"github.com/cairnml/cairn/tensor"
 )
 
 // Internal returns the functions of this package that only packages of this module use, since
 // only these can make a key. They restore values into objects and their variables.
-func Internal(restoring.Key) internals { return internals{} }
+func Internal(notpublic.Key) internals { return internals{} }
 
 // internals are the functions behind [Internal].
 type internals struct{}

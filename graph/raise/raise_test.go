@@ -14,7 +14,7 @@ func parse(t *testing.T, text string) *graph.Graph {
 	if err := pb.UnmarshalText([]byte(text), &p); err != nil {
 		t.Fatal(err)
 	}
-	g, err := graph.FromProto(&p, nil)
+	g, err := graphInternals.FromProto(&p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestShapesComputedFromShapesAreTensorFlows(t *testing.T) {
 	if err := p.Unmarshal(packed.Read(t, "testdata/tf2.21/partial.pb.gz")); err != nil {
 		t.Fatal(err)
 	}
-	g, err := graph.FromProto(&p, nil)
+	g, err := graphInternals.FromProto(&p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/savedmodel"
-	"github.com/cairnml/cairn/savedmodel/internal"
 )
 
 // maxDrawn is the number of boxes of which a picture is made, at most, before repeated
@@ -36,7 +35,7 @@ func (x *MetaGraph) Network(signature string) (*render.Network, error) {
 	if raise.Needed(gr) {
 		// Loops of TensorFlow 1 are cycles. A copy of the graph has loops and
 		// branches as single nodes.
-		if gr, err = savedmodel.Internal.DecodeGraph(internal.AllowInternalUse, x.meta, nil, nil); err != nil {
+		if gr, err = modelInternals.DecodeGraph(x.meta, nil, nil); err != nil {
 			return nil, err
 		}
 		raise.Graph(gr) // control flow that can't be raised stays, and may lead to a CycleError

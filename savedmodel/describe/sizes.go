@@ -138,7 +138,7 @@ func (s *sizer) functions(f *savedmodel.FunctionInfo) (total int64, note string,
 
 // size returns the size of a function's encoding.
 func (s *sizer) size(f *graph.Function) (int64, error) {
-	p, err := f.Proto(s.library)
+	p, err := graphInternals.FunctionProto(f, s.library)
 	if err != nil {
 		return 0, err
 	}
@@ -168,7 +168,7 @@ func (s *sizer) rest(all *graph.Graph) error {
 		}
 	}
 	row := ObjectSize{Kind: "nodes", Note: fmt.Sprintf("%d nodes of the main graph, without the constants above", all.Len())}
-	p, err := all.Proto()
+	p, err := graphInternals.GraphProto(all)
 	if err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func (p *program) surveyed() bool {
 	if len(p.meta.Objects) == 0 {
 		return false
 	}
-	s, err := savedmodel.Internal.Survey(door, p.meta, func(op string) bool { return p.runs(op) && !raise.Is(op) })
+	s, err := modelInternals.Survey(p.meta, func(op string) bool { return p.runs(op) && !raise.Is(op) })
 	if err != nil {
 		return false
 	}
@@ -180,7 +180,7 @@ func (p *program) surveyed() bool {
 			return false
 		}
 	}
-	return savedmodel.Internal.Unchanged(door, p.meta) == nil
+	return modelInternals.Unchanged(p.meta) == nil
 }
 
 // toCheck returns the names of the signatures that must be ready when the model is loaded.

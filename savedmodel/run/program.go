@@ -9,13 +9,8 @@ import (
 	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/savedmodel"
-	"github.com/cairnml/cairn/savedmodel/internal"
 	"github.com/cairnml/cairn/tensor"
 )
-
-// door is the key to those functions of package savedmodel that only this
-// package may call.
-var door = internal.AllowInternalUse
 
 // program is the part of a loaded MetaGraph that all instances share: the
 // graph, the weights and the compiled plans. Only its caches change.

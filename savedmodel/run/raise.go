@@ -31,7 +31,7 @@ type runnable struct {
 // that could not be raised is recorded in problems; only calls that need it
 // fail.
 func raised(g *savedmodel.MetaGraph, only, from []string) (*runnable, error) {
-	gr, err := savedmodel.Internal.DecodeGraph(door, g, only, from)
+	gr, err := modelInternals.DecodeGraph(g, only, from)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func raised(g *savedmodel.MetaGraph, only, from []string) (*runnable, error) {
 	if raise.Needed(gr) {
 		r.problems = raise.Graph(gr)
 		r.asWritten = sync.OnceValues(func() (*runnable, error) {
-			gr, err := savedmodel.Internal.DecodeGraph(door, g, only, from)
+			gr, err := modelInternals.DecodeGraph(g, only, from)
 			if err != nil {
 				return nil, err
 			}
@@ -92,7 +92,7 @@ func starts(g *savedmodel.MetaGraph, restore bool) []string {
 		name, _, _ := strings.Cut(tensor, ":")
 		names = append(names, name)
 	}
-	for _, list := range [][]*savedmodel.SignatureDef{g.Signatures, savedmodel.Internal.OwnSignatures(door, g)} {
+	for _, list := range [][]*savedmodel.SignatureDef{g.Signatures, modelInternals.OwnSignatures(g)} {
 		for _, s := range list {
 			for _, t := range savedmodel.PlainTensors(s.Outputs) {
 				add(t.Tensor)

@@ -61,7 +61,7 @@ func (p *program) openCheckpoint(ctx context.Context) (*weightsFile, error) {
 	}
 	c.reader = view.Reader()
 	if c.objectBased = len(p.meta.Objects) > 0 && view.ObjectBased(); c.objectBased {
-		c.keys, c.byOp = savedmodel.Internal.Stored(door, p.meta, view)
+		c.keys, c.byOp = modelInternals.Stored(p.meta, view)
 	}
 	return c, nil
 }
@@ -288,7 +288,7 @@ func (p *program) needsOp() bool {
 // restoreByOp makes the graph's own restore op run in each instance: tables and
 // the like have values that only their ops can take.
 func (p *program) restoreByOp() error {
-	filename, restore := savedmodel.Internal.Saver(door, p.meta)
+	filename, restore := modelInternals.Saver(p.meta)
 	if filename == "" || restore == "" {
 		return nil
 	}

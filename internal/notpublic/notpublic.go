@@ -1,0 +1,8 @@
+// Package notpublic has the key to the functions of public packages that only this module uses.
+//
+// A public package returns these from a function Internal(notpublic.Key). Other modules can't make a
+// key, since this package is internal, so the functions make no promise.
+package notpublic
+
+// Key is the argument of trackable.Internal and graph.Internal.
+type Key struct{}
