@@ -1,6 +1,6 @@
-// Package composite holds the kernels of ops that are made of other ops: each is a
-// function of TensorFlow's ops, compiled for the node with all that is known of its
-// inputs, so that its parts run on the kernels of their own.
+// Package composite has the kernels of ops that are computed by other ops. Each
+// is a function of TensorFlow's ops, compiled for the node with all that is
+// known of its inputs, so that the kernels of these ops run.
 package composite
 
 import (
@@ -11,8 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// body is the function that an op stands for while it is built. The first error
-// sticks.
+// body is the function of an op while it is built. The first error stays.
 type body struct {
 	node *engine.Node
 	f    *graph.Function
@@ -38,7 +37,7 @@ func (b *body) op(name string, attrs graph.Attrs, in ...graph.Output) []graph.Ou
 		out[i] = n.Output(i)
 	}
 	if b.err != nil {
-		n.Out = make([]graph.Fact, len(out)) // so that what follows can be built
+		n.Out = make([]graph.Fact, len(out)) // so that the next nodes can be built
 	}
 	return out
 }
@@ -89,7 +88,7 @@ func (b *body) attrs(names ...string) graph.Attrs {
 	return out
 }
 
-// of prepares an op of so many inputs from what build makes of them.
+// of prepares an op of so many inputs by the function that build makes.
 func of(inputs int, build func(b *body, in []graph.Output) []graph.Output) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		if inputs >= 0 && len(n.In) != inputs {

@@ -32,7 +32,7 @@ func prepareConv(n *engine.Node) (func(*engine.Call) error, error) {
 	})(n)
 }
 
-// part adds the elements of a vector from one place on, n of them or all.
+// part adds the elements of a vector from an index on, n of them or all.
 func (b *body) part(v graph.Output, from, n int32) graph.Output {
 	return b.one("Slice", v, b.constant(tensor.Vector(from)), b.constant(tensor.Vector(n)))
 }

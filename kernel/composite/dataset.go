@@ -10,7 +10,7 @@ import (
 )
 
 // prepareParseDataset prepares the datasets of parsed examples: a function that
-// parses, mapped over a dataset of serialized ones. Their components stand in the
+// parses, mapped over a dataset of serialized ones. The components are in the
 // order of the features' keys.
 func prepareParseDataset(n *engine.Node) (func(*engine.Call) error, error) {
 	return of(-1, func(b *body, in []graph.Output) []graph.Output {
@@ -34,7 +34,7 @@ func prepareParseDataset(n *engine.Node) (func(*engine.Call) error, error) {
 }
 
 // parseFunction returns the function of a dataset's node that parses a batch of
-// examples, given the defaults of the dense features.
+// examples with the defaults of the dense features.
 func parseFunction(n *engine.Node, defaults []tensor.DType) (*graph.Function, error) {
 	p := &body{node: n, f: graph.NewFunction("_parse")}
 	var args []graph.Output

@@ -27,8 +27,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// globalNorm normalizes images by moments and, where scale_after_normalization, by
-// gamma.
+// globalNorm normalizes images by moments and, if scale_after_normalization is
+// set, by gamma.
 func globalNorm(b *body, in []graph.Output) []graph.Output {
 	factor := b.deviation(in[2])
 	if b.node.Attrs.Bool("scale_after_normalization") {
@@ -37,8 +37,7 @@ func globalNorm(b *body, in []graph.Output) []graph.Output {
 	return []graph.Output{b.one("AddV2", b.one("Mul", b.one("Sub", in[0], in[1]), factor), in[3])}
 }
 
-// deviation returns one over the root of a variance and the attribute that is added
-// to it.
+// deviation returns one over the square root of a variance plus the attribute.
 func (b *body) deviation(variance graph.Output) graph.Output {
 	epsilon := b.number(variance.Fact().DType, float64(float32(b.node.Attrs.Float("variance_epsilon", 0))))
 	return b.one("Rsqrt", b.one("AddV2", variance, epsilon))
@@ -59,13 +58,13 @@ func globalNormGrad(b *body, in []graph.Output) []graph.Output {
 	return []graph.Output{b.one("Mul", dy, factor), b.one("Neg", b.one("Mul", db, factor)), dv, db, dg}
 }
 
-// padConv mirrors the borders of images and convolves them.
+// padConv pads images by mirroring and convolves them.
 func padConv(b *body, in []graph.Output) []graph.Output {
 	x := b.op("MirrorPad", b.attrs("mode"), in[0], in[1])[0]
 	return b.op("Conv2D", b.attrs("strides", "padding"), x, in[2])
 }
 
-// resizePadConv resizes first, in single precision as all resizing.
+// resizePadConv resizes images first, in single precision as all resizing.
 func resizePadConv(b *body, in []graph.Output) []graph.Output {
 	x := in[0]
 	resized := b.op("ResizeBilinear", graph.Attrs{graph.Bool("align_corners", b.node.Attrs.Bool("resize_align_corners"))}, x, in[1])[0]
@@ -80,7 +79,7 @@ func conv3DBackFilter(b *body, in []graph.Output) []graph.Output {
 	return b.op("Conv3DBackpropFilterV2", b.attrs("strides", "padding", "dilations"), in[0], b.one("Shape", in[1]), in[2])
 }
 
-// sparseMatMul multiplies matrices that may hold many zeros, to float32.
+// sparseMatMul multiplies matrices, which may have many zeros, to float32.
 func sparseMatMul(b *body, in []graph.Output) []graph.Output {
 	return b.op("MatMul", b.attrs("transpose_a", "transpose_b"), b.cast(in[0], tensor.Float32), b.cast(in[1], tensor.Float32))
 }
@@ -93,7 +92,7 @@ func quantizeAndDequantize(b *body, in []graph.Output) []graph.Output {
 }
 
 func nanCount(b *body, in []graph.Output) []graph.Output {
-	if b.node.Attrs.Bool("gated_grpc") { // for a debugger that nobody attached
+	if b.node.Attrs.Bool("gated_grpc") { // for a debugger, which isn't attached here
 		return []graph.Output{b.constant(tensor.Vector[int64]())}
 	}
 	if !in[0].Fact().DType.IsFloating() {

@@ -8,11 +8,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// prepareTopK prepares ApproxTopK, which on the CPU is exact, and gives k elements whether
-// it is to aggregate or not.
+// prepareTopK prepares ApproxTopK, which on the CPU is exact. It returns k
+// elements for either value of aggregate_to_topk.
 func prepareTopK(n *engine.Node) (func(*engine.Call) error, error) {
 	if len(n.In) != 1 || !n.In[0].Shape.HasRank() {
-		// Which dimension is the last one is known when the op runs.
+		// The number of the last dimension is known only when the op runs.
 		return func(c *engine.Call) error {
 			if err := c.Need(1); err != nil {
 				return err
@@ -40,7 +40,7 @@ func topK(n *engine.Node) (func(*engine.Call) error, error) {
 		return nil, fmt.Errorf("k is %d", k)
 	}
 	return of(1, func(b *body, in []graph.Output) []graph.Output {
-		// Swapping the dimension with the last one undoes itself.
+		// The same swap with the last dimension restores the order.
 		order := make([]int32, rank)
 		for i := range order {
 			order[i] = int32(i)

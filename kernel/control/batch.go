@@ -6,8 +6,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// prepareBatch prepares BatchFunction, which in a server joins the rows of calls that
-// come at the same time. Here each call is a batch of its own, which gives the same
+// prepareBatch prepares BatchFunction, which in a server joins the rows of
+// simultaneous calls. Here each call is one batch, which computes the same
 // rows.
 func prepareBatch(n *engine.Node) (func(*engine.Call) error, error) {
 	f, err := n.Function("f", nil)

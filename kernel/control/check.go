@@ -26,8 +26,8 @@ func assert(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// summarize returns the elements of the data inputs in brackets, as
-// TensorFlow's messages have them.
+// summarize returns the elements of the data inputs in brackets, in the form of
+// TensorFlow's messages.
 func summarize(c *engine.Call, most int64) string {
 	parts := make([]string, 0, c.NumIn())
 	for i := 1; i < c.NumIn(); i++ {
@@ -50,7 +50,7 @@ func abort(n *engine.Node) (func(*engine.Call) error, error) {
 	return func(*engine.Call) error { return fmt.Errorf("aborted: %s", msg) }, nil
 }
 
-// printing keeps the lines of two goroutines apart.
+// printing separates the lines of two goroutines.
 var printing sync.Mutex
 
 func write(w io.Writer, s string) error {
@@ -60,7 +60,7 @@ func write(w io.Writer, s string) error {
 	return err
 }
 
-// printed counts how often a node has printed.
+// printed counts the prints of a node.
 type printed struct {
 	mu sync.Mutex
 	n  int64
@@ -110,7 +110,7 @@ func printString(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// checkNumerics refuses values that are no numbers or infinite.
+// checkNumerics returns an error for NaN or infinite values.
 func checkNumerics(n *engine.Node) (func(*engine.Call) error, error) {
 	msg := n.Attrs.String("message", "")
 	signs := n.Op == "CheckNumericsV2"
@@ -147,7 +147,7 @@ func checkNumerics(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// odd are kinds of values that are no finite numbers.
+// odd are the kinds of values that aren't finite.
 type odd struct{ nan, plus, minus bool }
 
 func (o *odd) look(x float64) {

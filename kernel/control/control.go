@@ -1,9 +1,9 @@
-// Package control holds the kernels of control flow and of calls: conditionals,
-// loops, function calls, what checks or prints values, and the nodes that stand
-// for what a caller feeds.
+// Package control has the kernels of control flow and of calls: conditionals,
+// loops, function calls, checks and prints of values, and the nodes whose
+// values a caller feeds.
 //
-// Functions are called with their arguments moved: what nobody else needs
-// belongs to the function, which may change it in place.
+// Arguments are moved to a function: a value without another holder belongs to
+// the function, which may change it in place.
 package control
 
 import (
@@ -60,8 +60,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// truth reports whether a condition holds: a scalar that isn't zero or an empty
-// string, or a tensor with elements.
+// truth reports whether a condition is true: a scalar that isn't zero or an
+// empty string, or a tensor with elements.
 func truth(v engine.Value) (bool, error) {
 	t := v.Tensor
 	if t == nil {
@@ -94,8 +94,8 @@ func truth(v engine.Value) (bool, error) {
 	return false, fmt.Errorf("a condition can't be %v", t.DType())
 }
 
-// call runs f with the inputs from the given one on, moved, and makes its
-// results the outputs.
+// call runs f with the inputs from the given one on, moved, and sets the
+// outputs to its results.
 func call(c *engine.Call, f engine.Function, from int) error {
 	args := c.Move(from)
 	out, err := f.Call(c, args, args[:0])
@@ -116,7 +116,7 @@ func prepareCall(n *engine.Node) (func(*engine.Call) error, error) {
 	return func(c *engine.Call) error { return call(c, f, 0) }, nil
 }
 
-// behind returns the facts of the arguments that follow a condition.
+// behind returns the facts of the arguments after a condition.
 func behind(in []graph.Fact) []graph.Fact {
 	if len(in) == 0 {
 		return nil
@@ -168,8 +168,8 @@ func prepareCase(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// prepareFor prepares a loop over whole numbers: its body takes the number and what
-// the round before gave.
+// prepareFor prepares a loop over integers. Its body takes the number and the
+// results of the round before.
 func prepareFor(n *engine.Node) (func(*engine.Call) error, error) {
 	body, err := n.Function("body", nil)
 	if err != nil {
@@ -257,8 +257,8 @@ func placeholder(c *engine.Call) error {
 	return fmt.Errorf("a value for the placeholder %q (%v%v) must be fed", n.Name, d, s)
 }
 
-// fakeParam makes what stands for a value that the other branch of a
-// conditional has: nobody looks at its elements.
+// fakeParam makes a placeholder for a value of a conditional's other branch. No
+// op reads its elements.
 func fakeParam(n *engine.Node) (func(*engine.Call) error, error) {
 	d := n.Attrs.Type("dtype", tensor.Invalid)
 	p, _ := n.Attrs.Shape("shape")
@@ -281,14 +281,14 @@ func fakeParam(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// timestamp gives the seconds since 1970.
+// timestamp returns the seconds since 1970.
 func timestamp(c *engine.Call) error {
 	c.Set(0, tensor.Scalar(float64(time.Now().UnixMicro())/1e6))
 	return nil
 }
 
-// deviceIndex says which of the devices in a list the op runs on; all run on
-// the CPU. Without a CPU in the list it is the list's length.
+// deviceIndex returns the index of the op's device in a list of names. All ops
+// run on the CPU; if the list has none, it is the list's length.
 func deviceIndex(n *engine.Node) (func(*engine.Call) error, error) {
 	names := n.Attrs.Strings("device_names")
 	at := len(names)

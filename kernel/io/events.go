@@ -13,7 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// summaryWriter prepares SummaryWriter: the writer of a name, which is the instance's.
+// summaryWriter prepares SummaryWriter, which returns the instance's writer of
+// a name.
 func summaryWriter(n *engine.Node) (func(*engine.Call) error, error) {
 	key := engine.ResourceKey{Kind: "summary writer", Container: n.Attrs.String("container", ""), Name: n.Attrs.String("shared_name", "")}
 	return func(c *engine.Call) error {
@@ -25,7 +26,7 @@ func summaryWriter(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// openWriter begins an event file, where the writer has none.
+// openWriter starts an event file, unless the writer has one.
 func openWriter(c *engine.Call) error {
 	if c.NumIn() != 5 {
 		return fmt.Errorf("takes a writer, a folder, how many events may wait and how long, and a suffix")
@@ -60,7 +61,7 @@ func openWriter(c *engine.Call) error {
 	return w.Open(dir, place, suffix, most, time.Duration(wait)*time.Millisecond)
 }
 
-// flushWriter and closeWriter write the events that wait.
+// flushWriter and closeWriter write the buffered events.
 func flushWriter(c *engine.Call) error { return withWriter(c, (*events.Writer).Flush) }
 func closeWriter(c *engine.Call) error { return withWriter(c, (*events.Writer).Close) }
 
@@ -75,8 +76,8 @@ func withWriter(c *engine.Call, do func(*events.Writer) error) error {
 	return do(w)
 }
 
-// needWritten checks what every op takes that writes an event: a writer, a step and n
-// inputs more.
+// needWritten checks the number of inputs of an op that writes an event: a
+// writer, a step and n more.
 func needWritten(c *engine.Call, n int) error {
 	if c.NumIn() != 2+n {
 		return fmt.Errorf("takes a writer, a step and %d inputs more, not %d inputs", n, c.NumIn())
@@ -84,8 +85,8 @@ func needWritten(c *engine.Call, n int) error {
 	return c.NeedTensors(1)
 }
 
-// writeTagged returns the kernel of an op that writes what summary makes of a tag and
-// a tensor, inputs 2 and 3.
+// writeTagged returns the kernel of an op that writes a Summary, which summary
+// makes of a tag and a tensor, inputs 2 and 3.
 func writeTagged(summary func(tag string, x *tensor.Tensor) ([]byte, error)) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := needWritten(c, 2); err != nil {
@@ -101,7 +102,7 @@ func writeTagged(summary func(tag string, x *tensor.Tensor) ([]byte, error)) fun
 	}
 }
 
-// scalarOf returns a number as a Summary, the first of a tensor.
+// scalarOf returns the first number of a tensor as a Summary.
 func scalarOf(tag string, x *tensor.Tensor) ([]byte, error) {
 	if x.DType() == tensor.BFloat16 {
 		return nil, fmt.Errorf("bfloat16 is not supported")
@@ -139,7 +140,7 @@ func writeTensor(c *engine.Call) error {
 		value := appendField(textField(valueTag, tag), valueTensor, t)
 		if metadata != "" {
 			if wellFormed(metadata) != nil {
-				metadata = "" // TensorFlow writes none of what it can't read
+				metadata = "" // TensorFlow omits metadata that it can't parse
 			}
 			value = appendField(value, valueMetadata, []byte(metadata))
 		}
@@ -147,7 +148,7 @@ func writeTensor(c *engine.Call) error {
 	})
 }
 
-// writeRaw writes what Summaries hold.
+// writeRaw writes serialized Summaries.
 func writeRaw(c *engine.Call) error {
 	if err := needWritten(c, 1); err != nil {
 		return err
@@ -167,7 +168,7 @@ func writeRaw(c *engine.Call) error {
 	})
 }
 
-// wellFormed returns an error unless b is fields of a message.
+// wellFormed returns an error unless b is the encoding of a message.
 func wellFormed(b string) error {
 	for b := []byte(b); len(b) > 0; {
 		_, _, n := protowire.ConsumeField(b)
@@ -202,7 +203,7 @@ func writeGraph(c *engine.Call) error {
 	return w.Write(at, events.Graph, []byte(g))
 }
 
-// importEvent writes an event as it is.
+// importEvent writes an event unchanged.
 func importEvent(c *engine.Call) error {
 	if c.NumIn() != 2 {
 		return fmt.Errorf("takes a writer and an event")

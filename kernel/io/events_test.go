@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestEventsWait: a writer keeps events back until there are more than it may keep.
+// TestEventsWait checks that a writer buffers events up to the limit.
 func TestEventsWait(t *testing.T) {
 	dir := vfs.MemDir()
 	size := func() (n int64) {

@@ -54,7 +54,8 @@ func readFile(c *engine.Call) error {
 	return nil
 }
 
-// writeFile makes a file with the given contents, and the folders above it.
+// writeFile writes a file with the given contents, and makes the folders above
+// it.
 func writeFile(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -81,7 +82,7 @@ func writeFile(c *engine.Call) error {
 	return dir.Sync()
 }
 
-// matchingFiles lists the files that fit a pattern or several, in order.
+// matchingFiles returns the files that match one or several patterns, in order.
 func matchingFiles(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -103,7 +104,7 @@ func matchingFiles(c *engine.Call) error {
 	return nil
 }
 
-// shardedFilespec makes the pattern that all shards of a checkpoint fit.
+// shardedFilespec returns the pattern that matches all shards of a checkpoint.
 func shardedFilespec(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

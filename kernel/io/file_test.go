@@ -12,7 +12,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestFilesAreWrittenReadAndListed goes through a granted directory.
+// TestFilesAreWrittenReadAndListed checks the ops on files in a granted
+// directory.
 func TestFilesAreWrittenReadAndListed(t *testing.T) {
 	s := function.Eager(context.Background(), &function.Options{Files: &engine.Files{Write: vfs.MemDir()}})
 	s.Emit("WriteFile", nil, "a/one.txt", "1\x00\xff")
@@ -35,7 +36,7 @@ func TestFilesAreWrittenReadAndListed(t *testing.T) {
 	}
 }
 
-// TestFilesNeedAGrant holds that no file is reached without one.
+// TestFilesNeedAGrant checks that no file can be opened without a grant.
 func TestFilesNeedAGrant(t *testing.T) {
 	for _, x := range []struct {
 		op string

@@ -1,5 +1,5 @@
-// Package io holds the kernels that read and write checkpoints and other files, and
-// those that make summaries. They reach files only through the call's grant.
+// Package io has the kernels that read and write checkpoints and other files,
+// and those that make summaries. They open files only through the call's grant.
 package io
 
 import (
@@ -53,8 +53,8 @@ func text(c *engine.Call, i int, what string) (string, error) {
 	return t.Strings()[0], nil
 }
 
-// named returns the prefix, the names and the specs that SaveV2 and RestoreV2
-// begin with.
+// named returns the prefix, the names and the specs, which are the first inputs
+// of SaveV2 and RestoreV2.
 func named(c *engine.Call) (prefix string, names, specs []string, err error) {
 	if c.NumIn() < 3 {
 		return "", nil, nil, fmt.Errorf("takes a prefix, names and shapes-and-slices")
@@ -88,7 +88,7 @@ func save(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = w.Abort() }() // after Finish it does nothing
+	defer func() { _ = w.Abort() }() // after Finish it has no effect
 	for i, name := range names {
 		t := c.In(i + 3)
 		if specs[i] == "" {

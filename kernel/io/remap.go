@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// loadAndRemap prepares LoadAndRemapMatrix: a checkpoint's matrix with its rows and
-// columns in other places, and initial values in order where there is none for a place.
+// loadAndRemap prepares LoadAndRemapMatrix. It returns a checkpoint's matrix
+// with its rows and columns moved. Elements without an old place get the
+// initial values, in order.
 func loadAndRemap(n *engine.Node) (func(*engine.Call) error, error) {
 	rows, cols := n.Attrs.Int("num_rows", 0), n.Attrs.Int("num_cols", 0)
 	if rows < 0 || cols < 1 {
@@ -97,8 +98,8 @@ func loadAndRemap(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// places returns the vector of input i: for each of n the old place, which only one may
-// have, or a negative number.
+// places returns the vector of input i: the old index of each of n rows or
+// columns, without repeats, or a negative number for none.
 func places(c *engine.Call, i int, n int64) ([]int64, error) {
 	t := c.In(i)
 	v, err := tensor.ValuesOf[int64](t)

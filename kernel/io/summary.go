@@ -27,7 +27,7 @@ func appendField(b []byte, num protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
 }
 
-// textField returns a field that is left out where it is empty.
+// textField returns a field with a text, and nothing for an empty one.
 func textField(num protowire.Number, s string) []byte {
 	if s == "" {
 		return nil
@@ -35,7 +35,7 @@ func textField(num protowire.Number, s string) []byte {
 	return appendField(nil, num, []byte(s))
 }
 
-// scalarSummary gives a summary of a number a tag.
+// scalarSummary returns a summary with one number for each tag.
 func scalarSummary(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -58,7 +58,7 @@ func scalarSummary(c *engine.Call) error {
 	return nil
 }
 
-// mergeSummary joins summaries, in which a tag may stand once.
+// mergeSummary joins summaries, which must have different tags.
 func mergeSummary(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -123,7 +123,7 @@ func tensorField(t *tensor.Tensor) ([]byte, error) {
 	return m.Marshal(), nil
 }
 
-// tensorSummaryV2 gives a summary of a tensor under a tag, with its metadata.
+// tensorSummaryV2 returns a summary with a tensor, its tag and its metadata.
 func tensorSummaryV2(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -148,7 +148,7 @@ func tensorSummaryV2(c *engine.Call) error {
 	return nil
 }
 
-// tensorSummary gives a summary of a tensor the name of its node.
+// tensorSummary returns a summary with a tensor under the name of its node.
 func tensorSummary(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -159,7 +159,7 @@ func tensorSummary(c *engine.Call) error {
 	}
 	name := c.Node().Name
 	if name == "" {
-		name = c.Op() // as TensorFlow names what runs outside of graphs
+		name = c.Op() // as TensorFlow names ops that run outside of graphs
 	}
 	value := appendField(textField(valueNode, name), valueTensor, t)
 	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
@@ -234,7 +234,7 @@ func histogram(values []float64) ([]byte, error) {
 	return appendField(appendField(out, 6, limits), 7, counts), nil
 }
 
-// histogramSummary gives a summary of how values are spread.
+// histogramSummary returns a summary with the distribution of values.
 func histogramSummary(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -251,7 +251,7 @@ func histogramSummary(c *engine.Call) error {
 	return nil
 }
 
-// histogramOf returns a Summary of how values are spread.
+// histogramOf returns a Summary with the distribution of values.
 func histogramOf(tag string, t *tensor.Tensor) ([]byte, error) {
 	v, err := t.Float64s()
 	if err != nil {

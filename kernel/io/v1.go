@@ -9,7 +9,7 @@ import (
 )
 
 // saveV1 writes tensors as TensorFlow 1's first savers did: one table, in which
-// SaveSlices names a part of a tensor.
+// the tensor's slices are named by SaveSlices.
 func saveV1(slices bool) func(*engine.Call) error {
 	first := 2
 	if slices {
@@ -51,8 +51,8 @@ func saveV1(slices bool) func(*engine.Call) error {
 	}
 }
 
-// restoreV1 reads one tensor, or with slices the part of it that input 2 names,
-// from the files that a pattern stands for.
+// restoreV1 reads one tensor or, with slices, the part of it in input 2, from
+// the files that match a pattern.
 func restoreV1(slices bool) func(*engine.Call) error {
 	n := 2
 	if slices {
@@ -97,7 +97,8 @@ func restoreV1(slices bool) func(*engine.Call) error {
 	}
 }
 
-// readPart returns a tensor, or the part that a shape and slice names.
+// readPart returns a tensor, or the part that a text with shape and slice
+// describes.
 func readPart(c *engine.Call, r *bundle.Reader, name, spec string) (*tensor.Tensor, error) {
 	if spec == "" {
 		return r.Read(c.Context(), name)

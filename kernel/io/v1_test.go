@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TestVersion1IsSavedAndRestored writes tables as graphs of TensorFlow 1 do and
+// TestVersion1IsSavedAndRestored writes tables as TensorFlow 1's graphs do, and
 // reads them back, whole and in parts.
 func TestVersion1IsSavedAndRestored(t *testing.T) {
 	a := tensor.Must(tensor.Vector[float32](1, 2, 3, 4, 5, 6).Reshape(3, 2))

@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The three versions of an op differ in how the array's handle is passed: as a
-// reference, as strings, as a resource. The first two have no flow of their own
-// for a new array.
+// arrays has the ops of tensor arrays. The three versions of an op differ in
+// the array's handle: a reference, strings, a resource. The first two return no
+// flow for a new array.
 var arrays = slices.Concat([]engine.Kernel{
 	{Op: "TensorArrayGradWithShape", Prepare: arrayGrad},
 	{Op: "TensorArrayPack", Run: arrayPack},
@@ -42,29 +42,29 @@ func arrayVersions(k engine.Kernel) (all []engine.Kernel) {
 	return all
 }
 
-// store is a list as part of an object that is no variant.
+// store is a list as part of an object that isn't a variant.
 type store variant.List
 
-// Escape makes the elements last.
+// Escape keeps the elements after the call.
 func (s *store) Escape() { (*variant.List)(s).Escape() }
 
 // array is a TensorArray: elements that one call of a model writes and reads.
-// It lives as long as its handle.
+// It exists as long as its handle.
 type array struct {
 	store
-	dynamic   bool // grows with what is written
-	once      bool // an element is given up when it is read
+	dynamic   bool // writes beyond the end make it longer
+	once      bool // reading an element removes it
 	identical bool // all elements have one shape
-	sums      bool // of gradients: a second write adds
+	sums      bool // of gradients: a second write of an element adds to it
 	read      []bool
 	closed    bool
 	grads     map[string]*array
-	// left is the shape of the elements that were given up when they were read,
-	// while that is the same of all.
+	// left is the shape of the elements that were removed by reading, while all
+	// have the same.
 	left graph.PartialShape
-	// shapes are those of elements that are not there: of those that were given
-	// up, where they differ, and of an array of gradients those of the elements
-	// whose gradients it holds. One that is unknown says nothing.
+	// shapes are those of missing elements. They are set if removed elements
+	// have different shapes. In an array of gradients they are the shapes of
+	// the elements whose gradients it has. An unknown shape matches any.
 	shapes []graph.PartialShape
 }
 
@@ -117,7 +117,7 @@ func arrayIn(c *engine.Call, n int) (*array, error) {
 	return t, c.NeedTensors(1)
 }
 
-// arrayGrad makes the array of the gradients of another one's elements.
+// arrayGrad makes the array for the gradients of another one's elements.
 func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 	source := n.Attrs.String("source", "")
 	flow := n.Op != "TensorArrayGrad" && n.Op != "TensorArrayGradV2"
@@ -156,8 +156,8 @@ func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// written returns the shapes of the elements, unknown those of elements that were
-// never written, each with front before it.
+// written returns the shapes of the elements, with front before each. Elements
+// that were never written have an unknown shape.
 func (t *array) written(front graph.PartialShape) []graph.PartialShape {
 	out := make([]graph.PartialShape, len(t.Items))
 	for i, v := range t.Items {
@@ -170,7 +170,7 @@ func (t *array) written(front graph.PartialShape) []graph.PartialShape {
 	return out
 }
 
-// gone returns the shape of element i, which is not there.
+// gone returns the shape of element i, which is missing.
 func (t *array) gone(i int) graph.PartialShape {
 	switch {
 	case i < len(t.shapes):
@@ -181,8 +181,8 @@ func (t *array) gone(i int) graph.PartialShape {
 	return graph.UnknownShape
 }
 
-// leave keeps the shape of element i, which is given up: an array of gradients
-// may still ask for it.
+// leave stores the shape of element i, which is removed, for an array of
+// gradients.
 func (t *array) leave(i int, v engine.Value) {
 	if v.Tensor == nil {
 		return
@@ -206,7 +206,7 @@ func (t *array) leave(i int, v engine.Value) {
 	t.shapes[i] = graph.Whole(shape.Clone())
 }
 
-// write sets element i to v, which the array takes over.
+// write sets element i to v, which belongs to the array afterwards.
 func (t *array) write(c *engine.Call, i int, v engine.Value) error {
 	if i < 0 || i >= maxItems {
 		return fmt.Errorf("the index %d is none of an array", i)
@@ -267,8 +267,8 @@ func sumOf(c *engine.Call, a, b *tensor.Tensor) (engine.Value, error) {
 	return v, elementwise.AddTo(v.Tensor, b)
 }
 
-// take returns element i, one reference to it; zeros where it was not written
-// and its shape is known.
+// take returns element i with one reference to it. An element that was never
+// written is zeros if its shape is known.
 func (t *array) take(c *engine.Call, i int) (engine.Value, error) {
 	if i < 0 || i >= len(t.Items) {
 		return engine.Value{}, fmt.Errorf("element %d of an array of %d elements", i, len(t.Items))
@@ -353,7 +353,7 @@ func arrayPack(c *engine.Call) error {
 	return t.gather(c, at)
 }
 
-// gather makes output 0 the stack of the elements at these places.
+// gather sets output 0 to the stack of the elements at these indices.
 func (t *array) gather(c *engine.Call, at []int64) error {
 	want, _ := c.Attrs().Shape("element_shape")
 	p, err := t.Shape.Merge(want)
@@ -459,7 +459,7 @@ func arrayScatter(c *engine.Call) error {
 	return nil
 }
 
-// arrayUnpack makes the rows of a tensor the elements.
+// arrayUnpack sets the elements to the rows of a tensor.
 func arrayUnpack(c *engine.Call) error {
 	t, err := arrayIn(c, 3)
 	if err != nil {
@@ -480,7 +480,7 @@ func arrayUnpack(c *engine.Call) error {
 	return nil
 }
 
-// scatter writes the rows of input in to these places.
+// scatter writes the rows of input in to these indices.
 func (t *array) scatter(c *engine.Call, in int, at []int64) error {
 	s := c.In(in).Shape()
 	size := shapes.Count(s[1:])

@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// mine makes output 0 the list in input 0, to be changed: itself where nobody
-// else holds it, otherwise a copy with room for extra more elements.
+// mine sets output 0 to the list in input 0, which the caller may change: the
+// list itself if it has no other holder, otherwise a copy with room for extra
+// more elements.
 func mine(c *engine.Call, l *variant.List, extra int) *variant.List {
 	if c.Owns(0) {
 		c.Pass(0, 0)
@@ -21,7 +22,7 @@ func mine(c *engine.Call, l *variant.List, extra int) *variant.List {
 	return l
 }
 
-// fits checks that v can be an element.
+// fits checks that v may be an element.
 func fits(l *variant.List, v engine.Value) error {
 	if d := v.DType(); d != l.DType {
 		return fmt.Errorf("the list holds %v, the element is %v", l.DType, d)
@@ -51,7 +52,7 @@ func errIndex(i int, l *variant.List) error {
 	return fmt.Errorf("element %d of a list of %d elements", i, len(l.Items))
 }
 
-// give makes output i the element v of l, zeros where it is not set.
+// give sets output i to element v of l, or to zeros if it isn't set.
 func give(c *engine.Call, i int, l *variant.List, v engine.Value, shapeAt int) error {
 	if !v.IsZero() {
 		c.Give(i, c.Again(v))
@@ -71,8 +72,8 @@ func give(c *engine.Call, i int, l *variant.List, v engine.Value, shapeAt int) e
 	return err
 }
 
-// wholeShape returns the shape of elements that are not set; input i tells
-// more.
+// wholeShape returns the shape of elements that aren't set. Input i completes
+// the list's shape.
 func wholeShape(c *engine.Call, l *variant.List, i int) (tensor.Shape, error) {
 	want, err := shapeIn(c, i)
 	if err != nil {
@@ -163,7 +164,7 @@ func lists(v engine.Value) ([]*variant.List, tensor.Shape, error) {
 	return out, shape, nil
 }
 
-// setHandles makes output i a tensor of lists.
+// setHandles sets output i to a tensor of lists.
 func setHandles(c *engine.Call, i int, ls []*variant.List, shape tensor.Shape) {
 	if len(shape) == 0 && len(ls) == 1 {
 		c.SetObject(i, ls[0])
@@ -176,7 +177,7 @@ func setHandles(c *engine.Call, i int, ls []*variant.List, shape tensor.Shape) {
 	c.SetObject(i, h)
 }
 
-// pushBackBatch appends a row of a tensor to each of a tensor of lists.
+// pushBackBatch appends one row of a tensor to each list of a tensor of lists.
 func pushBackBatch(c *engine.Call) error {
 	if c.NumIn() != 2 || c.In(1) == nil {
 		return fmt.Errorf("takes lists and a tensor")

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// stack makes one tensor of all elements, which have one shape.
+// stack makes one tensor of all elements, which must have one shape.
 func stack(c *engine.Call) error {
 	l, err := need(c, 2)
 	if err != nil {
@@ -44,9 +44,8 @@ func gather(c *engine.Call) error {
 	return join(c, l, picked, 2)
 }
 
-// join makes output 0 of elements of l, one after the other under a new first
-// dimension; zeros where one is not set. Input shapeAt tells more about their
-// shape.
+// join sets output 0 to the elements of l under a new first dimension, with
+// zeros for those that aren't set. Input shapeAt completes their shape.
 func join(c *engine.Call, l *variant.List, vs []engine.Value, shapeAt int) error {
 	want, err := shapeIn(c, shapeAt)
 	if err != nil {
@@ -95,8 +94,8 @@ func put(dst *tensor.Tensor, at, n int, t *tensor.Tensor) {
 	}
 }
 
-// joinVariants makes one tensor of variants of elements that each are one, or a
-// tensor of them of shape s.
+// joinVariants makes one tensor of elements that are variants, or tensors of
+// variants of shape s.
 func joinVariants(c *engine.Call, s tensor.Shape, vs []engine.Value) error {
 	h := &engine.Handles{Items: make([]any, 0, len(vs))}
 	for i, v := range vs {
@@ -121,8 +120,8 @@ func joinVariants(c *engine.Call, s tensor.Shape, vs []engine.Value) error {
 	return nil
 }
 
-// concat joins the elements along their first dimension, in which they may
-// differ. Elements that are not set get their length from the leading sizes.
+// concat joins the elements along their first dimension, which may differ.
+// Elements that aren't set have their length from the input of leading sizes.
 func concat(c *engine.Call) error {
 	n, shapeAt := 1, -1
 	if c.Op() == "TensorListConcatV2" {

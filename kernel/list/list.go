@@ -1,10 +1,10 @@
-// Package list holds the kernels of what holds other values: lists of tensors,
-// optionals, tensor arrays and stacks.
+// Package list has the kernels of containers of values: lists of tensors,
+// optionals, tensor maps, tensor arrays and stacks.
 //
-// Lists and optionals are values: an op that changes one gives a changed copy,
-// and works in place only where nobody else holds it, as in a loop that sets one
-// element a round. Tensor arrays and stacks are objects that one call of a model
-// changes.
+// Lists and optionals are values: an op that changes one returns a changed
+// copy. It works in place only if the value has no other holder, as in a loop
+// that sets one element a round. Tensor arrays and stacks are objects that one
+// call of a model changes.
 package list
 
 import (
@@ -85,7 +85,7 @@ func shapeIn(c *engine.Call, i int) (graph.PartialShape, error) {
 	return graph.ShapeOf(dims...), nil
 }
 
-// intIn returns the integer that input i holds.
+// intIn returns the integer in input i.
 func intIn(c *engine.Call, i int, what string) (int, error) {
 	if c.In(i) == nil {
 		return 0, fmt.Errorf("%s is no tensor", what)
@@ -97,7 +97,7 @@ func intIn(c *engine.Call, i int, what string) (int, error) {
 	return int(n), err
 }
 
-// maxItems bounds how long lists may be made by a number alone.
+// maxItems bounds the length of a list that is made from a number only.
 const maxItems = 1 << 26
 
 // items returns n elements that are not set.

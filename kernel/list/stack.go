@@ -19,13 +19,14 @@ var stacks = []engine.Kernel{
 	{Op: "StackCloseV2", Run: stackClose},
 }
 
-// pile is a stack of TensorFlow 1: what loops keep for their gradients.
+// pile is a stack of TensorFlow 1, in which loops store values for their
+// gradients.
 type pile struct {
 	store
 	closed bool
 }
 
-// newStack makes a stack; the first version of the op has no limit.
+// newStack makes a stack; the op's first version has no limit.
 func newStack(c *engine.Call) error {
 	p := &pile{store: store{DType: c.Attrs().Type("elem_type", tensor.Invalid)}}
 	if c.NumIn() > 0 {

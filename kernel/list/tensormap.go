@@ -10,17 +10,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// tensorMap maps tensors to values. It never changes: an insertion makes another
-// one.
+// tensorMap maps tensors to values. It never changes; an insertion makes a new
+// map.
 type tensorMap struct {
-	keys   []*tensor.Tensor // in the order in which they came
+	keys   []*tensor.Tensor // in the order of insertion
 	values map[string]engine.Value
 }
 
 // VariantName returns TensorFlow's name of the variant.
 func (*tensorMap) VariantName() string { return "tensorflow::TensorMap" }
 
-// Escape makes the values last.
+// Escape keeps the values after the call.
 func (m *tensorMap) Escape() {
 	for k, v := range m.values {
 		if kept := v.Keep(); !v.Kept() {
@@ -29,7 +29,7 @@ func (m *tensorMap) Escape() {
 	}
 }
 
-// Free gives the values up.
+// Free releases the values.
 func (m *tensorMap) Free(a *engine.Arena) {
 	for _, v := range m.values {
 		a.Drop(v)
@@ -58,7 +58,7 @@ func mapKey(t *tensor.Tensor) string {
 	return string(key)
 }
 
-// mapInput returns the map in input 0 and, where there are more inputs, the key in
+// mapInput returns the map in input 0 and, if there are more inputs, the key in
 // input 1.
 func mapInput(c *engine.Call, n int) (m *tensorMap, key string, err error) {
 	if c.NumIn() != n {
@@ -126,7 +126,8 @@ func mapLookup(c *engine.Call) error {
 	return nil
 }
 
-// copyOf returns a map of the same entries but for one, one more reference to each.
+// copyOf returns a map without one of the entries, with one more reference to
+// each value.
 func (m *tensorMap) copyOf(c *engine.Call, without string) *tensorMap {
 	out := &tensorMap{keys: slices.Clone(m.keys), values: maps.Clone(m.values)}
 	if out.values == nil {
@@ -167,8 +168,8 @@ func mapErase(c *engine.Call) error {
 	return nil
 }
 
-// mapStackKeys gives all keys, which have to be of one shape. Which comes first is
-// not said; here it is the order in which they came.
+// mapStackKeys returns all keys, which must be of one shape. TensorFlow leaves
+// the order open; here it is the order of insertion.
 func mapStackKeys(c *engine.Call) error {
 	m, _, err := mapInput(c, 1)
 	if err != nil {

@@ -10,26 +10,27 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A dense table of TensorFlow is an array of buckets, most of them empty: the key "empty"
-// and a value of zeros. Its import takes such an array as it is, so its export returns one.
-// A key's first bucket is its hash modulo their number; each further probe goes one bucket
-// farther than the one before.
+// A dense table of TensorFlow is an array of buckets, most of them empty. An
+// empty bucket has the key "empty" and a value of zeros. Such an array can be
+// imported, so the export returns one. A key's first bucket is its hash modulo
+// the number of buckets. The distance to the next bucket grows by one with each
+// probe.
 //
 //	bucket   0        1        2       3
 //	key      empty    7        empty   3
 //	value    0        0.5      0       1
 
-// defaultBuckets is the number of buckets that a table begins with.
+// defaultBuckets is the number of buckets of a new table.
 const defaultBuckets = 1 << 17
 
 // growth is the number of buckets of a dense table and when it grows. Other tables have
 // the zero growth.
 type growth struct {
 	buckets int64
-	load    float64 // the most keys for one bucket
+	load    float64 // largest number of keys for a bucket
 }
 
-// newGrowth returns that of a new table.
+// newGrowth returns the growth of a new table.
 func newGrowth(n *engine.Node) (growth, error) {
 	g := growth{n.Attrs.Int("initial_num_buckets", defaultBuckets), float64(n.Attrs.Float("max_load_factor", 0.8))}
 	switch {
@@ -41,7 +42,7 @@ func newGrowth(n *engine.Node) (growth, error) {
 	return g, nil
 }
 
-// insert makes room for n more keys.
+// insert adds buckets for n more keys.
 func (g *growth) insert(have, n int) {
 	for g.load > 0 && float64(have)+float64(n) > float64(g.buckets)*g.load && g.buckets < 1<<60 {
 		g.buckets <<= 1
@@ -122,7 +123,7 @@ func (c *column) hash(k int) uint64 {
 	return h
 }
 
-// numberOf returns a number of a type that keys may have as its bits, extended by its
+// numberOf returns the bits of a number, of a type of keys, extended by its
 // sign.
 func numberOf(d tensor.DType, b []byte) uint64 {
 	switch n := d.Size(); {

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// column is the keys or the values of a table, row after row.
+// column has the keys or the values of a table, row after row.
 type column struct {
 	dtype tensor.DType
 	shape tensor.Shape // of a row
@@ -21,7 +21,7 @@ func newColumn(d tensor.DType, shape tensor.Shape) (column, error) {
 	return column{dtype: d, shape: shape, width: n}, err
 }
 
-// size returns the bytes of a row of fixed size.
+// size returns the size in bytes of a row, if it is fixed.
 func (c *column) size() int { return c.width * c.dtype.Size() }
 
 // add appends row i of t.
@@ -34,7 +34,7 @@ func (c *column) add(t *tensor.Tensor, i int) {
 	c.bytes = append(c.bytes, t.Bytes()[i*n:(i+1)*n]...)
 }
 
-// set makes row k what row i of t is.
+// set sets row k to row i of t.
 func (c *column) set(k int, t *tensor.Tensor, i int) {
 	if c.dtype == tensor.String {
 		copy(c.strs[k*c.width:(k+1)*c.width], t.Strings()[i*c.width:])
@@ -44,7 +44,7 @@ func (c *column) set(k int, t *tensor.Tensor, i int) {
 	copy(c.bytes[k*n:(k+1)*n], t.Bytes()[i*n:])
 }
 
-// same reports whether row k is what row i of t is.
+// same reports whether row k equals row i of t.
 func (c *column) same(k int, t *tensor.Tensor, i int) bool {
 	if c.dtype == tensor.String {
 		for j := range c.width {
@@ -58,7 +58,7 @@ func (c *column) same(k int, t *tensor.Tensor, i int) bool {
 	return bytes.Equal(c.bytes[k*n:(k+1)*n], t.Bytes()[i*n:(i+1)*n])
 }
 
-// drop takes row k away; the last of n rows takes its place.
+// drop removes row k, which the last of n rows replaces.
 func (c *column) drop(k, n int) {
 	if c.dtype == tensor.String {
 		copy(c.strs[k*c.width:(k+1)*c.width], c.strs[(n-1)*c.width:])
@@ -81,7 +81,7 @@ func (c *column) copyTo(t *tensor.Tensor, i, k int) {
 }
 
 // keyOf returns row i of t, whose rows have so many elements, as a map's key.
-// Buf is memory that it may use.
+// It may use the memory of buf.
 func keyOf(buf []byte, t *tensor.Tensor, i, width int) []byte {
 	if t.DType() != tensor.String {
 		n := width * t.DType().Size()

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestTextFiles reads tables from files. What comes out is what TensorFlow 2.21
-// gives for the same calls.
+// TestTextFiles reads tables from files and compares them with those of
+// TensorFlow 2.21.
 func TestTextFiles(t *testing.T) {
 	words, none := tensor.Vector("a", "b", "c c"), tensor.Scalar(int64(-1))
 	for _, x := range []struct {

@@ -12,22 +12,22 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// kind is how a table may be changed.
+// kind determines the changes that a table allows.
 type kind uint8
 
 const (
 	static  kind = iota // once, by its initializer or by an import
 	mutable             // at any time
-	dense               // at any time; two keys mean that there is none
+	dense               // at any time; two reserved keys mark empty and deleted buckets
 )
 
-// Table is what a handle of a lookup table refers to. It is safe for use from
-// many goroutines.
+// Table is a lookup table, to which a handle refers. It is safe for concurrent
+// use.
 type Table struct {
 	kind    kind
 	growth  growth         // of a dense table
 	empty   *tensor.Tensor // the key of a dense table's empty buckets
-	skipped [][]byte       // keys of pairs that are left out
+	skipped [][]byte       // keys of pairs that are omitted
 	refused [][]byte       // keys that may not be used: a dense table's empty and deleted ones
 
 	mu     sync.RWMutex
@@ -67,8 +67,8 @@ func newTable(n *engine.Node, k kind) (*Table, error) {
 	return t, nil
 }
 
-// reserve makes the shape of a dense table's keys, and the two that stand for no
-// key, those of inputs from the given one on.
+// reserve sets the shape of a dense table's keys and its two reserved keys,
+// which are inputs from the given one on.
 func (t *Table) reserve(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (t *Table) reserve(c *engine.Call) error {
 	return err
 }
 
-// anonymous makes a new table at every call.
+// anonymous makes a new table in every call.
 func anonymous(k kind) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		if _, err := newTable(n, k); err != nil {
@@ -108,9 +108,9 @@ func anonymous(k kind) func(*engine.Node) (func(*engine.Call) error, error) {
 	}
 }
 
-// named finds the table of its shared name in the instance, or makes it there. A
-// table without a name belongs to its node. By says that the handle is a
-// reference, as TensorFlow 1 has it.
+// named finds the table of its shared name in the instance, or makes it there.
+// A table without a name belongs to its node. If byRef is set, the handle is a
+// reference, as in TensorFlow 1.
 func named(k kind, byRef bool) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		if _, err := newTable(n, k); err != nil {
@@ -156,14 +156,14 @@ func named(k kind, byRef bool) func(*engine.Node) (func(*engine.Call) error, err
 	}
 }
 
-// made is a table that a node keeps, or why there is none.
+// made is a table that a node stores, or the error of its creation.
 type made struct {
 	table any
 	err   error
 }
 
-// input returns the table in input 0, and checks the number of inputs, which but
-// for it are tensors.
+// input returns the table in input 0. It checks the number of inputs and that
+// the others are tensors.
 func input(c *engine.Call, n int) (*Table, error) {
 	if c.NumIn() != n {
 		return nil, fmt.Errorf("takes %d inputs, %d were given", n, c.NumIn())
@@ -175,7 +175,8 @@ func input(c *engine.Call, n int) (*Table, error) {
 	return t, c.NeedTensors(1)
 }
 
-// split returns the dimensions that number the rows of a tensor in a column.
+// split returns the leading dimensions of a tensor, which number the rows of a
+// column.
 func (c *column) split(t *tensor.Tensor, what string) (outer tensor.Shape, n int, err error) {
 	s, k := t.Shape(), len(t.Shape())-len(c.shape)
 	if t.DType() != c.dtype || k < 0 || !s[k:].Equal(c.shape) {
@@ -184,7 +185,7 @@ func (c *column) split(t *tensor.Tensor, what string) (outer tensor.Shape, n int
 	return s[:k], shapes.Count(s[:k]), nil
 }
 
-// check returns an error for a key that means that there is none.
+// check returns an error for a reserved key.
 func (t *Table) check(key []byte) error {
 	for _, r := range t.refused {
 		if string(r) == string(key) {
@@ -194,7 +195,7 @@ func (t *Table) check(key []byte) error {
 	return nil
 }
 
-// find looks keys up; those that are missing get a default.
+// find looks keys up; missing ones get a default.
 func find(c *engine.Call) error {
 	t, err := input(c, 3)
 	if err != nil {
@@ -241,8 +242,8 @@ func find(c *engine.Call) error {
 	return nil
 }
 
-// Number returns the number that a table from strings to int64 has for a key; -1
-// where it has none.
+// Number returns the number of a key in a table from strings to int64, -1 for a
+// missing key.
 func (t *Table) Number(key string) (int64, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -272,8 +273,8 @@ func size(c *engine.Call) error {
 	return nil
 }
 
-// export returns all keys and values, in the order in which they came; of a dense table
-// its buckets.
+// export returns all keys and values in the order of insertion, or the buckets
+// of a dense table.
 func export(c *engine.Call) error {
 	t, err := input(c, 1)
 	if err != nil {
@@ -334,7 +335,7 @@ func (t *Table) pairs(keys, values *tensor.Tensor) (int, error) {
 	return n, err
 }
 
-// checkAll returns an error for keys that mean that there is none.
+// checkAll returns an error if one of the keys is reserved.
 func (t *Table) checkAll(keys *tensor.Tensor, n int) error {
 	if t.kind != dense {
 		return nil
@@ -347,8 +348,8 @@ func (t *Table) checkAll(keys *tensor.Tensor, n int) error {
 	return nil
 }
 
-// put sets n pairs; a static table's keys keep their first value, and another
-// one is an error.
+// put sets n pairs. In a static table a second pair of a key must have the same
+// value.
 func (t *Table) put(keys, values *tensor.Tensor, n int) error {
 	var buf []byte
 	for i := range n {
@@ -373,8 +374,8 @@ func (t *Table) put(keys, values *tensor.Tensor, n int) error {
 	return nil
 }
 
-// skips reports whether the key of a pair means that there is none, in a table
-// that takes such pairs and leaves them out.
+// skips reports whether the key of a pair is reserved, in a table that accepts
+// such pairs and omits them.
 func (t *Table) skips(key []byte) bool {
 	return slices.ContainsFunc(t.skipped, func(k []byte) bool { return string(k) == string(key) })
 }
@@ -425,7 +426,7 @@ func (c *column) key(k int) string {
 	return string(keyOf(nil, t, 0, c.width))
 }
 
-// importAll makes the table's contents what it is given.
+// importAll replaces the table's contents with its inputs.
 func importAll(c *engine.Call) error {
 	t, err := input(c, 3)
 	if err != nil {
@@ -448,14 +449,14 @@ func initialize(c *engine.Call) error {
 	return t.fill(c.In(1), c.In(2))
 }
 
-// fill gives the table new contents. A static one that has some keeps them, as in
-// TensorFlow, which looks at their number alone: another one is an error.
+// fill replaces the table's contents. An initialized static table keeps its
+// contents, as in TensorFlow, and a different number of pairs is an error.
 func (t *Table) fill(keys, values *tensor.Tensor) error {
 	n, err := t.pairs(keys, values)
 	if err != nil {
 		return err
 	}
-	// A dense table of TensorFlow's is exported with its empty places.
+	// A dense table that TensorFlow exports has its empty buckets, too.
 	next := &Table{kind: t.kind, skipped: t.refused, rows: map[string]int{}, keys: t.keys, values: t.values}
 	next.keys.bytes, next.keys.strs, next.values.bytes, next.values.strs = nil, nil, nil, nil
 	if err := next.put(keys, values, n); err != nil {
@@ -474,8 +475,8 @@ func (t *Table) fill(keys, values *tensor.Tensor) error {
 	return nil
 }
 
-// Fill makes the pairs of keys and values the contents of a table that can't be
-// changed afterwards; nil stands for no pairs.
+// Fill sets the contents of a table that can't be changed afterwards to pairs
+// of keys and values; nil keys make an empty table.
 func (t *Table) Fill(keys, values *tensor.Tensor) error {
 	if t.kind != static {
 		return errMutable

@@ -14,22 +14,22 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// What of a line is a key or a value, besides the number of a column.
+// Parts of a line for a key or a value; other numbers are columns.
 const (
 	wholeLine  = -2
 	lineNumber = -1
 )
 
-// textFile is how a table is read from the lines of a file.
+// textFile has the options of a table that is read from the lines of a file.
 type textFile struct {
 	key, value int64
-	most       int64 // lines; -1: all
+	most       int64 // number of lines; -1: all
 	delimiter  string
-	offset     int64 // of line numbers
+	offset     int64 // added to line numbers
 }
 
-// fromTextFile initializes a table by the lines of a file, which the file grant
-// opens.
+// fromTextFile initializes a table from the lines of a file, which it opens
+// through the grant.
 func fromTextFile(n *engine.Node) (func(*engine.Call) error, error) {
 	as := n.Attrs
 	f := textFile{as.Int("key_index", 0), as.Int("value_index", 0), as.Int("vocab_size", -1), as.String("delimiter", "\t"), as.Int("offset", 0)}

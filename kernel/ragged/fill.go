@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fillEmptyRows puts a default in the rows without values, tells which rows that
-// are, and where each value has gone.
+// fillEmptyRows puts a default value into the rows without values. It returns
+// which rows these are, and the new index of each old value.
 func fillEmptyRows(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -32,7 +32,7 @@ func fillEmptyRows(c *engine.Call) error {
 	if err := c.Afford(16 * n); err != nil {
 		return err
 	}
-	next := make([]int, n) // where a row's next value goes
+	next := make([]int, n) // index of a row's next value
 	rows := tensor.Values[int64](ids)
 	for i, k := range rows {
 		if k < 0 || k >= n {
@@ -67,7 +67,7 @@ func fillEmptyRows(c *engine.Call) error {
 	}
 	ids1, err := tensor.New(at, total)
 	if n == 0 {
-		ids1, err = tensor.New(at, 0, 1) // as TensorFlow gives it
+		ids1, err = tensor.New(at, 0, 1) // the shape is TensorFlow's
 	}
 	if err != nil {
 		return err

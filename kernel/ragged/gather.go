@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// gather picks rows of a ragged tensor: splits, values, indices.
+// gather returns rows of a ragged tensor. The inputs are splits, values and
+// indices.
 func gather(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -31,7 +32,7 @@ func gather(c *engine.Call) error {
 		return fmt.Errorf("the index is a scalar")
 	}
 	d, at := c.In(0).DType(), 0
-	for i := 0; i < rank-1; i++ { // the indices' own dimensions
+	for i := 0; i < rank-1; i++ { // number of the indices' dimensions
 		n := shapes.Count(indices.Shape()[:i+1])
 		splits := make([]int64, n+1)
 		for k := range splits {

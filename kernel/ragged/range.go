@@ -14,8 +14,8 @@ var rangeTypes = elementwise.ByType{
 	tensor.Int32: ranges[int32], tensor.Int64: ranges[int64], tensor.Float32: ranges[float32], tensor.Float64: ranges[float64],
 }
 
-// ranges makes a row of equally spaced numbers of every start, limit and step;
-// one of them may stand for all rows.
+// ranges makes a row of equally spaced numbers of every start, limit and step.
+// A scalar applies to all rows.
 func ranges[T int32 | int64 | float32 | float64](c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -76,7 +76,7 @@ func ranges[T int32 | int64 | float32 | float64](c *engine.Call) error {
 	return nil
 }
 
-// steps returns how many numbers a range has.
+// steps returns the number of elements of a range.
 func steps(start, limit, step float64) (int64, error) {
 	switch {
 	case step == 0 || step != step || start != start || limit != limit:

@@ -1,5 +1,5 @@
-// Package ragged holds the kernels of ragged tensors: values and the splits that
-// divide them to rows.
+// Package ragged has the kernels of ragged tensors: values, and splits that
+// divide them into rows.
 package ragged
 
 import (

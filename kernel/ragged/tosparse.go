@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// nested reads the splits of inputs from at on, outermost first, above n values.
+// nested reads the splits in the inputs from at on, outermost first, for n
+// values.
 func nested(c *engine.Call, at, count, n int) ([][]int64, error) {
 	levels := make([][]int64, count)
 	for i := count - 1; i >= 0; i-- {
@@ -24,7 +25,7 @@ func nested(c *engine.Call, at, count, n int) ([][]int64, error) {
 	return levels, nil
 }
 
-// toSparse gives the values of a ragged tensor their indices.
+// toSparse returns the indices of a ragged tensor's values.
 func toSparse(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -60,7 +61,7 @@ func toSparse(c *engine.Call) error {
 		dims = append(dims, int64(d))
 	}
 	at := tensor.Values[int64](out)
-	where := make([]int, count) // the row of each level that the value stands in
+	where := make([]int, count) // the row of the value at each level
 	width := shapes.Count(inner)
 	for i := range values.Shape()[0] {
 		k := int64(i)

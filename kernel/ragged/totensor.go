@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// toTensor makes a dense tensor of rows of several lengths: shorter ones are
-// filled up, longer ones cut.
+// toTensor makes a dense tensor of rows of different lengths: it pads shorter
+// ones and cuts longer ones.
 func toTensor(n *engine.Node) (func(*engine.Call) error, error) {
 	types := n.Attrs.Strings("row_partition_types")
 	for i, t := range types {
@@ -81,7 +81,7 @@ func partitions(c *engine.Call, types []string) (levels [][]int64, rows int, err
 	return levels, rows, nil
 }
 
-// splitsOf returns the splits of rows to which values say that they belong.
+// splitsOf returns the splits of rows, from the number of each value's row.
 func splitsOf(ids []int64, rows int) ([]int64, error) {
 	splits := make([]int64, rows+1)
 	for i, id := range ids {
@@ -96,8 +96,8 @@ func splitsOf(ids []int64, rows int) ([]int64, error) {
 	return splits, nil
 }
 
-// dense makes the output: a dimension for the rows, one a level, and the values'
-// own.
+// dense makes the output. Its dimensions are the rows, one for each level, and
+// those of a value.
 func dense(c *engine.Call, levels [][]int64, rows int) error {
 	values, def := c.In(1), c.In(2)
 	if len(values.Shape()) < 1 || def.DType() != values.DType() {
@@ -144,7 +144,7 @@ func dense(c *engine.Call, levels [][]int64, rows int) error {
 	}
 	width := shapes.Count(inner)
 	fill(out, def, inner)
-	at := make([]int, len(levels[0])-1) // where each row's part of the output begins; -1: nowhere
+	at := make([]int, len(levels[0])-1) // start of each row's part of the output; -1: the row is cut
 	for i := range at {
 		if at[i] = i; i >= dims[0] {
 			at[i] = -1
@@ -172,7 +172,7 @@ func dense(c *engine.Call, levels [][]int64, rows int) error {
 	return nil
 }
 
-// fill writes the default, stretched to the shape of a value, everywhere.
+// fill writes the default, broadcast to the shape of a value, to all elements.
 func fill(out, def *tensor.Tensor, inner tensor.Shape) {
 	width := shapes.Count(inner)
 	if width == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// rowsOf returns rows [from, to) of t, in memory of their own.
+// rowsOf returns a copy of rows [from, to) of t.
 func rowsOf(t *tensor.Tensor, from, to int) (*tensor.Tensor, error) {
 	s := t.Shape()
 	width := shapes.Count(s[1:])
@@ -20,7 +20,7 @@ func rowsOf(t *tensor.Tensor, from, to int) (*tensor.Tensor, error) {
 	return out, err
 }
 
-// toVariant makes a variant of a ragged tensor, or one of each row where batched.
+// toVariant makes a variant of a ragged tensor or, if batched, one of each row.
 func toVariant(n *engine.Node) (func(*engine.Call) error, error) {
 	batched := n.Attrs.Bool("batched_input")
 	return func(c *engine.Call) error {
@@ -96,7 +96,7 @@ func toVariant(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// variants returns the ragged tensors in input 0 and how they are arranged.
+// variants returns the ragged tensors in input 0, and its shape.
 func variants(c *engine.Call) (tensor.Shape, []*variant.Ragged, error) {
 	if c.NumIn() < 1 {
 		return nil, nil, fmt.Errorf("takes variants")
@@ -117,8 +117,8 @@ func variants(c *engine.Call) (tensor.Shape, []*variant.Ragged, error) {
 	return shape, list, nil
 }
 
-// fromVariant makes one ragged tensor of variants, with a level for each dimension
-// in which they are arranged.
+// fromVariant makes one ragged tensor of variants, with a level for each
+// dimension of their tensor.
 func fromVariant(n *engine.Node) (func(*engine.Call) error, error) {
 	as := n.Attrs
 	levels, inner := int(as.Int("output_ragged_rank", 0)), int(as.Int("input_ragged_rank", 0))
@@ -171,7 +171,7 @@ func fromVariant(n *engine.Node) (func(*engine.Call) error, error) {
 				case i < inner:
 					rows = len(s) - 1
 				case i > 0:
-					continue // the splits of the level above say it
+					continue // the splits of the level above have the lengths
 				case len(r.Values.Shape()) == 0:
 					return fmt.Errorf("a scalar has no rows")
 				default:
@@ -198,7 +198,7 @@ func fromVariant(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// concat makes output i the values of all, one after the other.
+// concat sets output i to the values of all tensors, one after the other.
 func concat(c *engine.Call, i int, d tensor.DType, list []*variant.Ragged) error {
 	rows, inner := 0, tensor.Shape{}
 	for k, r := range list {
@@ -220,7 +220,7 @@ func concat(c *engine.Call, i int, d tensor.DType, list []*variant.Ragged) error
 	return nil
 }
 
-// toVariantGrad makes the gradient of the values of those of the variants.
+// toVariantGrad computes the gradient of the values from those of the variants.
 func toVariantGrad(n *engine.Node) (func(*engine.Call) error, error) {
 	values := n.Attrs.Type("Tvalues", tensor.Invalid)
 	return func(c *engine.Call) error {

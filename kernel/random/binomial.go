@@ -35,8 +35,8 @@ func statefulBinomial(c *engine.Call) error {
 	})
 }
 
-// binomials draws for each pair of a count and a probability, inputs at and
-// at+1, which broadcast.
+// binomials draws for each pair of a count and a probability, which are inputs
+// at and at+1 and broadcast.
 func binomials(c *engine.Call, dims *tensor.Tensor, at int, generator func(sets, each int) (philox.Generator, error)) error {
 	s, err := shapes.Dims(dims, "the shape", 0)
 	if err != nil {
@@ -72,7 +72,7 @@ func binomials(c *engine.Call, dims *tensor.Tensor, at int, generator func(sets,
 	})
 }
 
-// broadcast returns a function that gives elements of the inputs from..to-1,
+// broadcast returns a function for the elements of inputs from to to-1,
 // broadcast to one shape, and that shape.
 func broadcast(c *engine.Call, from, to int) (func(k, i int) float64, tensor.Shape, error) {
 	outer := c.In(from).Shape()
@@ -100,8 +100,8 @@ func broadcast(c *engine.Call, from, to int) (func(k, i int) float64, tensor.Sha
 	}, outer, nil
 }
 
-// binomial returns what draws how many of count trials succeed, and how many
-// blocks a number has.
+// binomial returns a sampler for the number of successes in count trials, and
+// the number of blocks of each number.
 func binomial(round func(float64) float64, count, p float64) (sampler, uint64) {
 	always := func(x float64) (sampler, uint64) {
 		return func(*philox.Generator) (float64, error) { return x, nil }, 0
@@ -117,7 +117,7 @@ func binomial(round func(float64) float64, count, p float64) (sampler, uint64) {
 		return func(*philox.Generator) (float64, error) { return 0, fmt.Errorf("a count of %v", count) }, 0
 	}
 	mirrored := p > 0.5
-	if mirrored { // of failures, which are fewer
+	if mirrored { // draws failures, which are fewer
 		p = round(1 - p)
 	}
 	f, blocks := waits(count, p), uint64(42)
@@ -133,7 +133,7 @@ func binomial(round func(float64) float64, count, p float64) (sampler, uint64) {
 	}, blocks
 }
 
-// waits counts how often a success is waited for until the trials are over.
+// waits counts successes by drawing the number of trials up to each.
 func waits(count, p float64) sampler {
 	uniform := uniforms(tensor.Float64)
 	scale := math.Log1p(-p)
@@ -147,7 +147,7 @@ func waits(count, p float64) sampler {
 	}
 }
 
-// stirling returns how far Stirling's formula is off the logarithm of k!.
+// stirling returns the error of Stirling's formula for the logarithm of k!.
 func stirling(k float64) float64 {
 	tail := [...]float64{0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
 		0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287}
@@ -158,8 +158,8 @@ func stirling(k float64) float64 {
 	return (1.0/12 - (1.0/360-1.0/1260/s)/s) / (k + 1)
 }
 
-// rejected proposes numbers whose distribution is near, and turns down so that
-// the rest have the binomial one (Hörmann's BTRS).
+// rejected proposes numbers of a similar distribution, and rejects some of them
+// so that the others have the binomial one (Hörmann's BTRS).
 func rejected(count, p float64) sampler {
 	uniform := uniforms(tensor.Float64)
 	deviation := math.Sqrt(count * p * (1 - p))

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// candidates are the ops that draw classes to learn against, and that find
-// which of them are true classes.
+// candidates are the ops that draw classes for training by samples, and that
+// find the true classes among them.
 var candidates = []engine.Kernel{
 	{Op: "UniformCandidateSampler", Prepare: sampling(rangeMax, uniformClasses), Precision: engine.Rounded},
 	{Op: "LogUniformCandidateSampler", Prepare: sampling(rangeMax, logUniformClasses), Precision: engine.Rounded},
@@ -29,11 +29,12 @@ var candidates = []engine.Kernel{
 type classes struct {
 	draw        func(s *draws.Stream) int64
 	probability func(class int64) float32
-	// possible is how many classes can be drawn.
+	// possible is the number of classes that can be drawn.
 	possible int64
-	// learn gets the true classes of each call; nil where nothing is learnt.
+	// learn gets the true classes of each call; nil if the distribution is
+	// fixed.
 	learn func(classes []int64)
-	// all says that all classes are drawn, in their order.
+	// all is set if all classes are drawn, in order.
 	all bool
 }
 
@@ -121,7 +122,7 @@ func sample(c *engine.Call, size int64, count, perRow int, unique bool, make fun
 	return nil
 }
 
-// fill draws classes, and returns how many it took until they were different.
+// fill draws different classes, and returns the number of draws.
 func (k *classes) fill(c *engine.Call, dst []int64, words *draws.Stream, unique bool) (tries int, err error) {
 	if k.all {
 		for i := range dst {
@@ -150,8 +151,8 @@ func (k *classes) fill(c *engine.Call, dst []int64, words *draws.Stream, unique 
 	return tries, nil
 }
 
-// expected returns how often a class is expected among count drawn in so many
-// tries.
+// expected returns the expected number of a class among count classes, which
+// took so many draws.
 func (k *classes) expected(class int64, count, tries int) float32 {
 	if k.all {
 		return 1
@@ -176,8 +177,8 @@ func uniformClasses(_ *engine.Call, n int64) (*classes, error) {
 	}, nil
 }
 
-// logUniformClasses draws small numbers more often, as words are numbered by
-// their frequency.
+// logUniformClasses draws small numbers more often, because words are numbered
+// by frequency.
 func logUniformClasses(_ *engine.Call, n int64) (*classes, error) {
 	log := math.Log1p(float64(n))
 	return &classes{
@@ -189,7 +190,8 @@ func logUniformClasses(_ *engine.Call, n int64) (*classes, error) {
 	}, nil
 }
 
-// learnedClasses draws classes as often as they have been true, each once more.
+// learnedClasses draws classes in proportion to 1 plus the number of times they
+// were true.
 func learnedClasses(_ *engine.Call, n int64) (*classes, error) {
 	if n >= math.MaxInt32 {
 		return nil, fmt.Errorf("%d classes are too many to learn", n)
@@ -209,8 +211,8 @@ func learnedClasses(_ *engine.Call, n int64) (*classes, error) {
 	}, nil
 }
 
-// weights are those of n classes: 1, and how many more. The sums form a Fenwick
-// tree of those classes alone that have more.
+// weights are those of n classes: 1 plus more. sums is a Fenwick tree over
+// more, without zeros.
 type weights struct {
 	n, total   uint32
 	more, sums map[uint32]uint32
@@ -224,7 +226,7 @@ func (w *weights) add(class uint32) {
 	}
 }
 
-// pick returns the class at a place among all weights.
+// pick returns the class at a position in the sum of all weights.
 func (w *weights) pick(at uint32) uint32 {
 	var class uint32
 	for step := uint32(1) << 31; step > 0; step /= 2 {
@@ -235,7 +237,7 @@ func (w *weights) pick(at uint32) uint32 {
 	return class
 }
 
-// fixedClasses draws by weights that attributes or a file give.
+// fixedClasses draws by the weights in attributes or a file.
 func fixedClasses(c *engine.Call, n int64) (*classes, error) {
 	attrs := c.Attrs()
 	shards, shard := attrs.Int("num_shards", 1), attrs.Int("shard", 0)
@@ -285,8 +287,8 @@ func fixedClasses(c *engine.Call, n int64) (*classes, error) {
 	}, nil
 }
 
-// eachWeight hands over the weights that a sampler's attributes give, or the last
-// fields of the lines of a file.
+// eachWeight calls f with the weights in a sampler's attribute, or with the
+// last fields of the lines of a file.
 func eachWeight(c *engine.Call, f func(float32) error) error {
 	name, list := c.Attrs().String("vocab_file", ""), c.Attrs().Floats("unigrams")
 	if (name == "") == (len(list) == 0) {
@@ -326,8 +328,8 @@ func eachWeight(c *engine.Call, f func(float32) error) error {
 	return lines.Err()
 }
 
-// alias draws by weights with one comparison a draw: each class has a part of
-// its own place, and another class the rest (Walker).
+// alias draws by weights with one comparison a draw (Walker). The slot of a
+// class is divided between this class and another one.
 type alias struct {
 	part  []float32
 	other []int32
@@ -363,7 +365,7 @@ func newAlias(weights []float32) *alias {
 	for i, p := range part {
 		a.part[i] = float32(p)
 	}
-	for _, i := range append(high, low...) { // 1, but for rounding
+	for _, i := range append(high, low...) { // 1, except for rounding
 		a.part[i], a.other[i] = 1, i
 	}
 	return a
@@ -378,7 +380,7 @@ func (a *alias) draw(s *draws.Stream) int64 {
 	return int64(a.other[i])
 }
 
-// accidentalHits finds the drawn classes that are true ones of a row.
+// accidentalHits finds the drawn classes that are true classes of a row.
 func accidentalHits(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 )
 
 // gamma draws gamma distributed numbers by Marsaglia and Tsang's method: cubes
-// of normal numbers, turned down so that the rest have the distribution. Those of
-// the shape 1 are logarithms, those of smaller shapes are drawn with one more and
-// brought down by a power. All is in double precision, whatever the element type.
+// of normal numbers, some of which are rejected. Numbers of shape 1 are
+// logarithms. For smaller shapes it draws with one more, and multiplies by a
+// power of a uniform number. All is in double precision for any element type.
 func gamma(alpha float64) sampler {
 	normal, uniform := normals(tensor.Float64), uniforms(tensor.Float64)
 	if alpha == 1 {

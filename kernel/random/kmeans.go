@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// wordStream gives a generator's words one by one.
+// wordStream returns a generator's words one by one.
 type wordStream struct {
 	g    philox.Generator
 	left []uint32
@@ -33,7 +33,7 @@ func (w *wordStream) long() uint64 {
 	return low | uint64(w.next())<<32
 }
 
-// wordsOf returns the words of the seed that input i is.
+// wordsOf returns the words of the seed in input i.
 func wordsOf(c *engine.Call, i int) (*wordStream, error) {
 	seed, err := tensor.Item[int64](c.In(i))
 	if err != nil {
@@ -42,7 +42,8 @@ func wordsOf(c *engine.Call, i int) (*wordStream, error) {
 	return &wordStream{g: philox.New(uint64(seed), 0, 0)}, nil
 }
 
-// chain draws one of several points by their distances, as the end of a Markov chain.
+// chain draws one of several points by their distances: the last state of a
+// Markov chain.
 func chain(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -68,11 +69,12 @@ func chain(c *engine.Call) error {
 	return nil
 }
 
-// maxRetries bounds how many points are tried for one.
+// maxRetries bounds the number of points that are tried for each one.
 const maxRetries = 1 << 20
 
-// spread draws points far from each other, for clusters to begin with: each is the best of
-// some that are drawn by their distance to the nearest one before.
+// spread draws points that are far from each other, as initial centers of
+// clusters. Each is the best of several, which are drawn by their distance to
+// the nearest earlier one.
 func spread(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

@@ -58,7 +58,7 @@ func multinomial(c *engine.Call, reserve func(blocks uint64) philox.Generator) e
 	if err != nil {
 		return err
 	}
-	// Two words a sample, whole blocks a row.
+	// Each sample uses two words, each row whole blocks.
 	words := draws.NewStream(reserve(uint64(s[0]) * uint64((samples+3)/4*4) * 2 * philox.Reserved))
 	cdf := make([]float64, s[1])
 	for b := range s[0] {
@@ -77,8 +77,8 @@ func multinomial(c *engine.Call, reserve func(blocks uint64) philox.Generator) e
 	return nil
 }
 
-// cumulate fills cdf with the running sum of the exponentials of logits, and is
-// their sum. Infinite logits count as impossible.
+// cumulate sets cdf to the running sum of the exponentials of logits, and
+// returns their sum. Infinite logits count as impossible.
 func cumulate(cdf, logits []float64) float64 {
 	top := math.Inf(-1)
 	for _, x := range logits {

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// orders are the ops that draw classes, orders and places.
+// orders are the ops that draw classes, permutations and positions.
 var orders = []engine.Kernel{
 	{Op: "Multinomial", Prepare: prepareMultinomial},
 	{Op: "StatelessMultinomial", Types: engine.Types{"T": elementwise.Floating()}, Run: statelessMultinomial},
@@ -25,7 +25,7 @@ var orders = []engine.Kernel{
 	{Op: "KmeansPlusPlusInitialization", Run: spread},
 }
 
-// prepareShuffle orders rows by the state of a node.
+// prepareShuffle shuffles rows by the state of a node.
 func prepareShuffle(n *engine.Node) (func(*engine.Call) error, error) {
 	find := draws.Of(n)
 	return func(c *engine.Call) error {
@@ -36,7 +36,7 @@ func prepareShuffle(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// statelessShuffle orders rows by a key.
+// statelessShuffle shuffles rows by a key.
 func statelessShuffle(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -48,7 +48,7 @@ func statelessShuffle(c *engine.Call) error {
 	return shuffle(c, func(uint64) philox.Generator { return g })
 }
 
-// shuffle puts the rows of a tensor in a random order.
+// shuffle copies the rows of a tensor in a random order.
 func shuffle(c *engine.Call, reserve func(blocks uint64) philox.Generator) error {
 	x := c.In(0)
 	s := x.Shape()
@@ -83,7 +83,7 @@ func shuffle(c *engine.Call, reserve func(blocks uint64) philox.Generator) error
 	return nil
 }
 
-// prepareCrop cuts a window of an image out of a random place.
+// prepareCrop copies a window at a random position of an image.
 func prepareCrop(n *engine.Node) (func(*engine.Call) error, error) {
 	find := draws.Of(n)
 	return func(c *engine.Call) error {
@@ -123,8 +123,8 @@ func prepareCrop(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// indexShuffle tells where numbers up to a largest one go in an order that
-// depends on a seed of three words.
+// indexShuffle returns the new index of each number in a permutation of 0 to a
+// largest number. The permutation depends on a seed of three words.
 func indexShuffle(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -186,7 +186,7 @@ func indexShuffle(c *engine.Call) error {
 	return nil
 }
 
-// words64 returns the elements of a tensor of whole numbers.
+// words64 returns the elements of a tensor of integers.
 func words64(t *tensor.Tensor) ([]uint64, error) {
 	if t.DType() == tensor.Uint64 {
 		return tensor.Values[uint64](t), nil
@@ -199,9 +199,9 @@ func words64(t *tensor.Tensor) ([]uint64, error) {
 	return out, err
 }
 
-// permute returns the place of a number among those up to last: the number is
-// enciphered by Simon, with words half as wide as last needs, until what comes
-// out is among them.
+// permute returns the index of a number in a permutation of 0 to last. It
+// encrypts the number by Simon, with words half as wide as last needs, until
+// the result is at most last.
 func permute(x, last uint64, key [3]uint32, rounds int) uint64 {
 	if last == 0 {
 		return 0

@@ -16,9 +16,9 @@ var (
 	counted = append(halves[:3:3], tensor.Int32, tensor.Int64)
 )
 
-// parametric are the ops that draw from distributions with parameters: numbers
-// are proposed until one is accepted, as in TensorFlow, each number at a place of
-// its own in the stream.
+// parametric are the ops that draw from distributions with parameters. They
+// propose numbers until one is accepted, as in TensorFlow. Each number has a
+// fixed position in the stream.
 var parametric = []engine.Kernel{
 	{Op: "RandomGamma", Types: engine.Types{"T": halves}, Prepare: stateParametric(gamma), Precision: engine.Rounded},
 	{Op: "StatelessRandomGammaV2", Types: engine.Types{"dtype": halves}, Run: seedParametric(gamma), Precision: engine.Rounded},
@@ -32,21 +32,21 @@ var parametric = []engine.Kernel{
 	{Op: "StatelessParameterizedTruncatedNormal", Types: engine.Types{"dtype": halves}, Run: statelessTruncated, Precision: engine.Rounded},
 }
 
-// maxTries is how many proposals may be turned down one after the other. The
-// least likely to be accepted are so once in four times: only parameters that no
-// distribution has come to it.
+// maxTries bounds the proposals that are rejected one after the other. Valid
+// parameters have at least one accepted proposal in four; only those without a
+// distribution reach the bound.
 const maxTries = 1000
 
 var errTries = fmt.Errorf("no number was accepted: are the parameters those of a distribution?")
 
-// sampler draws a number by a generator that is its own.
+// sampler draws a number by a generator that no other number uses.
 type sampler func(g *philox.Generator) (float64, error)
 
-// distribution makes samplers of parameters.
+// distribution makes samplers from parameters.
 type distribution func(parameter float64) sampler
 
-// stateParametric prepares an op that draws as many numbers as the shape in
-// input 0 says for each parameter in input 1.
+// stateParametric prepares an op whose state is the node's. It draws numbers of
+// the shape in input 0 for each parameter in input 1.
 func stateParametric(of distribution) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		find := draws.Of(n)
@@ -68,7 +68,8 @@ func stateParametric(of distribution) func(*engine.Node) (func(*engine.Call) err
 	}
 }
 
-// resultType returns the element type that a call names, or its parameters'.
+// resultType returns the element type in a call's attribute, or its parameters'
+// type.
 func resultType(c *engine.Call, p *tensor.Tensor) tensor.DType {
 	switch c.Op() {
 	case "RandomPoissonV2":
@@ -79,8 +80,8 @@ func resultType(c *engine.Call, p *tensor.Tensor) tensor.DType {
 	return p.DType()
 }
 
-// seedParametric runs an op whose inputs are the output's shape, which ends with
-// the parameters', two seeds, and parameters.
+// seedParametric runs an op whose inputs are the output's shape, two seeds, and
+// parameters. The shape ends with the parameters' shape.
 func seedParametric(of distribution) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(3); err != nil {
@@ -94,7 +95,8 @@ func seedParametric(of distribution) func(*engine.Call) error {
 	}
 }
 
-// keyedGamma does what seedParametric's does, with a key and a counter.
+// keyedGamma runs the gamma op whose inputs have a key and a counter instead of
+// seeds.
 func keyedGamma(c *engine.Call) error {
 	if err := c.Need(5); err != nil {
 		return err
@@ -121,7 +123,7 @@ func stateless(c *engine.Call, of distribution, p *tensor.Tensor, g philox.Gener
 	return fill(c, of, p, out, g)
 }
 
-// endsWith checks that a shape is that of batches of parameters.
+// endsWith checks that a shape ends with the shape of the parameters.
 func endsWith(s, p tensor.Shape) error {
 	if len(p) > len(s) || !s[len(s)-len(p):].Equal(p) {
 		return fmt.Errorf("the shape %v doesn't end with the parameters' shape %v", s, p)
@@ -139,8 +141,8 @@ func fill(c *engine.Call, of distribution, p, out *tensor.Tensor, g philox.Gener
 	return samples(c, len(params), out, g, func(i int) (sampler, uint64) { return of(params[i]), philox.Reserved })
 }
 
-// samples draws the numbers of an output for each of n sets of parameters; of
-// makes the sampler of a set, and tells how many blocks a number has.
+// samples draws the numbers of an output for each of n sets of parameters. of
+// makes the sampler of a set, and returns the number of blocks of each number.
 func samples(c *engine.Call, n int, out *tensor.Tensor, g philox.Generator, of func(i int) (sampler, uint64)) error {
 	put, err := setter(out)
 	if err != nil {
@@ -179,7 +181,7 @@ func sampleAll(c *engine.Call, i, n, each int, put func(int, float64), g philox.
 	return nil
 }
 
-// setter returns what rounds numbers to a tensor's elements.
+// setter returns a function that rounds a number and stores it as an element.
 func setter(out *tensor.Tensor) (func(i int, x float64), error) {
 	switch out.DType() {
 	case tensor.Float16:
@@ -194,7 +196,7 @@ func setter(out *tensor.Tensor) (func(i int, x float64), error) {
 	case tensor.Int32:
 		v := tensor.Values[int32](out)
 		return func(i int, x float64) {
-			if v[i] = math.MinInt32; x > math.MinInt32 && x < 1<<31 { // what x86 makes of all others
+			if v[i] = math.MinInt32; x > math.MinInt32 && x < 1<<31 { // x86's result for all other numbers
 				v[i] = int32(x)
 			}
 		}, nil
@@ -209,8 +211,8 @@ func setter(out *tensor.Tensor) (func(i int, x float64), error) {
 	return nil, fmt.Errorf("isn't defined for %v", out.DType())
 }
 
-// rounding returns what makes a result of arithmetic one of an element type,
-// as TensorFlow computes with it.
+// rounding returns a function that rounds to the precision in which TensorFlow
+// computes with an element type.
 func rounding(d tensor.DType) func(float64) float64 {
 	switch d {
 	case tensor.Float16:
@@ -221,8 +223,8 @@ func rounding(d tensor.DType) func(float64) float64 {
 	return func(x float64) float64 { return x }
 }
 
-// proposals hands out the numbers that blocks of a generator give, of each block
-// the last one first.
+// proposals returns the numbers of a generator's blocks, the last one of each
+// block first.
 type proposals struct {
 	g     *philox.Generator
 	block func(g *philox.Generator, into *[4]float64) int
@@ -238,8 +240,8 @@ func (p *proposals) next() float64 {
 	return p.buf[p.left]
 }
 
-// uniforms returns how a block becomes numbers of an element type, evenly spread
-// over [0, 1).
+// uniforms returns a function that converts a block to numbers of an element
+// type, uniformly distributed in [0, 1).
 func uniforms(d tensor.DType) func(g *philox.Generator, into *[4]float64) int {
 	switch d {
 	case tensor.Float16:
@@ -264,12 +266,13 @@ func uniforms(d tensor.DType) func(g *philox.Generator, into *[4]float64) int {
 	}
 }
 
-// half returns the float16 in [0, 1) that a word stands for.
+// half returns the float16 in [0, 1) of a word.
 func half(x uint32) float32 {
 	return tensor.ToF16(tensor.F16(15<<10|x&0x3ff).Float() - 1).Float()
 }
 
-// normals returns how a block becomes normally distributed numbers.
+// normals returns a function that converts a block to normally distributed
+// numbers.
 func normals(d tensor.DType) func(g *philox.Generator, into *[4]float64) int {
 	if d == tensor.Float64 {
 		return func(g *philox.Generator, into *[4]float64) int {

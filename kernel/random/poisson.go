@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// poisson draws numbers of events at a rate: few events one after the other
-// (Knuth), many by a proposal whose distribution is near (Hörmann).
+// poisson draws the number of events at a rate: a small one event by event
+// (Knuth), a large one by proposals of a similar distribution (Hörmann).
 func poisson(rate float64) sampler {
 	uniform := uniforms(tensor.Float64)
 	switch {

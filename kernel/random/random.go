@@ -1,6 +1,6 @@
-// Package random holds the kernels of random numbers over TensorFlow's Philox
-// generator: stateless ops, ops whose nodes keep a state, ops whose state is in a
-// variable, and the samplers of candidate classes.
+// Package random has the kernels of random numbers, which use TensorFlow's
+// Philox generator: stateless ops, ops whose nodes have a state, ops whose
+// state is in a variable, and the samplers of candidate classes.
 package random
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// wholes are the types of whole numbers that are drawn.
+// wholes are the integer types that ops can draw.
 var wholes = []tensor.DType{tensor.Int32, tensor.Int64, tensor.Uint32, tensor.Uint64}
 
 // Kernels returns the family's table.
@@ -38,7 +38,7 @@ func Kernels() []engine.Kernel {
 	}, stateful, resources, parametric, candidates, orders)
 }
 
-// philoxAlg and autoAlg are TensorFlow's numbers for algorithms; on a CPU the
+// philoxAlg and autoAlg are TensorFlow's numbers of algorithms. On a CPU the
 // automatic choice is Philox.
 const (
 	philoxAlg = 1
@@ -79,8 +79,8 @@ func keyed(c *engine.Call, at int) (philox.Generator, error) {
 	return philox.New(tensor.Values[uint64](key)[0], ctr[0], ctr[1]), nil
 }
 
-// needPhilox checks that an algorithm is one that CPUs run, as in TensorFlow:
-// ThreeFry is XLA's.
+// needPhilox checks that CPUs have an algorithm, as in TensorFlow: ThreeFry is
+// XLA's.
 func needPhilox(t *tensor.Tensor) error {
 	alg, err := shapes.Int(t, "the algorithm")
 	if err == nil && alg != philoxAlg && alg != autoAlg {
@@ -133,8 +133,8 @@ func run(c *engine.Call, f draw, g philox.Generator) error {
 	return f(c, g, out)
 }
 
-// blocks calls fill for each block of four words, on all cores; fill makes per
-// numbers of it, the first at index at.
+// blocks calls fill for each block of four words, on all cores. fill makes per
+// numbers of a block, the first at index at.
 func blocks(c *engine.Call, g philox.Generator, n, per int, ns float64, fill func(at int, b [4]uint32)) {
 	c.Parallel((n+per-1)/per, ns, func(lo, hi int) {
 		g := g
@@ -207,7 +207,7 @@ func normal(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	})
 }
 
-// floats fills an output of a floating type: the narrow ones are rounded from
+// floats fills an output of a floating type. Half precision is rounded from
 // float32.
 func floats(out *tensor.Tensor, single func(n int, put func(at int, v float32)), double func(dst []float64)) error {
 	switch out.DType() {
@@ -283,7 +283,7 @@ func pairs[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint64) T)
 	})
 }
 
-// between draws whole numbers from lo up to hi, which is left out.
+// between draws integers from lo up to hi, which is excluded.
 func between(c *engine.Call, g philox.Generator, out, lo, hi *tensor.Tensor) error {
 	if lo.DType() != out.DType() || hi.DType() != out.DType() || lo.Len() != 1 || hi.Len() != 1 {
 		return fmt.Errorf("the limits are %v%v and %v%v, not two scalars of %v", lo.DType(), lo.Shape(), hi.DType(), hi.Shape(), out.DType())
@@ -337,7 +337,7 @@ func keyCounter(c *engine.Call) error {
 	return nil
 }
 
-// keyCounterAlg gives the algorithm too.
+// keyCounterAlg returns the algorithm, too.
 func keyCounterAlg(c *engine.Call) error {
 	if err := keyCounter(c); err != nil {
 		return err

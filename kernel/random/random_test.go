@@ -34,7 +34,7 @@ func TestNonDeterministicIntsDiffer(t *testing.T) {
 	}
 }
 
-// TestParametersOfNoDistributionAreRefused holds that sampling ends for
+// TestParametersOfNoDistributionAreRefused checks that sampling ends for
 // parameters for which TensorFlow's never does.
 func TestParametersOfNoDistributionAreRefused(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
@@ -93,7 +93,7 @@ func TestCandidateSamplersRefuseWhatTheyCantDraw(t *testing.T) {
 		attrs graph.Attrs
 	}{
 		{"UniformCandidateSampler", attrs(5, 4, true)},
-		{"UniformCandidateSampler", attrs(5, 1, false)}, // the true class is none
+		{"UniformCandidateSampler", attrs(5, 1, false)}, // -1 is not a class
 		{"LogUniformCandidateSampler", attrs(math.MaxInt64, math.MaxInt64, false)},
 		{"LearnedUnigramCandidateSampler", attrs(5, math.MaxInt32, false)},
 		{"FixedUnigramCandidateSampler", attrs(3, 3, true, graph.Floats("unigrams", 1, 0, 2))},
@@ -110,7 +110,7 @@ func TestCandidateSamplersRefuseWhatTheyCantDraw(t *testing.T) {
 	}
 }
 
-// TestFixedUnigramsComeFromAFileToo holds that the weights of a file and those
+// TestFixedUnigramsComeFromAFileToo checks that the weights of a file and those
 // of the attribute draw the same classes.
 func TestFixedUnigramsComeFromAFileToo(t *testing.T) {
 	files := &engine.Files{Read: fstest.MapFS{"words.csv": {Data: []byte("the,3\nof,1\n0.5\nto,a,2\n")}}}

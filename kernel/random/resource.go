@@ -13,7 +13,7 @@ import (
 )
 
 // resources are the ops whose state is in a variable: the counter and the key,
-// as tf.random.Generator keeps them.
+// as in tf.random.Generator.
 var resources = []engine.Kernel{
 	{Op: "StatefulUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(uniform)},
 	{Op: "StatefulStandardNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(normal), Precision: engine.Rounded},
@@ -26,8 +26,9 @@ var resources = []engine.Kernel{
 	{Op: "NonDeterministicInts", Types: engine.Types{"dtype": wholes}, Run: nonDeterministic},
 }
 
-// advance gives f the state in a variable, from its element at on, moves the
-// state on by the blocks that f returns, and returns the generator as it was.
+// advance calls f with the state in a variable, from its element at on, and
+// advances the state by the blocks that f returns. It returns the generator of
+// the state before.
 func advance(v *trackable.Variable, at int, f func(state []int64) (blocks uint64, err error)) (g philox.Generator, err error) {
 	err = v.Update(func(t *tensor.Tensor) error {
 		if t.DType() != tensor.Int64 || len(t.Shape()) != 1 || t.Len() < at+3 {
@@ -78,8 +79,8 @@ func fromTagged(c *engine.Call) error {
 	return drawFrom(c, normal, 1, 1, func(state []int64) error { return needPhilox(tensor.Scalar(state[0])) })
 }
 
-// drawFrom fills an output, whose shape is the input of that number, by the
-// state in variable 0 from its element at on.
+// drawFrom fills an output, whose shape is an input, by the state in variable 0
+// from its element at on.
 func drawFrom(c *engine.Call, f draw, shape, at int, check func(state []int64) error) error {
 	v, err := c.NeedVar(0)
 	if err != nil {
@@ -118,8 +119,8 @@ func stateVariable(c *engine.Call, n int) (*trackable.Variable, error) {
 	return v, needPhilox(c.In(1))
 }
 
-// readAndSkip gives a generator's state and moves it on by 256 blocks' worth
-// for each number asked for.
+// readAndSkip returns a generator's state, and advances it by 256 blocks for
+// each number to draw.
 func readAndSkip(c *engine.Call) error {
 	out, err := c.AllocZero(0, tensor.Int64, tensor.Shape{3})
 	if err != nil {
@@ -128,7 +129,7 @@ func readAndSkip(c *engine.Call) error {
 	return skip(c, tensor.Uint64, func(state []int64) { copy(tensor.Values[int64](out), state) })
 }
 
-// rngSkip moves a generator's state on as [readAndSkip] does.
+// rngSkip advances a generator's state by the same blocks as [readAndSkip].
 func rngSkip(c *engine.Call) error { return skip(c, tensor.Int64, func([]int64) {}) }
 
 func skip(c *engine.Call, d tensor.DType, read func(state []int64)) error {
@@ -151,8 +152,8 @@ func skip(c *engine.Call, d tensor.DType, read func(state []int64)) error {
 	return err
 }
 
-// nonDeterministic gives numbers that nobody can tell beforehand, of which
-// generators make their first states.
+// nonDeterministic returns unpredictable numbers, from which generators make
+// their first states.
 func nonDeterministic(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -11,17 +11,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// sobolData are the direction numbers of S. Joe and F. Y. Kuo for the dimensions
-// behind the first (new-joe-kuo-6; see sobol.LICENSE). Dimension after dimension it
-// holds m(2) to m(s), where s is the degree of the dimension's polynomial: of
-// m(i), an odd number below 2^i, the i-1 bits above the lowest, lowest first. m(1)
-// is 1.
+// sobolData has the direction numbers of S. Joe and F. Y. Kuo for the dimensions after the first (new-joe-kuo-6; see
+// sobol.LICENSE). For each dimension it has m(2) to m(s); s is the degree of the dimension's polynomial. m(i) is odd and
+// below 2^i; it is stored as its i-1 bits above the lowest, lowest first. m(1) is 1.
 //
 //go:embed sobol.bin
 var sobolData []byte
 
-// sobolSample gives points of the sequence of Sobol, in the order of Gray's code,
-// without the first, which is zero.
+// sobolSample returns points of the Sobol sequence, in the order of Gray's code, without the first, which is zero.
 func sobolSample(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -77,12 +74,10 @@ func sobolSample(c *engine.Call) error {
 	return nil
 }
 
-// sobolBits is how many direction numbers a dimension needs: there are fewer than
-// 2^31 points.
+// sobolBits is the number of direction numbers that a dimension needs: there are fewer than 2^31 points.
 const sobolBits = 31
 
-// sobolDirections returns the direction numbers of the first dimensions, as parts
-// of 2^32.
+// sobolDirections returns the direction numbers of the first dimensions, as fractions of 2^32.
 func sobolDirections(dims int, step func(int)) [][sobolBits]uint32 {
 	out := make([][sobolBits]uint32, dims)
 	for k := range out[0] {
@@ -117,9 +112,8 @@ func sobolDirections(dims int, step func(int)) [][sobolBits]uint32 {
 	return out
 }
 
-// primitive visits the primitive polynomials of degree s over two elements, in
-// order, until visit returns false. It calls step with the number of each candidate. A polynomial is given by the bits between its
-// first and its last, which are 1.
+// primitive visits the primitive polynomials of degree s over GF(2), in order, until visit returns false. It calls step with
+// the number of each candidate. It passes the bits of a polynomial between its first and its last, which are 1.
 func primitive(s int, step func(int), visit func(a uint32) bool) {
 	order := uint32(1)<<s - 1
 	var primes []uint32
@@ -138,8 +132,7 @@ func primitive(s int, step func(int), visit func(a uint32) bool) {
 			visit(a)
 			return
 		}
-		// x has order 2^s-1: its power 2^s is x again, and none of the orders that
-		// divide this one is its.
+		// The order of x is 2^s-1: its power 2^s is x again, and no proper divisor of 2^s-1 is the order.
 		x := uint32(2)
 		for range s {
 			x = times(x, x, p, s)

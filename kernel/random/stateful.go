@@ -11,8 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// stateful are the ops whose nodes keep a random state each: the first call
-// draws from where the seeds say, the next goes on.
+// stateful are the ops whose nodes have a random state each. The first call
+// draws from the state of the seeds, each later one from the state after the
+// call before.
 var stateful = []engine.Kernel{
 	{Op: "RandomUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(uniform)},
 	{Op: "RandomStandardNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(normal), Precision: engine.Rounded},
@@ -20,7 +21,7 @@ var stateful = []engine.Kernel{
 	{Op: "RandomUniformInt", Types: engine.Types{"Tout": wholes}, Prepare: drawing(uniformIntOf(1))},
 }
 
-// drawing prepares an op that fills a tensor, whose shape is input 0.
+// drawing prepares an op that fills a tensor whose shape is input 0.
 func drawing(f draw) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		find := draws.Of(n)
@@ -48,7 +49,7 @@ func drawing(f draw) func(*engine.Node) (func(*engine.Call) error, error) {
 	}
 }
 
-// uniformIntOf draws whole numbers between the scalars in inputs at and at+1.
+// uniformIntOf draws integers between the scalars in inputs at and at+1.
 func uniformIntOf(at int) draw {
 	return func(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 		if c.NumIn() != at+2 {

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// prepareTruncated draws rows of an output, each with a mean, a deviation and
-// limits of its own, or all with the same.
+// prepareTruncated draws rows of an output. The mean, the deviation and the
+// limits are those of each row, or the same for all.
 func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 	find := draws.Of(n)
 	return func(c *engine.Call) error {
@@ -36,7 +36,7 @@ func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 			return fmt.Errorf("%v numbers are more than TensorFlow's op draws", dims)
 		}
 		rows, each := dims[0], shapes.Count(dims[1:])
-		same := true // rows of 100 numbers then
+		same := true // in this case the rows have 100 numbers
 		var params [4][]float64
 		for k := range params {
 			t := c.In(1 + k)
@@ -57,7 +57,7 @@ func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		// TensorFlow reckons this in 32 bits.
+		// TensorFlow computes this in 32 bits.
 		g := find(c).Reserve(uint64(int64(int32(rows) * 2 * maxTries * int32(each+3) / 4)))
 		for b := range rows {
 			var p [4]float64
@@ -120,16 +120,17 @@ func statelessTruncated(c *engine.Call) error {
 
 var errTruncated = errors.New("deviations must be positive, lower limits below upper ones, and one of these finite")
 
-// truncate draws n normal numbers with a mean and a deviation between two
-// limits: normal ones where most are inside, even ones between near limits,
-// exponential ones far off the mean; p are mean, deviation and limits.
+// truncate draws n normally distributed numbers between two limits. It draws
+// normal numbers if most are inside, uniform ones if the limits are near each
+// other, and exponential ones far from the mean. p has the mean, the deviation
+// and the limits.
 func truncate(c *engine.Call, d tensor.DType, p [4]float64, n int, g *philox.Generator, put func(i int, x float64)) error {
 	r := rounding(d)
 	mean, dev, lo, hi := p[0], p[1], p[2], p[3]
 	if !(dev > 0 && lo < hi) || math.IsInf(lo, 0) && math.IsInf(hi, 0) {
 		return errTruncated
 	}
-	if math.IsInf(lo, -1) || hi < mean { // the other way round
+	if math.IsInf(lo, -1) || hi < mean { // the signs are reversed
 		lo, hi, dev = hi, lo, -dev
 	}
 	from, to := r(r(lo-mean)/dev), r(r(hi-mean)/dev)
@@ -141,7 +142,7 @@ func truncate(c *engine.Call, d tensor.DType, p [4]float64, n int, g *philox.Gen
 	uniform := uniforms(d)
 	done, tries := 0, 0
 	give := func(x float64) bool { put(done, r(r(x*dev)+mean)); done++; tries = 0; return done == n }
-	var round func() (bool, error) // one block, or two; whether all are drawn
+	var round func() (bool, error) // one block, or two; reports whether all are drawn
 	switch {
 	case from < -most && to >= 0 || to > most && from <= 0:
 		normal := normals(d)

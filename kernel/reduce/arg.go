@@ -133,8 +133,8 @@ var cumulativeLogSumExps = elementwise.ByType{
 
 func exact[T float](v T) T { return v }
 
-// inSteps walks as cumsum and cumprod do, and rounds each step to what the type holds, as
-// TensorFlow does: a long sum of half precision ends elsewhere than one that is rounded once.
+// inSteps computes cumsum and cumprod, and rounds each step to half precision,
+// as TensorFlow does. A long sum differs from one that is rounded once.
 func inSteps(s *stepwise.Steps) func(dst, x []float32, l line, exclusive bool, sum float32) {
 	return func(dst, x []float32, l line, exclusive bool, sum float32) {
 		for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
@@ -149,9 +149,9 @@ func inSteps(s *stepwise.Steps) func(dst, x []float32, l line, exclusive bool, s
 	}
 }
 
-// cumulativeLogSumExp adds up exponentials as their logarithms, the larger one
-// first, so that none overflows. NaN counts as the sum so far, as in TensorFlow.
-// Each step is rounded to what the type holds.
+// cumulativeLogSumExp sums exponentials by their logarithms, the larger one
+// first, so that none overflows. NaN counts as the sum so far, as in
+// TensorFlow. Each step is rounded to the element type.
 func cumulativeLogSumExp[T float](round func(T) T) func(dst, x []T, l line, exclusive bool, sum T) {
 	return func(dst, x []T, l line, exclusive bool, sum T) {
 		for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
@@ -177,7 +177,8 @@ func cumulativeLogSumExp[T float](round func(T) T) func(dst, x []T, l line, excl
 	}
 }
 
-// line is a strided walk of a call: n elements from begin, step apart.
+// line is a strided part of a call's tensor: n elements from begin on, step
+// apart.
 type line struct {
 	begin, step, n int
 	call           *engine.Call

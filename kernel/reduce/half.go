@@ -9,16 +9,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// steps is how a reduction goes whose every step is rounded to half precision.
+// steps is a reduction whose every step is rounded to half precision.
 type steps struct {
 	*stepwise.Steps
-	begin func(v float32) float32        // before, rounded; nil: nothing
-	end   func(v float32, n int) float32 // at the end, where n elements went into v; nil: nothing
+	begin func(v float32) float32        // for each element, with rounding; nil: none
+	end   func(v float32, n int) float32 // for each result v of n elements; nil: none
 }
 
 func stepSum[H elementwise.Half]() *steps { return &steps{Steps: stepwise.Sum[H]()} }
 
-// stepMean divides the sum in half precision too, by what is left of the count there.
+// stepMean divides the sum in half precision, by the count rounded to it.
 func stepMean[H elementwise.Half]() *steps {
 	s := stepSum[H]()
 	s.end = func(v float32, n int) float32 { return s.Round(v / s.Round(float32(n))) }
@@ -27,7 +27,7 @@ func stepMean[H elementwise.Half]() *steps {
 
 func stepProd[H elementwise.Half]() *steps { return &steps{Steps: stepwise.Prod[H]()} }
 
-// stepSquares adds up squares.
+// stepSquares sums squares.
 func stepSquares[H elementwise.Half]() *steps {
 	s := stepSum[H]()
 	s.begin = func(v float32) float32 { return s.Round(v * v) }
@@ -40,7 +40,7 @@ func stepNorm[H elementwise.Half]() *steps {
 	return s
 }
 
-// stepwiseReduction returns the kernel that reduces elements of type H so.
+// stepwiseReduction returns the kernel for elements of type H.
 func stepwiseReduction[H elementwise.Half](s *steps) elementwise.Func {
 	return func(c *engine.Call) error {
 		groups, out, count, err := begin(c)
@@ -71,7 +71,8 @@ func stepwiseReduction[H elementwise.Half](s *steps) elementwise.Func {
 	}
 }
 
-// joined returns the groups without those of one element, which don't tell others apart.
+// joined returns the groups without those of one element, and joins the
+// neighbours of these.
 func joined(groups []group) []group {
 	var out []group
 	for _, g := range groups {
@@ -87,7 +88,7 @@ func joined(groups []group) []group {
 	return out
 }
 
-// perStep is what a step costs, in nanoseconds.
+// perStep is about the time of a step, in nanoseconds.
 const perStep = 4
 
 // reduce reduces groups of which none has one element.
@@ -121,7 +122,7 @@ func (s *steps) reduce(c *engine.Call, dst, src []float32, groups []group, count
 				dst[i] = v
 			}
 		})
-	default: // as if the reduced dimensions stood last
+	default: // as if the reduced dimensions came last
 		kept, reduced := offsets(groups, false), offsets(groups, true)
 		row, _ := engine.Scratch[float32](c, count)
 		for i, from := range kept {
@@ -133,8 +134,8 @@ func (s *steps) reduce(c *engine.Call, dst, src []float32, groups []group, count
 	}
 }
 
-// offsets returns where the elements of the groups that are reduced, or of those that
-// aren't, lie from the first one, in their order.
+// offsets returns the offsets of the elements of the reduced groups, or of the
+// others, from the first element, in order.
 func offsets(groups []group, reduce bool) []int {
 	out, stride := []int{0}, 1
 	for i := len(groups) - 1; i >= 0; i-- {

@@ -51,13 +51,13 @@ type float interface {
 	tensor.Element
 }
 
-// reducer is how elements of one type are reduced.
+// reducer has the functions that reduce elements of one type.
 type reducer[T any] struct {
-	empty T                   // over no elements
-	row   func(x []T) T       // over a row that isn't empty
-	acc   func(dst, a, b []T) // two rows, element by element
-	end   func(x []T, n int)  // at the end; n elements went into each
-	begin func(dst, src []T)  // before; nil: nothing
+	empty T                   // the result for no elements
+	row   func(x []T) T       // reduces a row that isn't empty
+	acc   func(dst, a, b []T) // joins two rows, element by element
+	end   func(x []T, n int)  // for each result of n elements
+	begin func(dst, src []T)  // for each element; nil: none
 }
 
 func sumOf[T number]() reducer[T]  { return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T]} }
@@ -73,7 +73,7 @@ func meanFloat[T vec.Float | vec.Complex]() reducer[T] {
 	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T], end: divide[T]}
 }
 
-// meanComplex averages to zero where there is nothing to divide.
+// meanComplex returns the average, zero for no elements.
 func meanComplex[T vec.Complex]() reducer[T] {
 	r := meanFloat[T]()
 	r.end = func(x []T, n int) {
@@ -91,7 +91,7 @@ func divide[T vec.Number](x []T, n int) {
 	}
 }
 
-// meanWide averages integers of up to 32 bits, whose sums need more, in W.
+// meanWide averages integers of up to 32 bits by sums in W, a wider type.
 func meanWide[T, W interface {
 	vec.Int
 	tensor.Element
@@ -131,8 +131,8 @@ func normOf[T float]() reducer[T] {
 		end:   func(x []T, n int) { vec.Sqrt(x, x) }}
 }
 
-// normInt adds squares in the type itself, where they may wrap, and rounds the root
-// down.
+// normInt adds squares in the type itself, in which they may wrap, and rounds
+// the root down.
 func normInt[T vec.Int]() reducer[T] {
 	return reducer[T]{row: vec.Sum[T], acc: vec.AddVV[T],
 		begin: func(dst, src []T) { vec.Square(dst, src) },
@@ -209,7 +209,7 @@ type group struct {
 	reduce bool
 }
 
-// grouped is what follows from the shape of a call's input and its axes.
+// grouped has the results of groupAxes for a shape and axes, for the next call.
 type grouped struct {
 	in     tensor.Shape
 	axes   tensor.DType
@@ -219,8 +219,8 @@ type grouped struct {
 	count  int
 }
 
-// groupAxes returns the groups of the dimensions, the output's shape, and how many
-// elements go into one.
+// groupAxes returns the groups of the dimensions, the output's shape, and the
+// number of elements that are reduced to one.
 func groupAxes(c *engine.Call) (groups []group, out tensor.Shape, count int, err error) {
 	if err := c.Need(2); err != nil {
 		return nil, nil, 0, err
@@ -261,8 +261,8 @@ func readAxes(c *engine.Call) (groups []group, out tensor.Shape, count int, err 
 	return groups, out, count, nil
 }
 
-// begin returns the groups of the dimensions, the output, which has the input's type,
-// and how many elements go into one.
+// begin returns the groups of the dimensions, the output, which has the input's
+// type, and the number of elements that are reduced to one.
 func begin(c *engine.Call) (groups []group, out *tensor.Tensor, count int, err error) {
 	groups, dims, count, err := groupAxes(c)
 	if err != nil {
@@ -366,7 +366,7 @@ func (r *reducer[T]) pass(c *engine.Call, dst, src []T, outer, n, inner int) {
 		return
 	}
 	if outer == 1 && inner <= narrow && n*inner >= 8*narrow {
-		r.narrow(c, dst, src, n, inner) // whatever workers there are
+		r.narrow(c, dst, src, n, inner) // for any number of workers
 		return
 	}
 	if !c.Large(outer*n*inner, 0.5) {
@@ -383,19 +383,19 @@ func (r *reducer[T]) pass(c *engine.Call, dst, src []T, outer, n, inner int) {
 		})
 		return
 	}
-	// Whole cache lines a piece.
+	// A piece has whole cache lines.
 	const line = 16
 	c.Parallel((inner+line-1)/line, 0.5*float64(n*line), func(lo, hi int) {
 		r.columns(dst, src, n, inner, lo*line, min(hi*line, inner))
 	})
 }
 
-// narrow is up to how many columns a matrix has whose rows are reduced several at a
-// time.
+// narrow is the largest number of columns of a matrix whose rows are reduced
+// several at a time.
 const narrow = 512
 
-// narrow reduces the rows of a matrix of few columns, in pieces of fixed length, so
-// that the result doesn't depend on how many workers there are.
+// narrow reduces the rows of a matrix of few columns, in pieces of fixed
+// length, so that the result doesn't depend on the number of workers.
 func (r *reducer[T]) narrow(c *engine.Call, dst, src []T, n, width int) {
 	rows := max(1, longPiece/2/width)
 	if n <= rows {
@@ -414,8 +414,9 @@ func (r *reducer[T]) narrow(c *engine.Call, dst, src []T, n, width int) {
 	r.fold(dst, parts, rooms)
 }
 
-// fold reduces rows as long as dst that lie one after the other: some together, as
-// one longer row of at most 2*narrow elements, which room is for, and these at last.
+// fold reduces adjacent rows as long as dst. It adds several at a time, as one
+// longer row of at most 2*narrow elements in room, and then the parts of that
+// row.
 func (r *reducer[T]) fold(dst, src, room []T) {
 	width, n := len(dst), len(src)/len(dst)
 	together := min(n, 2*narrow/width)
@@ -451,7 +452,7 @@ func (r *reducer[T]) columns(dst, src []T, n, width, lo, hi int) {
 const longPiece = 1 << 16
 
 // long reduces one long row in pieces of fixed length, so that the result
-// doesn't depend on how many workers there are, and which are at hand.
+// doesn't depend on the number of workers.
 func (r *reducer[T]) long(c *engine.Call, src []T) T {
 	const piece = longPiece
 	parts, _ := engine.Scratch[T](c, (len(src)+piece-1)/piece)
@@ -485,8 +486,9 @@ func biasAddGrad(c *engine.Call) error {
 // biasSums are the sums of BiasAddGrad.
 var biasSums = withType(withType(sums, tensor.Float16, biasSteps[tensor.F16]), tensor.BFloat16, biasSteps[tensor.BF16])
 
-// biasSteps adds up all but one dimension in half precision: dimensions behind that one in
-// rounded steps, these sums in the order of the elements, which float16 leaves to float32.
+// biasSteps sums over all but one dimension in half precision. It sums the
+// dimensions after that one in rounded steps, and then these sums in the order
+// of the elements; for float16 the second part is in float32.
 func biasSteps[H elementwise.Half](c *engine.Call) error {
 	groups, out, count, err := begin(c)
 	if err != nil {
@@ -518,7 +520,7 @@ func biasSteps[H elementwise.Half](c *engine.Call) error {
 	return nil
 }
 
-// withType returns the table with another function for a type.
+// withType returns a copy of the table with another function for a type.
 func withType(t elementwise.ByType, d tensor.DType, f elementwise.Func) elementwise.ByType {
 	t = maps.Clone(t)
 	t[d] = f

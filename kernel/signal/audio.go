@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// spectrogram gives the power of each frequency in windows of a sound.
+// spectrogram returns the power of each frequency in windows of a sound.
 func spectrogram(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -63,7 +63,7 @@ func spectrogram(c *engine.Call) error {
 	return nil
 }
 
-// mfcc turns a spectrogram to mel-frequency cepstral coefficients.
+// mfcc converts a spectrogram to mel-frequency cepstral coefficients.
 func mfcc(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -117,7 +117,7 @@ func mfcc(c *engine.Call) error {
 	return nil
 }
 
-// mel is a bank of triangular filters that lie evenly on the mel scale.
+// mel is a bank of triangular filters with equal distances on the mel scale.
 type mel struct {
 	first, last int // bins
 	band        []int
@@ -126,7 +126,8 @@ type mel struct {
 
 func toMel(hz float64) float64 { return 1127 * math.Log1p(hz/700) }
 
-// newMel returns the bank, nil where the spectrogram ends below upper: TensorFlow gives zeros then.
+// newMel returns the bank. It returns nil if the spectrogram ends below upper,
+// because TensorFlow's coefficients are zero then.
 func newMel(bins int, rate, lower, upper float64, filters int) (*mel, error) {
 	const most = 1 << 20
 	switch {
@@ -161,7 +162,8 @@ func newMel(bins int, rate, lower, upper float64, filters int) (*mel, error) {
 	return m, nil
 }
 
-// apply shares each bin's magnitude out to the two filters beside it.
+// apply adds each bin's magnitude, in two parts, to the filters below and above
+// it.
 func (m *mel) apply(bank []float64, powers []float32) {
 	clear(bank)
 	for i := m.first; i <= m.last; i++ {
@@ -177,7 +179,8 @@ func (m *mel) apply(bank []float64, powers []float32) {
 	}
 }
 
-// wav is what a WAV file says of its samples, which are 16-bit integers.
+// wav has the samples of a WAV file, which are 16-bit integers, and their
+// properties.
 type wav struct {
 	channels, rate int
 	samples        []byte
@@ -275,13 +278,14 @@ func encodeWav(c *engine.Call) error {
 	return err
 }
 
-// wavOf returns a WAV file of samples, those of all channels one after the other.
+// wavOf returns a WAV file of samples, in which all channels of a time are
+// adjacent.
 func wavOf(samples []float32, channels int, rate int64) ([]byte, error) {
 	if rate <= 0 || rate > math.MaxInt32 || int64(len(samples))*2 > math.MaxUint32-44 {
 		return nil, fmt.Errorf("a WAV file holds no %d samples at the rate %d", len(samples), rate)
 	}
 	var b bytes.Buffer
-	put := func(v any) { binary.Write(&b, binary.LittleEndian, v) } // to memory, which can't fail
+	put := func(v any) { binary.Write(&b, binary.LittleEndian, v) } // writes to memory, which can't fail
 	width := 2 * channels
 	b.WriteString("RIFF")
 	put(uint32(36 + 2*len(samples)))

@@ -1,4 +1,4 @@
-// Package signal holds the kernels of signal processing: Fourier transforms,
+// Package signal has the kernels of signal processing: Fourier transforms,
 // spectrograms, the sound of WAV files.
 package signal
 
@@ -58,9 +58,9 @@ func transform(op string, rank int) func(*engine.Call) error {
 	}
 }
 
-// lengths reads the lengths of a real transform and checks that the input has
-// as many elements along each dimension; half says whether the last has the
-// first half alone.
+// lengths reads the lengths of a real transform, and checks that the input has
+// as many elements along each dimension. If half is set, the last dimension has
+// only the first half of them.
 func lengths(c *engine.Call, rank int, half bool) (n tensor.Shape, err error) {
 	if err := c.Need(2); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func ofReal(c *engine.Call, rank int) error {
 	return store(c, z, dims)
 }
 
-// toReal completes the half of a transform to that of real numbers.
+// toReal completes half of a transform to that of real numbers, and inverts it.
 func toReal(c *engine.Call, rank int) error {
 	n, err := lengths(c, rank, true)
 	if err != nil {
@@ -179,7 +179,7 @@ func cropped[T float64 | complex128](c *engine.Call, x *tensor.Tensor, dims tens
 	return out, nil
 }
 
-// perElement is about how many nanoseconds an element of a transform takes.
+// perElement is about the time of an element of a transform, in nanoseconds.
 const perElement = 30
 
 // along transforms each line of one axis.
@@ -216,7 +216,7 @@ func along(c *engine.Call, z []complex128, s tensor.Shape, axis int, inverse boo
 	})
 }
 
-// store makes output 0 of numbers, in the op's type.
+// store sets output 0 to numbers, in the op's type.
 func store[T float64 | complex128](c *engine.Call, v []T, dims tensor.Shape) error {
 	d := c.Attrs().Type("Tcomplex", tensor.Complex64)
 	if strings.HasPrefix(c.Op(), "IRFFT") {

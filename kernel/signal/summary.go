@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// summary gives the first sounds of a batch as WAV files in a Summary. Their rate
-// is an attribute or, later, an input.
+// summary returns a Summary with the first sounds of a batch as WAV files.
+// Their rate is an attribute or, in the second version, an input.
 func summary(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -35,7 +35,7 @@ func summary(c *engine.Call) error {
 	return nil
 }
 
-// writeSummary writes it to an event file.
+// writeSummary writes such a Summary to an event file.
 func writeSummary(c *engine.Call) error {
 	if c.NumIn() != 5 {
 		return fmt.Errorf("takes a writer, a step, a tag, sounds and their rate")
