@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// span is the range of floats that codes stand for.
+// span is the range of floats that codes represent.
 type span struct{ least, most float32 }
 
 // spanAt returns the range in inputs i and i+1.
@@ -23,14 +23,14 @@ func spanAt(c *engine.Call, i int) (s span, err error) {
 	return s, nil
 }
 
-// setSpan makes outputs i and i+1 a range.
+// setSpan sets outputs i and i+1 to a range.
 func setSpan(c *engine.Call, i int, s span) error { return setScalars(c, i, s.least, s.most) }
 
-// level returns how far apart the floats of neighbouring codes lie.
+// level returns the distance between the floats of neighbouring codes.
 func (s span) level(l limits) float32 { return (s.most - s.least) / float32(int64(l.highest-l.lowest)) }
 
-// code returns the code of a float, which may be beyond the codes of the type; in
-// double precision.
+// code returns the code of a float, in double precision. It may be outside of
+// the type's limits.
 func (s span) code(l limits, v float32) int64 {
 	if s.least == s.most {
 		return int64(l.lowest)
@@ -39,12 +39,12 @@ func (s span) code(l limits, v float32) int64 {
 	return int64(math.Round(float64(v)*scale)-math.Round(float64(s.least)*scale)) + int64(l.lowest)
 }
 
-// clamped does what code does, within the type.
+// clamped works as code, with the result clamped to the type's limits.
 func (s span) clamped(l limits, v float32) int64 {
 	return max(int64(l.lowest), min(s.code(l, v), int64(l.highest)))
 }
 
-// float returns the float that a code stands for.
+// float returns the float of a code.
 func (s span) float(l limits, v int64) float32 {
 	if s.least == s.most {
 		return s.least
@@ -55,13 +55,13 @@ func (s span) float(l limits, v int64) float32 {
 	return float32(float64(first) + float64((float64(v)-l.lowest)*scale))
 }
 
-// product returns the range of products, codes of 32 bits.
+// product returns the range of 32-bit codes for products.
 func product(a, b span, la, lb limits) span {
 	by, wide := a.level(la)*b.level(lb), limitsOf[tensor.Q32]()
 	return span{by * float32(wide.lowest), by * float32(wide.highest)}
 }
 
-// bytes reads codes of 8 bits.
+// bytes reads 8-bit codes.
 type bytes struct {
 	limits
 	at func(i int) int32
@@ -141,7 +141,7 @@ func broadcast(c *engine.Call, visit func(i, a, b int), alloc func(s tensor.Shap
 	return nil
 }
 
-// wideOut makes output 0 of codes of 32 bits.
+// wideOut sets output 0 to codes of 32 bits.
 func wideOut(c *engine.Call, out *[]tensor.Q32) func(tensor.Shape) error {
 	return func(s tensor.Shape) error {
 		t, err := c.Alloc(0, tensor.QInt32, s)
@@ -167,7 +167,7 @@ func quantizedMul(c *engine.Call) error {
 	return setSpan(c, 1, product(o.sa, o.sb, o.a.limits, o.b.limits))
 }
 
-// linear is how codes of 8 bits become codes of 32 of a wider range.
+// linear converts 8-bit codes to 32-bit codes of a wider range.
 type linear struct{ zero, by int64 }
 
 func (s span) linear(l limits, to span) linear {
@@ -180,7 +180,7 @@ func (f linear) of(v int32) int32 {
 	return int32(max(math.MinInt32, min(f.zero+int64(v)*f.by, math.MaxInt32)))
 }
 
-// quantizedAdd adds in a range that is so much wider that sums fit.
+// quantizedAdd adds in a range that is wide enough for the sums.
 func quantizedAdd(c *engine.Call) error {
 	o, err := operandsOf(c)
 	if err != nil {
@@ -193,7 +193,8 @@ func quantizedAdd(c *engine.Call) error {
 	to := span{-widest, widest}
 	fa, fb := o.sa.linear(o.a.limits, to), o.sb.linear(o.b.limits, to)
 	addA, addB := func(i int) int32 { return fa.of(o.a.at(i)) }, func(i int) int32 { return fb.of(o.b.at(i)) }
-	// A single code is brought to the other range by itself, more exactly.
+	// A single code is converted to the other range by itself, which is more
+	// exact.
 	wide := limitsOf[tensor.Q32]()
 	switch {
 	case c.In(0).Len() == 1:
@@ -232,7 +233,7 @@ func quantizedBiasAdd(c *engine.Call) error {
 		return err
 	}
 	n := b[0]
-	zero := tensor.Q32(to.clamped(wide, 0)) // by rounding not always 0
+	zero := tensor.Q32(to.clamped(wide, 0)) // not always 0, because of rounding
 	fa, fb, f := o.a.toFloat(o.sa.least, o.sa.most), o.b.toFloat(o.sb.least, o.sb.most), wide.toCode(to.least, to.most)
 	for i := range out {
 		out[i] = tensor.Q32(f.of(fa.of(float32(o.a.at(i))))+f.of(fb.of(float32(o.b.at(i%n))))) + zero
@@ -240,7 +241,8 @@ func quantizedBiasAdd(c *engine.Call) error {
 	return setSpan(c, 1, to)
 }
 
-// quantizedMatMul multiplies matrices of codes less the codes of zero.
+// quantizedMatMul multiplies matrices of codes, from which it subtracts the
+// codes of zero.
 func quantizedMatMul(c *engine.Call) error {
 	o, err := operandsOf(c)
 	if err != nil {

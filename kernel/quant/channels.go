@@ -27,7 +27,8 @@ func byChannel(c *engine.Call) (x []tensor.Q32, widest []float32, err error) {
 	return tensor.Values[tensor.Q32](t), widest, nil
 }
 
-// rangePerChannel finds the range that holds what all channels use.
+// rangePerChannel returns the range that includes the used ranges of all
+// channels.
 func rangePerChannel(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -46,7 +47,7 @@ func rangePerChannel(c *engine.Call) error {
 			lo, hi = min(lo, x[i]), max(hi, x[i])
 		}
 		signed = signed || lo < 0
-		// As TensorFlow does it: in single precision, by the scale of the channel.
+		// As in TensorFlow: in single precision, by the scale of the channel.
 		largest := max(abs(float32(lo)), abs(float32(hi)))
 		most = max(most, largest*(w/float32(1<<31)))
 	}
@@ -58,8 +59,8 @@ func rangePerChannel(c *engine.Call) error {
 	return setScalars(c, 0, least, most)
 }
 
-// requantizePerChannel brings codes of 32 bits, a range for each channel, down to 8
-// bits of one range.
+// requantizePerChannel converts 32-bit codes, with a range for each channel, to
+// 8-bit codes of one range.
 func requantizePerChannel(c *engine.Call) error {
 	if err := c.Need(5); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// code are the integers that stand for floats.
+// code has the integers that represent floats.
 type code interface {
 	tensor.Q8 | tensor.QU8 | tensor.Q16 | tensor.QU16 | tensor.Q32
 }
@@ -31,10 +31,10 @@ func limitsOf[T code]() limits {
 // signed reports whether half of the codes are negative.
 func (l limits) signed() bool { return l.lowest < 0 }
 
-// steps returns how many codes there are.
+// steps returns the number of codes.
 func (l limits) steps() float64 { return l.highest - l.lowest + 1 }
 
-// toFloat is how codes become floats in the mode MIN_FIRST.
+// toFloat converts codes to floats in the mode MIN_FIRST.
 type toFloat struct{ offset, scale float32 }
 
 func (l limits) toFloat(least, most float32) toFloat {
@@ -48,7 +48,7 @@ func (l limits) toFloat(least, most float32) toFloat {
 
 func (f toFloat) of(v float32) float32 { return f.offset + float32(v*f.scale) }
 
-// toCode is how floats become codes in the mode MIN_FIRST.
+// toCode converts floats to codes in the mode MIN_FIRST.
 type toCode struct{ scale, offset, lowest, highest float32 }
 
 func (l limits) toCode(least, most float32) toCode {
@@ -64,8 +64,8 @@ func (f toCode) of(v float32) int32 {
 	return truncated(min(max(float32(math.Round(float64(v*f.scale)))-f.offset, f.lowest), f.highest))
 }
 
-// truncated returns the integer part; what no int32 holds is the least of them,
-// as processors have it.
+// truncated returns the integer part. For numbers outside of int32 it is the
+// least int32, as on x86.
 func truncated(v float32) int32 {
 	if !(v >= math.MinInt32 && v < -math.MinInt32) {
 		return math.MinInt32

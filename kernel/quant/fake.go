@@ -11,13 +11,13 @@ import (
 // levels are the integers that floats are rounded to.
 type levels struct{ lowest, highest float32 }
 
-// nudged is a range of floats moved so that zero is one of the levels.
+// nudged is a range of floats, moved so that zero is one of the levels.
 type nudged struct {
 	min, max, scale, inverse float32
 	zero                     float32 // the level of zero
 }
 
-// nudge returns the range in which a level stands for zero.
+// nudge moves a range so that zero is one of the levels.
 func (l levels) nudge(least, most float32) nudged {
 	n := nudged{scale: (most - least) / (l.highest - l.lowest), inverse: (l.highest - l.lowest) / (most - least)}
 	zero := l.lowest - least/n.scale
@@ -36,7 +36,7 @@ func (l levels) nudge(least, most float32) nudged {
 
 func floor(x float32) float32 { return float32(math.Floor(float64(x))) }
 
-// shifted returns how far x, brought into the range, lies above its beginning.
+// shifted returns x, clamped to the range, minus the least number of the range.
 func (n *nudged) shifted(x float32) float32 { return max(min(x, n.max), n.min) - n.min }
 
 func prepareFake(run func(*engine.Call, levels) error) func(*engine.Node) (func(*engine.Call) error, error) {
@@ -53,7 +53,7 @@ func prepareFake(run func(*engine.Call, levels) error) func(*engine.Node) (func(
 	}
 }
 
-// single returns the elements of the inputs, which have to be floats.
+// single returns the elements of the inputs, which must be floats.
 func single(c *engine.Call, n int) ([][]float32, error) {
 	if err := c.Need(n); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func single(c *engine.Call, n int) ([][]float32, error) {
 	return out, nil
 }
 
-// ofAttrs returns the range that attributes tell.
+// ofAttrs returns the range in the attributes.
 func (l levels) ofAttrs(c *engine.Call) (nudged, error) {
 	least, most := float32(c.Attrs().Float("min", -6)), float32(c.Attrs().Float("max", 6))
 	if !(least < most) {
@@ -121,7 +121,7 @@ func fakeArgsGrad(c *engine.Call, l levels) error {
 	return nil
 }
 
-// pass returns the gradient where x lies in the range, nothing where it doesn't.
+// pass returns the gradient if x is in the range, otherwise zero.
 func (n *nudged) pass(dy, x float32) float32 {
 	if x >= n.min && x <= n.max {
 		return dy
@@ -129,9 +129,9 @@ func (n *nudged) pass(dy, x float32) float32 {
 	return dy * 0
 }
 
-// ranges returns the ranges that the inputs from the given one on tell: one for
-// all elements, or one for each channel, the last dimension of input 0. A range
-// of zeros stands for nothing.
+// ranges returns the ranges in the inputs from the given one on: one for all
+// elements, or one for each channel, the last dimension of input 0. It is nil
+// for a range of zeros.
 func (l levels) ranges(c *engine.Call, in [][]float32, from int) ([]*nudged, error) {
 	x, least, most := c.In(0).Shape(), c.In(from), c.In(from+1)
 	want := tensor.Shape{}
@@ -215,7 +215,7 @@ func fakeVarsGrad(c *engine.Call, l levels) error {
 			continue
 		}
 		outs[0][i] = n.pass(dy, x)
-		if x < n.min { // and above the other end too, where the ends are the wrong way round
+		if x < n.min { // and above the other end too, if the ends are in the wrong order
 			below[k] += float64(dy)
 		}
 		if x > n.max {

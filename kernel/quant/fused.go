@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fusion is what an op of oneDNN does to its sums of products. Codes are symmetric there:
-// the code of zero is zero, and a range stands for the larger of its ends.
+// fusion has the steps that an op of oneDNN applies to its sums of products.
+// Codes are symmetric there: the code of zero is zero, and only the larger end
+// of a range counts.
 type fusion struct {
 	bias       bool // a bias follows the filter
 	sum        bool // a summand comes last, with a range if codes are the result
@@ -28,7 +29,7 @@ func fusionOf(op string) fusion {
 // given reports whether the range of the result is an input.
 func (f *fusion) given() bool { return f.requantize || f.dequantize }
 
-// ranges returns the number of the first input that is an end of a range.
+// ranges returns the index of the first input that is an end of a range.
 func (f *fusion) ranges() int {
 	if f.bias {
 		return 3
@@ -36,7 +37,7 @@ func (f *fusion) ranges() int {
 	return 2
 }
 
-// inputs returns how many inputs the op has.
+// inputs returns the number of the op's inputs.
 func (f *fusion) inputs() int {
 	n := f.ranges() + 4
 	if f.given() {
@@ -62,14 +63,14 @@ func symmetric(d tensor.DType) float64 {
 	return math.MaxInt8
 }
 
-// scaled makes the result of an op from sums of products, in float32: each operation is
-// rounded.
+// scaled computes an op's result from sums of products, in float32; each
+// operation is rounded.
 type scaled struct {
-	by      []float32 // what a step of a sum is worth, a number for each channel or one
+	by      []float32 // the float for a step of a sum, for each channel or one for all
 	bias    []float32 // nil, or a number for each channel
 	summand func(i int) float32
 	relu    bool
-	inverse float32 // of what a step of the result is worth
+	inverse float32 // one over the float for a step of the result
 }
 
 // at returns the result of a sum, element i of the output, in channel k, not yet rounded
@@ -92,8 +93,9 @@ func (s *scaled) at(i, k int, sum int32) float32 {
 	return float32(v * s.inverse)
 }
 
-// write makes output 0 of a type and shape, and returns what puts a row of sums there:
-// elements from i on, a channel each. The results lie within limits.
+// write sets output 0 to a type and shape. It returns a function that stores
+// the results of a row of sums, elements from i on, one a channel. The results
+// are clamped to within.
 func (s *scaled) write(c *engine.Call, d tensor.DType, shape tensor.Shape, within limits) (func(i int, sums []int32), error) {
 	out, err := c.Alloc(0, d, shape)
 	if err != nil {
@@ -175,7 +177,7 @@ func signedCodes(c *engine.Call, i int) ([]int8, error) {
 	return out, nil
 }
 
-// productSpan returns the range of sums of products of codes, those of oneDNN.
+// productSpan returns oneDNN's range for sums of products of codes.
 func productSpan(a, b span, la limits) span {
 	by := (a.most - a.least) / float32(la.highest-max(la.lowest, -la.highest)) * ((b.most - b.least) / (2 * math.MaxInt8))
 	return span{by * -(1 << 31), by * (1 << 31)}

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fusedConv is a convolution of codes with what oneDNN does to its sums.
+// fusedConv is a convolution of codes, with the steps of oneDNN after it.
 type fusedConv struct {
 	fusion
 	windows shape.Windows
@@ -71,7 +71,7 @@ func (f *fusedConv) run(c *engine.Call) error {
 	}
 	within := limitsFor(f.out)
 	if f.signed {
-		within.highest = limitsOf[tensor.Q8]().highest // TensorFlow's results end there too
+		within.highest = limitsOf[tensor.Q8]().highest // TensorFlow's results stop there, too
 	}
 	put, err := r.write(c, f.out, out, within)
 	if err != nil {
@@ -90,7 +90,8 @@ func (f *fusedConv) run(c *engine.Call) error {
 	return finish()
 }
 
-// scaled returns how sums become the output of a shape, and what sets the other outputs.
+// scaled returns the conversion of sums to an output of a shape, and a function
+// that sets the other outputs.
 func (f *fusedConv) scaled(c *engine.Call, out tensor.Shape) (*scaled, func() error, error) {
 	at, n := f.ranges(), out[3]
 	input, err := spanAt(c, at)
@@ -152,7 +153,8 @@ func (f *fusedConv) scaled(c *engine.Call, out tensor.Shape) (*scaled, func() er
 	return r, func() error { return setSpan(c, 1, to) }, nil
 }
 
-// setSpans makes outputs 1 and 2 the ranges of sums, as many as there are of the filter.
+// setSpans sets outputs 1 and 2 to the ranges of sums, as many as the filter
+// has.
 func setSpans(c *engine.Call, input span, filter []span, s tensor.Shape) error {
 	lo, err := c.Alloc(1, tensor.Float32, s)
 	if err != nil {
@@ -169,10 +171,12 @@ func setSpans(c *engine.Call, input span, filter []span, s tensor.Shape) error {
 	return nil
 }
 
-// rowsAtOnce is how many windows are written side by side for one product.
+// rowsAtOnce is the number of windows that are copied side by side for one
+// product.
 const rowsAtOnce = 64
 
-// products convolves by products of matrices: windows, a row each, times the filter.
+// products convolves by products of matrices: windows, one a row, times the
+// filter.
 func (f *fusedConv) products(c *engine.Call, a [2]axis, put func(int, []int32)) error {
 	codes, err := byteCodes(c, 0)
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// exactSteps is the largest number of products of two codes of 8 bits whose sums all are
-// whole numbers that float32 holds.
+// exactSteps is the largest number of products of two 8-bit codes whose sum is
+// always an integer that float32 represents.
 const exactSteps = 512
 
-// multiply computes sums = a·b for a of m rows of k codes and b of k rows of n codes, both
-// as floats. Sums of many products are taken in parts, so that all are exact.
+// multiply computes sums = a·b for a of m rows of k codes and b of k rows of n
+// codes, both as floats. It splits sums of many products into parts, so that
+// all are exact.
 func multiply(sums []int32, a, b []float32, m, k, n int, par gemm.Parallel) {
 	part, free := gemm.Borrow[float32](m * n)
 	defer free()
@@ -40,9 +41,9 @@ func floatsOf(c *engine.Call, i int) (v []float32, free func(), err error) {
 	return v, free, nil
 }
 
-// prepareFusedMatMul prepares a product of matrices of codes with a bias. MIN_FIRST, which
-// all ops but one take as their mode whatever the attribute says, and the correction of
-// the bias there, are as TensorFlow computes them.
+// prepareFusedMatMul prepares a product of matrices of codes with a bias. It
+// computes MIN_FIRST and the correction of the bias as TensorFlow does: all ops
+// but one use this mode for any value of the attribute.
 func prepareFusedMatMul(n *engine.Node) (func(*engine.Call) error, error) {
 	f := fusionOf(n.Op)
 	if n.Attrs.Bool("transpose_a") || n.Attrs.Bool("transpose_b") {
@@ -137,7 +138,8 @@ func fusedMatMul(c *engine.Call, f *fusion, d tensor.DType, minFirst bool) error
 	return setSpan(c, 1, to)
 }
 
-// corrected returns a bias less what the code of zero adds to the sums of each column.
+// corrected returns a bias minus the part of each column's sums that comes from
+// the code of zero.
 func corrected(bias []float32, codes []int8, zero float32, k int) []float32 {
 	n := len(bias)
 	out := make([]float32, n)

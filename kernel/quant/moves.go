@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// codesOf is what ops on codes of any width need of a type.
+// codesOf has the functions that ops on codes of any width need for a type.
 type codesOf struct {
 	limits
 	from func(t *tensor.Tensor, i int) int64
@@ -27,7 +27,8 @@ var (
 	joined    = engine.ByType[codesOf]{tensor.QUint8: codesType[tensor.QU8](), tensor.QInt8: codesType[tensor.Q8](), tensor.QInt32: codesType[tensor.Q32]()}
 )
 
-// quantizedRelu clamps codes to those of zero and, where that is positive, most.
+// quantizedRelu clamps codes to at least that of zero and, if most is positive,
+// at most that of most.
 func quantizedRelu(most float32) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(3); err != nil {
@@ -87,15 +88,16 @@ func quantizedReshape(c *engine.Call) error {
 	return setSpan(c, 1, s)
 }
 
-// quantizedConcat joins codes of several ranges, along the axis in input 0, in one
-// range that holds them and zero, zero in its middle for codes with a sign.
+// quantizedConcat joins codes of several ranges, along the axis in input 0, in
+// one range that includes all of them and zero. For signed codes zero is its
+// middle.
 func quantizedConcat(c *engine.Call) error { return joinCodes(c, 0, 1) }
 
-// quantizedConcatV2 does what quantizedConcat does, as oneDNN: the axis follows the values,
-// and codes without a sign stand for a range that begins at zero.
+// quantizedConcatV2 works as quantizedConcat, in oneDNN's way: the axis follows
+// the values, and the range of unsigned codes begins at zero.
 func quantizedConcatV2(c *engine.Call) error { return joinCodes(c, (c.NumIn()-1)/3, 0) }
 
-// joinCodes joins the values from input first on along the axis that is another input.
+// joinCodes joins the values from input first on, along the axis in input axis.
 func joinCodes(c *engine.Call, axis, first int) error {
 	n := (c.NumIn() - 1) / 3
 	if n < 2 || c.NumIn() != 3*n+1 {

@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// quantizedBatchNorm normalizes in fixed-point numbers of 32 bits, of a range of a
-// million in both directions; what doesn't fit wraps around.
+// quantizedBatchNorm normalizes in 32-bit fixed-point numbers, whose range is a
+// million in both directions. Larger numbers wrap.
 func quantizedBatchNorm(c *engine.Call) error {
 	if err := c.Need(15); err != nil {
 		return err
@@ -61,8 +61,8 @@ func quantizedBatchNorm(c *engine.Call) error {
 	return setSpan(c, 1, to)
 }
 
-// prepareInstanceNorm normalizes each channel of each image by its own mean and
-// variance.
+// prepareInstanceNorm prepares the normalization of each channel of each image
+// by its mean and variance.
 func prepareInstanceNorm(n *engine.Node) (func(*engine.Call) error, error) {
 	a := n.Attrs
 	given, to := a.Bool("output_range_given"), span{float32(a.Float("given_y_min", 0)), float32(a.Float("given_y_max", 0))}

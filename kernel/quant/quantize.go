@@ -9,12 +9,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// mode says how codes stand for the floats of a range.
+// mode has the attributes that relate the codes of a range to floats.
 type mode struct {
 	name         string
 	even, narrow bool
 	axis         int64
-	ensure       float32 // the width of a range, as a part of its largest end
+	ensure       float32 // least width of a range, as a fraction of its largest end
 }
 
 func modeOf(n *engine.Node) (mode, error) {
@@ -118,8 +118,8 @@ func quantize[T code](c *engine.Call, m *mode) error {
 	return nil
 }
 
-// quantizer returns how the floats of a range become codes, and the range that
-// the codes stand for: it holds zero and isn't too narrow.
+// quantizer returns a function from the floats of a range to codes, and the
+// range of the codes: it includes zero and has at least a least width.
 func (m *mode) quantizer(l limits, least, most float32) (f func(float32) int32, a, b float32) {
 	a = min(0, least)
 	width := max(1, max(float32(math.Abs(float64(least))), float32(math.Abs(float64(most))))) * m.ensure
@@ -152,8 +152,8 @@ func (m *mode) quantizer(l limits, least, most float32) (f func(float32) int32, 
 	return func(v float32) int32 { return truncated(float32((max(min(v, b), a)-a)*by) + 0.5) }, a, b
 }
 
-// normal returns v, or zero where v is too small to have all its digits:
-// TensorFlow's kernels run with such numbers flushed.
+// normal returns v, or zero for a subnormal number, because TensorFlow's
+// kernels flush these to zero.
 func normal(v float32) float32 {
 	if v > -0x1p-126 && v < 0x1p-126 {
 		return 0
@@ -224,7 +224,7 @@ func dequantize[T code](c *engine.Call, m *mode) error {
 	return nil
 }
 
-// dequantizer returns how codes become floats.
+// dequantizer returns a function from codes to floats.
 func (m *mode) dequantizer(l limits, least, most float32) func(float32) float32 {
 	switch m.name {
 	case "MIN_FIRST":

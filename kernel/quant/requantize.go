@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// wideCodes returns the codes in input 0, and the scalars in the others.
+// wideCodes returns the codes in input 0, and the other inputs, which are
+// scalars.
 func wideCodes(c *engine.Call, inputs int) ([]tensor.Q32, []float32, error) {
 	if err := c.Need(inputs); err != nil {
 		return nil, nil, err
@@ -27,7 +28,7 @@ func wideCodes(c *engine.Call, inputs int) ([]tensor.Q32, []float32, error) {
 	return tensor.Values[tensor.Q32](c.In(0)), ends, nil
 }
 
-// used returns the range of the floats that codes really stand for.
+// used returns the range of the floats of the least and the largest code in x.
 func used(x []tensor.Q32, least, most float32) (lo, hi float32) {
 	from, to := tensor.Q32(math.MaxInt32), tensor.Q32(math.MinInt32)
 	for _, v := range x {
@@ -40,8 +41,7 @@ func used(x []tensor.Q32, least, most float32) (lo, hi float32) {
 	return min(of(from), 0), of(to)
 }
 
-// wideToFloat returns the float that a code stands for, in double precision on
-// the way.
+// wideToFloat returns the float of a code, computed in double precision.
 func wideToFloat(v tensor.Q32, least, most float32) float32 {
 	if least == most {
 		return least
@@ -100,7 +100,7 @@ func requantize(c *engine.Call) error {
 	return setScalars(c, 1, least, most)
 }
 
-// shrinkRange brings codes down to a byte, for the range that they really use.
+// shrinkRange converts codes to bytes of the range that they use.
 func shrinkRange(c *engine.Call) error {
 	x, ends, err := wideCodes(c, 3)
 	if err != nil {
@@ -110,8 +110,8 @@ func shrinkRange(c *engine.Call) error {
 	return toBytes(c, x, ends[0], ends[1], lo, hi)
 }
 
-// toBytes writes codes of one range as bytes that stand for another one, in
-// fixed-point numbers of 16 binary places.
+// toBytes converts codes of one range to bytes of another one, in fixed-point
+// numbers with 16 fraction bits.
 func toBytes(c *engine.Call, x []tensor.Q32, least, most, outLeast, outMost float32) error {
 	out, err := c.Alloc(0, tensor.QUint8, c.In(0).Shape())
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// resizeBilinear resizes images of codes, or of floats; their range stays. Images that
-// have the size already stay, too.
+// resizeBilinear resizes images of codes or of floats, and doesn't change their
+// range. It passes images of the right size on.
 func resizeBilinear(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -67,8 +67,9 @@ type resized struct {
 	ys, xs  []image.Between
 }
 
-// resizeOver mixes each element of the four pixels around it: upper left, upper
-// right, lower left and lower right, and parts of the way to the right and down.
+// resizeOver calls mix for each element with the four pixels around it: upper
+// left, upper right, lower left and lower right, and the fractions to the right
+// and down.
 func resizeOver[T any](c *engine.Call, r *resized, dst, src []T, mix func(v [4]T, x, y float32) T) {
 	w, ch := r.in[2], r.in[3]
 	row := r.out[2] * ch
@@ -97,7 +98,7 @@ func mixBytes(v [4]tensor.QU8, x, y float32) tensor.QU8 {
 	return tensor.QU8(mixCodes([4]int64{int64(v[0]), int64(v[1]), int64(v[2]), int64(v[3])}, x, y, 7))
 }
 
-// mixWide mixes codes of 32 bits as float32 has them.
+// mixWide mixes 32-bit codes after rounding them to float32.
 func mixWide(v [4]tensor.Q32, x, y float32) tensor.Q32 {
 	var single [4]int64
 	for i, code := range v {
@@ -106,8 +107,8 @@ func mixWide(v [4]tensor.Q32, x, y float32) tensor.Q32 {
 	return tensor.Q32(mixCodes(single, x, y, 30))
 }
 
-// mixCodes mixes in numbers of so many binary places, and forgets those of the
-// difference downwards.
+// mixCodes mixes in numbers with so many fraction bits. It truncates the
+// vertical difference to an integer.
 func mixCodes(v [4]int64, x, y float32, places int) int64 {
 	one := int64(1) << places
 	right, down := int64(x*float32(one)), int64(y*float32(one))

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// rounding is what the attributes of QuantizeAndDequantize say.
+// rounding has the attributes of QuantizeAndDequantize.
 type rounding struct {
 	signed, given, narrow, up bool
 	bits                      int64
@@ -82,8 +82,8 @@ func (r *rounding) check() error {
 	return nil
 }
 
-// slices is a tensor seen as outer × n × inner, n being the length of an axis, or
-// 1 where there is none.
+// slices is a tensor seen as outer × n × inner. n is the length of an axis, or
+// 1 without one.
 type slices struct{ outer, n, inner int }
 
 func alongAxis(s tensor.Shape, axis int64) (slices, error) {
@@ -104,7 +104,8 @@ func (s slices) each(k int, visit func(lo, hi int)) {
 	}
 }
 
-// fits reports what is wrong with the ends of the slices' ranges.
+// fits returns an error if the ends of the slices' ranges have another type or
+// shape.
 func (s slices) fits(c *engine.Call, i int, axis int64) error {
 	t, d := c.In(i), c.In(0).DType()
 	if t.DType() != d || axis == -1 && len(t.Shape()) != 0 && t.Len() != 1 || axis != -1 && (len(t.Shape()) != 1 || t.Len() != s.n) {
@@ -119,8 +120,8 @@ type float interface {
 	float32 | float64
 }
 
-// scale returns what elements are multiplied with, its inverse, and the range that
-// they are held to, where zero stays what it is.
+// scale returns the factor of elements, its inverse, and the range to which
+// elements are clamped. Zero maps to zero.
 func scale[T float](r *rounding, least, most T) (by, back, lo, hi T) {
 	lowest, highest := T(0), T(int64(1)<<r.bits-1)
 	if r.signed {
@@ -208,8 +209,8 @@ func rounded[T interface {
 	return nil
 }
 
-// roundGrad passes the gradient on where the input lies in the range; the ends
-// of the range have none.
+// roundGrad passes the gradient on for inputs in the range. The gradient of the
+// range's ends is zero.
 func roundGrad(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

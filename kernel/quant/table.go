@@ -1,8 +1,9 @@
-// Package quant holds the kernels of quantization: floats rounded to the levels
-// of an integer, and integers that stand for floats of a range.
+// Package quant has the kernels of quantization: floats rounded to the levels
+// of an integer, and integers, called codes, that represent the floats of a
+// range.
 //
-// Products are rounded before they are added to, also where the machine could
-// fuse the two: which level an element falls to depends on it.
+// Products are rounded before the addition, even if the processor could fuse
+// both, because the level of an element depends on it.
 package quant
 
 import (

@@ -7,9 +7,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// affine is how integers stand for floats in the ops of uniform quantization:
-// by a scale and the integer of zero, one pair for all or for each slice along
-// an axis.
+// affine has the attributes of an op of uniform quantization. Integers
+// represent floats by a scale and the integer of zero: one pair for all, or one
+// for each slice along an axis.
 type affine struct {
 	axis            int64
 	lowest, highest int32

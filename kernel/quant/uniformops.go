@@ -9,16 +9,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// grid is how integers stand for floats: by scales and the integers of zero, one
-// pair for all or one for each slice along an axis.
+// grid has the floats that integers represent: scales and the integers of zero,
+// one pair for all or one for each slice along an axis.
 type grid struct {
 	axis   int
 	scales []float32
 	zeros  []int32
 }
 
-// gridAt returns the grid of codes of a shape, in inputs i and i+1; prefix names its
-// attributes.
+// gridAt returns the grid in inputs i and i+1 for codes of a shape. prefix is
+// that of its attributes' names.
 func gridAt(c *engine.Call, i int, s tensor.Shape, prefix string) (g grid, err error) {
 	axis := c.Attrs().Int(prefix+"quantization_axis", -1)
 	if axis < -1 || axis >= int64(len(s)) {
@@ -41,7 +41,7 @@ func gridAt(c *engine.Call, i int, s tensor.Shape, prefix string) (g grid, err e
 	return g, nil
 }
 
-// of returns the slice that element i of a tensor of shape s belongs to.
+// of returns the slice of element i of a tensor of shape s.
 func (g *grid) of(s tensor.Shape, i int) int {
 	if g.axis < 0 {
 		return 0
@@ -49,8 +49,8 @@ func (g *grid) of(s tensor.Shape, i int) int {
 	return i / shapes.Count(s[g.axis+1:]) % s[g.axis]
 }
 
-// multiplier is a positive number as a fixed-point one of 31 binary places, and a
-// shift.
+// multiplier is a positive number as a fixed-point number with 31 fraction
+// bits, and a shift.
 type multiplier struct {
 	by    int64
 	shift int
@@ -91,7 +91,8 @@ func boundsOf(c *engine.Call, prefix string) bounds {
 
 func (b bounds) of(v int32) int32 { return max(min(v, b.highest), b.lowest) }
 
-// multipliers returns how codes of one grid become those of another, by slice.
+// multipliers returns the factors from codes of one grid to those of another,
+// by slice.
 func multipliers(from, to *grid) ([]multiplier, error) {
 	n := max(len(from.scales), len(to.scales))
 	out := make([]multiplier, n)
@@ -106,7 +107,7 @@ func multipliers(from, to *grid) ([]multiplier, error) {
 
 var uniformCodes = engine.ByType[codesOf]{tensor.QInt8: codesType[tensor.Q8](), tensor.QInt32: codesType[tensor.Q32]()}
 
-// uniformRequantize brings codes from one grid to another.
+// uniformRequantize converts codes from one grid to another.
 func uniformRequantize(c *engine.Call) error {
 	if err := c.Need(5); err != nil {
 		return err
@@ -286,8 +287,8 @@ func uniformDot(c *engine.Call) error {
 	return nil
 }
 
-// uniformDotHybrid multiplies floats, each row of which is brought to codes of a
-// range of its own first, with codes.
+// uniformDotHybrid multiplies floats by codes. It first converts each row of
+// floats to codes of the row's range.
 func uniformDotHybrid(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -328,8 +329,8 @@ func uniformDotHybrid(c *engine.Call) error {
 	return nil
 }
 
-// asymmetric brings floats to codes of 8 bits with a sign, of the range that they
-// and zero need.
+// asymmetric converts floats to signed 8-bit codes, of the range of the floats
+// and zero.
 func asymmetric(codes []int32, x []float32) (scale float32, zero int32) {
 	const lowest, highest = -128, 127
 	var least, most float32
@@ -350,8 +351,8 @@ func asymmetric(codes []int32, x []float32) (scale float32, zero int32) {
 	return scale, zero
 }
 
-// asymmetricZero returns the code of zero, found from the end of the range whose
-// error is smaller.
+// asymmetricZero returns the code of zero, computed from the end of the range
+// with the smaller error.
 func asymmetricZero(least, most, scale float64) int32 {
 	const lowest, highest = -128, 127
 	v := highest - most/scale

@@ -42,7 +42,7 @@ func prepareWindows(run func(*engine.Call, *windowing) error) func(*engine.Node)
 	}
 }
 
-// axis is how a window of a size moves along a dimension.
+// axis has the size, the stride and the padding of a window along a dimension.
 type axis struct{ n, size, stride, before, places int }
 
 func (w *windowing) axes(x tensor.Shape, h, wd int) (a [2]axis, err error) {
@@ -59,14 +59,14 @@ func (w *windowing) axes(x tensor.Shape, h, wd int) (a [2]axis, err error) {
 	return a, nil
 }
 
-// span returns the taps of a place that lie within the image, and where its first
-// tap lies.
+// span returns the taps of position i that are inside of the image, and the
+// index of its first tap.
 func (a axis) span(i int) (from, to, at int) {
 	at = i*a.stride - a.before
 	return max(0, -at), max(0, min(a.size, a.n-at)), at
 }
 
-// quantizedConv convolves codes less the codes of zero.
+// quantizedConv convolves codes, from which it subtracts the codes of zero.
 func quantizedConv(c *engine.Call, w *windowing) error {
 	o, err := operandsOf(c)
 	if err != nil {
@@ -112,8 +112,8 @@ func quantizedConv(c *engine.Call, w *windowing) error {
 	return setSpan(c, 1, product(o.sa, o.sb, o.a.limits, o.b.limits))
 }
 
-// quantizedPool takes the largest code of a window, or the mean rounded towards
-// zero; the range stays.
+// quantizedPool returns the largest code of a window, or the mean rounded
+// towards zero; the range doesn't change.
 func quantizedPool(mean bool) func(*engine.Call, *windowing) error {
 	return func(c *engine.Call, w *windowing) error {
 		if err := c.Need(3); err != nil {

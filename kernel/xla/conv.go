@@ -110,7 +110,7 @@ func (v *convolution) run(c *engine.Call) error {
 	return v.convolve(c, out, a, b, to)
 }
 
-// last moves the second dimension of an order behind the others.
+// last moves the second dimension of an order after the others.
 func last(order []int) []int { return slices.Concat(order[:1], order[2:], order[1:2]) }
 
 // windows reads the inputs that describe the window.
@@ -159,8 +159,8 @@ func (v *convolution) convolve(c *engine.Call, out *tensor.Tensor, a, b, to view
 	return storeFloats(out, v.convolved(c, to, gathered(a, x), gathered(b, y)))
 }
 
-// convolved returns the elements of the output, in its own order: x has features last, y
-// its input features.
+// convolved returns the elements of the output in the order of its computation.
+// x has features last, y its input features.
 func (v *convolution) convolved(c *engine.Call, to view, x, y []float64) []float64 {
 	out := make([]float64, shapes.Count(to.dims))
 	places, taps, taken := shapes.Count(v.out), shapes.Count(sizes(v.window.Size)), v.features/v.group
@@ -195,8 +195,8 @@ func (v *convolution) convolved(c *engine.Call, to view, x, y []float64) []float
 	return out
 }
 
-// source returns the place of the input that a tap of a window meets; false if it meets
-// padding.
+// source returns the index in the input of a window's tap, or false if the tap
+// is padding.
 func (v *convolution) source(at, tap []int) (int, bool) {
 	place, w := 0, v.window
 	for d, n := range v.in {

@@ -87,7 +87,7 @@ func others(rank int, lists ...[]int) []int {
 	return out
 }
 
-// turned returns a view of a tensor whose dimensions are read in another order.
+// turned returns a view of a tensor with the dimensions in another order.
 func turned(t *tensor.Tensor, order []int) view {
 	strides := shapes.Strides(t.Shape())
 	v := view{t: t}
@@ -118,8 +118,8 @@ func gathered[T any](v view, x []T) []T {
 	}
 }
 
-// multiply computes a product of each batch: of rows of a and rows of b. Floats are added
-// up in double precision, integers as int64.
+// multiply computes a product of each batch: of rows of a and rows of b. It
+// sums floats in double precision, integers as int64.
 func multiply(c *engine.Call, out *tensor.Tensor, a, b view, batch, m, n, k int) error {
 	switch {
 	case out.DType().IsComplex():

@@ -30,7 +30,7 @@ func storeFloats(t *tensor.Tensor, v []float64) error {
 	return nil
 }
 
-// storeInts stores integers, which wrap where a type has fewer bits.
+// storeInts stores integers, which wrap in types of fewer bits.
 func storeInts(t *tensor.Tensor, v []int64) error {
 	switch t.DType() {
 	case tensor.Int64:

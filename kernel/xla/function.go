@@ -8,14 +8,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// scalars is a function of scalars.
+// scalars is a compiled function of scalars.
 type scalars struct {
 	name string
 	f    engine.Function
 }
 
-// scalarFunction compiles the function that an attribute names, which takes n scalars; -1 for a
-// number that only a call knows.
+// scalarFunction compiles the function in an attribute, which must have n
+// scalar arguments; -1 is a number that only a call knows.
 func scalarFunction(n *engine.Node, attr string, count int) (*scalars, error) {
 	var facts []graph.Fact
 	if count >= 0 && len(n.In) > 0 {

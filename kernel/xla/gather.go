@@ -12,15 +12,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// windows says where windows lie in an operand, for gathers and scatters: the messages
-// GatherDimensionNumbers and ScatterDimensionNumbers have one form.
+// windows has the positions of windows in an operand, for gathers and scatters:
+// the messages GatherDimensionNumbers and ScatterDimensionNumbers have the same
+// fields.
 type windows struct {
-	inResult  []int // the result's, or the updates', dimensions that walk through a window
-	collapsed []int // the operand's dimensions that a window has none of
-	starts    []int // to which of the operand's dimensions each start index belongs
-	vector    int   // the dimension of the indices that lists start indices
-	batch     []int // the operand's dimensions that the indices' dimensions walk along
-	walks     []int // these dimensions of the indices
+	inResult  []int // the dimensions of the result, or of the updates, that are dimensions of a window
+	collapsed []int // the operand's dimensions that a window doesn't have
+	starts    []int // the operand's dimension of each start index
+	vector    int   // the dimension of the indices that contains the start indices of one window
+	batch     []int // the operand's dimensions that are batches
+	walks     []int // the indices' dimensions for these batches
 }
 
 func parseWindows(n *engine.Node) (*windows, error) {
@@ -35,21 +36,22 @@ func parseWindows(n *engine.Node) (*windows, error) {
 	return &windows{l[inResult], l[collapsed], l[starts], l.One(vector), l[batch], l[walks]}, nil
 }
 
-// walk is how the elements of a result, or of updates, lie in an operand.
+// walk maps the elements of a result, or of updates, to those of an operand.
 type walk struct {
 	*windows
 	operand    tensor.Shape
 	operandAt  []int // strides
 	indices    []int64
-	indexAt    []int // strides of the indices, of which vector has none in each
+	indexAt    []int // strides of the indices, without vector
 	each       int   // the stride of vector
-	scattered  []int // the result's dimensions that walk along the indices
+	scattered  []int // the result's dimensions that are dimensions of the indices
 	windowDims []int // the operand's dimension for each of inResult
 	size       tensor.Shape
 }
 
-// walk checks how a gather or scatter goes through an operand, where size is that of a window
-// and rank the number of dimensions of the result or the updates.
+// walk returns the checked walk of a gather or scatter over an operand. size is
+// the shape of a window, rank the number of dimensions of the result or the
+// updates.
 func (w *windows) walk(operand, indices *tensor.Tensor, size tensor.Shape, rank int) (*walk, error) {
 	x := &walk{windows: w, operand: operand.Shape(), operandAt: shapes.Strides(operand.Shape()), size: size}
 	var err error
@@ -114,8 +116,8 @@ func (w *windows) walk(operand, indices *tensor.Tensor, size tensor.Shape, rank 
 	return x, nil
 }
 
-// start returns where the window of an index of the result begins in the operand, and whether all
-// of it lies inside. Clamping moves it inside.
+// start returns the start index of a window in the operand, for an index of the
+// result, and whether all of the window is inside. Clamping moves it inside.
 func (x *walk) start(index []int, clamp bool, into []int) (inside bool) {
 	at := 0
 	for k, d := range x.scattered {
@@ -145,7 +147,8 @@ func (x *walk) start(index []int, clamp bool, into []int) (inside bool) {
 	return inside
 }
 
-// at returns the place in the operand of an index of the result, whose window begins at start.
+// at returns the offset in the operand of an index of the result, whose window
+// begins at start.
 func (x *walk) at(index, start []int) int {
 	p := place(start, x.operandAt)
 	for k, d := range x.inResult {
@@ -154,8 +157,8 @@ func (x *walk) at(index, start []int) int {
 	return p
 }
 
-// gather gives windows of the operand at start indices. A window that would lie outside is
-// moved inside.
+// gather returns windows of the operand at start indices. It moves a window
+// that is partly outside to the inside.
 func gather(n *engine.Node) (func(*engine.Call) error, error) {
 	w, err := parseWindows(n)
 	if err != nil {
@@ -219,8 +222,8 @@ func gather(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// scatter combines updates with the operand's elements at start indices, by a function. A
-// window that does not lie inside is left out.
+// scatter combines updates with the operand's elements at start indices by a
+// function. It skips a window that is partly outside.
 func scatter(n *engine.Node) (func(*engine.Call) error, error) {
 	w, err := parseWindows(n)
 	if err != nil {

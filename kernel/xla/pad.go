@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// pad puts elements before, after and between those of the input. Negative numbers before and
-// after take elements away.
+// pad adds elements before, after and between those of the input. Negative
+// numbers before and after remove elements.
 func pad(c *engine.Call) error {
 	if err := c.Need(5); err != nil {
 		return err
@@ -71,8 +71,8 @@ func fill(b, element []byte) {
 	}
 }
 
-// broadcastHelper gives both inputs one rank: the dimensions of the smaller go where
-// broadcast_dims says.
+// broadcastHelper reshapes the input of lower rank to the rank of the other.
+// broadcast_dims has the new index of each of its dimensions.
 func broadcastHelper(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -119,7 +119,7 @@ func reducePrecision(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// format says how many bits a type of floats has.
+// format has the numbers of bits of a type of floats.
 type format struct{ exponent, mantissa int }
 
 var formats = map[tensor.DType]format{
@@ -148,8 +148,8 @@ func (f format) reduce(out, x *tensor.Tensor, exponent, mantissa int) {
 	}
 }
 
-// round rounds the bits of a number to the nearest of fewer bits, halves to even. What is
-// too large becomes infinite, what is too small 0.
+// round rounds the bits of a number to the nearest of fewer bits, halves to
+// even. Too large numbers become infinite, too small ones 0.
 func (f format) round(x uint64, exponent, mantissa int) uint64 {
 	exponents := (uint64(1)<<f.exponent - 1) << f.mantissa
 	sign := x & (1 << (f.exponent + f.mantissa))

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// reduce joins the elements along dimensions by a function, beginning with an initial value: of
-// one input, or of several side by side.
+// reduce combines the elements along dimensions by a function, beginning with
+// an initial value: of one input, or of several side by side.
 func reduce(n *engine.Node) (func(*engine.Call) error, error) {
 	over := n.Attrs.Ints("dimensions_to_reduce")
 	f, err := scalarFunction(n, "reducer", -1)
@@ -46,7 +46,7 @@ func reduce(n *engine.Node) (func(*engine.Call) error, error) {
 			}
 			reduced = append(reduced, int(d))
 		}
-		if len(reduced) == 0 { // XLA gives the inputs, whatever the function makes of them
+		if len(reduced) == 0 { // XLA returns the inputs without a call of the function
 			for i := range count {
 				c.Pass(i, i)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// keys returns numbers that are ordered as XLA orders elements: integers by value, floats by
-// sign and size, -0 before 0 and NaN with its sign at the end.
+// keys returns numbers in XLA's order of elements: integers by value, floats by
+// sign and size, -0 before 0 and NaN with its sign at the ends.
 func keys(t *tensor.Tensor) ([]uint64, error) {
 	const top = uint64(1) << 63
 	out := make([]uint64, t.Len())
@@ -46,7 +46,7 @@ func keys(t *tensor.Tensor) ([]uint64, error) {
 	return out, nil
 }
 
-// sortLast puts elements in rising order along the last dimension.
+// sortLast sorts elements along the last dimension, in rising order.
 func sortLast(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -54,7 +54,8 @@ func sortLast(c *engine.Call) error {
 	return sortBy(c, 0)
 }
 
-// sortPairs puts keys in rising order along the last dimension, and their values with them.
+// sortPairs sorts keys along the last dimension, in rising order, and their
+// values with them.
 func sortPairs(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -84,8 +85,8 @@ func sortBy(c *engine.Call, inputs ...int) error {
 	})
 }
 
-// permute gives the inputs with the elements along a dimension in the order that sort puts
-// their places in.
+// permute returns the inputs with the elements along a dimension in the order
+// of the indices that sort has sorted.
 func permute(c *engine.Call, axis int, inputs []int, sort func(at []int) error) error {
 	dims := c.In(0).Shape()
 	outs := make([]*tensor.Tensor, len(inputs))
@@ -125,8 +126,8 @@ func permute(c *engine.Call, axis int, inputs []int, sort func(at []int) error) 
 	}
 }
 
-// variadicSort sorts inputs along a dimension by a function that compares the elements of all
-// of them at two places.
+// variadicSort sorts inputs along a dimension by a function that compares the
+// elements of all of them at two indices.
 func variadicSort(n *engine.Node) (func(*engine.Call) error, error) {
 	f, err := scalarFunction(n, "comparator", -1)
 	if err != nil {

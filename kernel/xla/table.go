@@ -1,6 +1,6 @@
-// Package xla holds the kernels of XLA's ops that compute: products, windows, reductions
-// and moves as XLA's operations define them. TensorFlow compiles each for the CPU if a graph
-// runs it outside of a compiled function.
+// Package xla has the kernels of XLA's ops that compute: products, windows,
+// reductions and moves as XLA's operations define them. TensorFlow compiles
+// each for the CPU if a graph runs it outside of a compiled function.
 package xla
 
 import (
@@ -12,7 +12,7 @@ import (
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
-	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} // TensorFlow's process ends on others
+	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} // other types end TensorFlow's process
 	return []engine.Kernel{
 		{Op: "XlaPad", Run: pad},
 		{Op: "XlaBroadcastHelper", Run: broadcastHelper},
@@ -48,7 +48,8 @@ func fixed(c *engine.Call, inputs ...int) error {
 	return nil
 }
 
-// next counts an index up within dims, the last dimension first; false after the last one.
+// next advances an index within dims, the last dimension first. It returns
+// false after the last one.
 func next(index []int, dims tensor.Shape) bool {
 	for d := len(dims) - 1; d >= 0; d-- {
 		if index[d]++; index[d] < dims[d] {
@@ -59,7 +60,7 @@ func next(index []int, dims tensor.Shape) bool {
 	return false
 }
 
-// place returns where an index lies in a tensor.
+// place returns the offset of an index in a tensor.
 func place(index []int, strides []int) int {
 	at := 0
 	for d, i := range index {

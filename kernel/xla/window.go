@@ -91,8 +91,8 @@ func reduceWindow(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// eachInWindow visits the places of the elements that the window of a result's index has, in
-// row-major order.
+// eachInWindow visits the indices of the elements in the window of a result's
+// index, in row-major order.
 func eachInWindow(c *engine.Call, w *shape.XlaWindow, dims tensor.Shape, index []int, visit func(at int) error) error {
 	sizes := make(tensor.Shape, len(dims))
 	for d, n := range w.Size {
@@ -103,7 +103,7 @@ func eachInWindow(c *engine.Call, w *shape.XlaWindow, dims tensor.Shape, index [
 	strides := shapes.Strides(dims)
 	inside := make([]int, len(dims))
 	for steps := 1; ; steps++ {
-		if steps%(1<<16) == 0 { // a window may be far larger than the tensor
+		if steps%(1<<16) == 0 { // because a window may be far larger than the tensor
 			if err := c.Context().Err(); err != nil {
 				return err
 			}
@@ -128,8 +128,9 @@ func eachInWindow(c *engine.Call, w *shape.XlaWindow, dims tensor.Shape, index [
 	}
 }
 
-// selectAndScatter chooses an element of each window by one function and adds the source's element
-// to it by another one, beginning with an initial value.
+// selectAndScatter selects an element of each window by one function. It adds
+// the source's element to that one by another function, beginning with an
+// initial value.
 func selectAndScatter(n *engine.Node) (func(*engine.Call) error, error) {
 	choose, err := scalarFunction(n, "select", 2)
 	if err != nil {
