@@ -126,7 +126,7 @@ func where(c *engine.Call) error {
 	return nil
 }
 
-// allZeroFloat knows that negative zero is zero too.
+// allZeroFloat reports whether element i is zero, of either sign.
 func allZeroFloat(x *tensor.Tensor, i int) bool {
 	switch x.DType() {
 	case tensor.Float32:

@@ -1,4 +1,4 @@
-// Package array has the kernels that read shapes and move elements without
+// Package array implements the kernels that read shapes and move elements without
 // computing with them: reshape, transpose, slices, joins, gathers, pads, fills.
 package array
 

@@ -1,4 +1,4 @@
-// Package composite has the kernels of ops that are computed by other ops. Each
+// Package composite implements the kernels of ops that are computed by other ops. Each
 // is a function of TensorFlow's ops, compiled for the node with all that is
 // known of its inputs, so that the kernels of these ops run.
 package composite

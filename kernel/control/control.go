@@ -1,4 +1,4 @@
-// Package control has the kernels of control flow and of calls: conditionals,
+// Package control implements the kernels of control flow and of calls: conditionals,
 // loops, function calls, checks and prints of values, and the nodes whose
 // values a caller feeds.
 //

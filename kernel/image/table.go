@@ -1,4 +1,4 @@
-// Package image holds the kernels of image processing: resizing, cropping,
+// Package image implements the kernels of image processing: resizing, cropping,
 // colours, boxes.
 package image
 

@@ -1,4 +1,4 @@
-// Package io has the kernels that read and write checkpoints and other files,
+// Package io implements the kernels that read and write checkpoints and other files,
 // and those that make summaries. They open files only through the call's grant.
 package io
 

@@ -1,4 +1,4 @@
-// Package linalg has the kernels of linear algebra: factorizations, solvers and
+// Package linalg implements the kernels of linear algebra: factorizations, solvers and
 // decompositions of batches of matrices. All compute in double precision, real
 // or complex, and round once at the end. They compute blocks of matrices, whose
 // products are package gemm's, and rows as vectors.

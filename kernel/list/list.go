@@ -1,4 +1,4 @@
-// Package list has the kernels of containers of values: lists of tensors,
+// Package list implements the kernels of containers of values: lists of tensors,
 // optionals, tensor maps, tensor arrays and stacks.
 //
 // Lists and optionals are values: an op that changes one returns a changed

@@ -1,4 +1,4 @@
-// Package lookup holds the kernels of lookup tables: maps from strings or numbers
+// Package lookup implements the kernels of lookup tables: maps from strings or numbers
 // to values, made by their initializer, by import from a checkpoint or by
 // insertion.
 package lookup

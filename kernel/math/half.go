@@ -185,7 +185,7 @@ func binarySteps[H elementwise.Half](steps func(rounding) func(x, y float32) flo
 		}, ns+10)
 }
 
-// vectorLanes is how many halves a vector of Eigen's has.
+// vectorLanes is the number of halves in one of Eigen's vectors.
 const vectorLanes = 8
 
 // ended are functions that compute the last elements, fewer than a vector, in

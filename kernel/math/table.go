@@ -150,7 +150,7 @@ func same(c *engine.Call) error {
 	return c.Forward(0, 0, c.In(0).Shape())
 }
 
-// zero returns zeros, which TensorFlow's Round makes of integers; its Python leaves these alone.
+// zero returns zeros: TensorFlow's Round op returns them for integers, but its Python function returns its input.
 func zero(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

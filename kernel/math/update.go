@@ -109,7 +109,7 @@ func (h *chain[T]) update(c *engine.Call) error {
 			held[i] = bufs[at]
 		}
 		for i, b := range bufs {
-			// Another goroutine may have changed the variable's shape meanwhile.
+			// Another goroutine may have changed the variable's shape since the check.
 			if !b.Shape().Equal(dims) {
 				return fmt.Errorf("the variable %q changed its shape during the step", variables[i].Name())
 			}

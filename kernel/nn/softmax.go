@@ -1,4 +1,4 @@
-// Package nn holds the kernels of neural networks that aren't element by
+// Package nn implements the kernels of neural networks that aren't element by
 // element: softmax and its cross-entropies.
 package nn
 

@@ -1,4 +1,4 @@
-// Package parse holds the kernels that read texts and serialized messages: Example
+// Package parse implements the kernels that read texts and serialized messages: Example
 // protos, tensors, raw bytes and comma-separated values.
 package parse
 

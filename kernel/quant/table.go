@@ -1,4 +1,4 @@
-// Package quant has the kernels of quantization: floats rounded to the levels
+// Package quant implements the kernels of quantization: floats rounded to the levels
 // of an integer, and integers, called codes, that represent the floats of a
 // range.
 //

@@ -1,4 +1,4 @@
-// Package ragged has the kernels of ragged tensors: values, and splits that
+// Package ragged implements the kernels of ragged tensors: values, and splits that
 // divide them into rows.
 package ragged
 

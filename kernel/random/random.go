@@ -1,4 +1,4 @@
-// Package random has the kernels of random numbers, which use TensorFlow's
+// Package random implements the kernels of random numbers, which use TensorFlow's
 // Philox generator: stateless ops, ops whose nodes have a state, ops whose
 // state is in a variable, and the samplers of candidate classes.
 package random

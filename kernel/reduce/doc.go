@@ -1,4 +1,4 @@
-// Package reduce has the kernels that reduce axes: sums, products, extremes,
+// Package reduce implements the kernels that reduce axes: sums, products, extremes,
 // logic, arg-extremes, and running sums and products.
 //
 // An input's dimensions are joined into groups, alternately kept and reduced.

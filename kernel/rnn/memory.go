@@ -31,7 +31,7 @@ func values[T float](c *engine.Call, t *tensor.Tensor) []T {
 	return out
 }
 
-// output makes output i. It returns zeroed memory for its elements, and a
+// output allocates output i. It returns zeroed memory for its elements, and a
 // function that copies them to the output when they are computed.
 func output[T float](c *engine.Call, i int, d tensor.DType, dims ...int) ([]T, func(), error) {
 	t, err := c.AllocZero(i, d, dims)

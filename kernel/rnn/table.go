@@ -1,4 +1,4 @@
-// Package rnn holds the kernels of recurrent networks: whole layers, single
+// Package rnn implements the kernels of recurrent networks: whole layers, single
 // cells, and the losses and decoders of sequences.
 package rnn
 

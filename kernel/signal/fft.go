@@ -1,4 +1,4 @@
-// Package signal has the kernels of signal processing: Fourier transforms,
+// Package signal implements the kernels of signal processing: Fourier transforms,
 // spectrograms, the sound of WAV files.
 package signal
 

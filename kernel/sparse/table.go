@@ -1,4 +1,4 @@
-// Package sparse has the kernels of sparse tensors: indices, values and a shape, in three tensors, or compressed row by row
+// Package sparse implements the kernels of sparse tensors: indices, values and a shape, in three tensors, or compressed row by row
 // in a variant. It also has those of sets in the rows of tensors, and of crosses of features.
 package sparse
 
@@ -123,7 +123,7 @@ func copyElements(dst, src *tensor.Tensor, to, from, n int) {
 	copy(dst.Strings()[to:to+n], src.Strings()[from:from+n])
 }
 
-// setInts makes output i a tensor of int64.
+// setInts sets output i to a tensor of int64.
 func setInts(c *engine.Call, i int, v []int64, dims ...int) error {
 	t, err := tensor.New(v, dims...)
 	if err == nil {

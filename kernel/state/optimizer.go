@@ -157,7 +157,7 @@ func step[T interface {
 		var room [4][]T
 		all := room[:len(bufs)]
 		for i, b := range bufs {
-			// Another goroutine may have changed the variable's shape meanwhile.
+			// Another goroutine may have changed the variable's shape since the check.
 			if b.Len() != len(g) {
 				return errReshaped
 			}

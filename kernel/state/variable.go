@@ -1,4 +1,4 @@
-// Package state has the kernels that read and write variables, and the fused
+// Package state implements the kernels that read and write variables, and the fused
 // steps of optimizers, with TensorFlow's formulas
 // (tensorflow/core/kernels/training_ops.cc).
 //

@@ -1,4 +1,4 @@
-// Package text holds the kernels of strings: case, parts, joins, regular
+// Package text implements the kernels of strings: case, parts, joins, regular
 // expressions, numbers, hashes, base64 and Unicode.
 package text
 

@@ -1,4 +1,4 @@
-// Package xla has the kernels of XLA's ops that compute: products, windows,
+// Package xla implements the kernels of XLA's ops that compute: products, windows,
 // reductions and moves as XLA's operations define them. TensorFlow compiles
 // each for the CPU if a graph runs it outside of a compiled function.
 package xla
