@@ -137,8 +137,8 @@ func moveBatch(back bool) func(*engine.Call) error {
 	}
 }
 
-// eachBatch visits the elements of a tensor, whole, by their position in a
-// block, with the offsets of the first ones in it and in the other tensor.
+// eachBatch visits each position in a block. It passes the offsets of the first
+// element with that position in the tensor whole and in the other tensor.
 func eachBatch(whole, parts tensor.Shape, blocks []int64, edges [][2]int, visit func(at, from int, s *spread)) {
 	w, p := shapes.Strides(whole), shapes.Strides(parts)
 	count := 1

@@ -35,10 +35,10 @@ func diagonals(c *engine.Call, i int) (shape.Diagonals, error) {
 	return shape.DiagonalsOf(k, shape.Align(c.Op(), c.Attrs()))
 }
 
-// eachDiagonal calls f for each diagonal of matrices of shape s. It passes the
-// offset of the first element in the matrix, the offset in the packed
-// diagonals, whose rows are as long as the longest one, the step in the matrix
-// and the number of elements.
+// eachDiagonal calls f for each diagonal of matrices of shape s. matrix is the
+// offset of the first element in the matrices, step the distance of the others.
+// packed is the offset in the packed diagonals, whose rows are as long as the
+// longest one. n is the number of elements.
 func eachDiagonal(d shape.Diagonals, s tensor.Shape, f func(matrix, packed, step, n int)) {
 	rows, cols := s[len(s)-2], s[len(s)-1]
 	longest := d.Longest(rows, cols)

@@ -32,8 +32,8 @@ func gather(c *engine.Call) error {
 	return parts.Gather(c, x, indices, axis, c.Attrs().Int("batch_dims", 0))
 }
 
-// places returns the offsets of the blocks, of inner elements, that the index
-// vectors in the last dimension of indices name in a tensor of shape s. Under
+// places returns the offsets of blocks of inner elements in a tensor of shape
+// s. The last dimension of indices has the index vectors of the blocks. Under
 // the policy IGNORE the offset of a vector outside of the shape is -1.
 func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err error) {
 	outer, rest, err := shape.Indexed(indices.Shape(), s)

@@ -58,9 +58,9 @@ func pad(c *engine.Call) error {
 	return nil
 }
 
-// mirrorIndex returns the element of a dimension of size n that the padded
-// dimension repeats at index i, counted from the first element that isn't
-// padding. skip is 1 if the border isn't repeated.
+// mirrorIndex returns the element of a dimension of size n at index i of the
+// padded one. i counts from the first element that isn't padding. skip is 1 if
+// the border isn't repeated.
 func mirrorIndex(i, n, skip int) int {
 	if i < 0 {
 		return -i - 1 + skip

@@ -184,8 +184,8 @@ func permutation(c *engine.Call) ([]int, error) {
 	return shape.Permutation(perm, len(c.In(0).Shape()))
 }
 
-// keepsOrder reports whether a permutation keeps the order of the elements of a
-// tensor of shape s, because it moves only dimensions of size 1.
+// keepsOrder reports whether a permutation moves only dimensions of size 1 of a
+// tensor of shape s. Then the elements keep their order.
 func keepsOrder(s tensor.Shape, axes []int) bool {
 	last := -1
 	for _, a := range axes {

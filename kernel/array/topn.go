@@ -9,10 +9,10 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// topN finds the indices of the k largest elements of rows. If a row is longer
-// than k, it uses a heap whose first index is that of the least element, as
-// TensorFlow's gtl::TopN does over libstdc++'s heap. So if the result isn't
-// sorted, its order is TensorFlow's, too.
+// topN finds the indices of the k largest elements of rows. For a row longer
+// than k it uses a heap whose first index is that of the least element.
+// TensorFlow's gtl::TopN does the same over libstdc++'s heap. So if the result
+// isn't sorted, its order is TensorFlow's, too.
 type topN[K vec.Real] struct {
 	row         []K
 	heap        []int    // capacity is k + 1

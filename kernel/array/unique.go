@@ -10,8 +10,8 @@ import (
 )
 
 // unique sets output 0 to the different elements of a vector, in the order of
-// their first occurrences, and output 1 to the index of each element there.
-// Output 2, if the op has one, counts them.
+// their first occurrences. Output 1 is the index of each element there. Output
+// 2, if the op has one, counts them.
 func unique(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// uniqueAlong sets output 0 to the different slices of a tensor along an axis,
-// output 1 to the index of each slice there, and output 2, if the op has one,
-// to the number of times that each occurs.
+// uniqueAlong sets output 0 to the different slices of a tensor along an axis.
+// Output 1 is the index of each slice there. Output 2, if the op has one, is
+// the number of occurrences of each.
 func uniqueAlong(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

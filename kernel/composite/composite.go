@@ -1,6 +1,6 @@
-// Package composite implements the kernels of ops that are computed by other ops. Each
-// is a function of TensorFlow's ops, compiled for the node with all that is
-// known of its inputs, so that the kernels of these ops run.
+// Package composite implements the kernels of ops that are computed by other
+// ops. Each is a function of TensorFlow's ops, compiled for the node with the
+// facts of its inputs. The function runs the kernels of these ops.
 package composite
 
 import (

@@ -90,8 +90,8 @@ func (g *glimpse) run(c *engine.Call) error {
 // window.
 type place struct{ from, to int }
 
-// along returns the part of a line of n pixels that a window of a size covers,
-// and whether the window extends beyond the line.
+// along returns the part of a line of n pixels in a window of a size. cut
+// reports whether the window extends beyond the line.
 func (g *glimpse) along(offset float32, n, size int) (p place, count int, cut bool) {
 	v := offset
 	if g.normalized {

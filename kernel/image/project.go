@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fillMode returns the position on a line of n pixels whose value the image has
-// at x, which may be beyond the edges.
+// fillMode maps a position x, which may be beyond the edges, to a position on a
+// line of n pixels.
 type fillMode func(x float32, n int) float32
 
 var fillModes = map[string]fillMode{

@@ -115,8 +115,8 @@ func blend(dst, src []float32, step int, index []int, weight []float32) {
 	}
 }
 
-// prepareResizeGrad prepares the gradient, which adds the gradient of each
-// output pixel to those of the input pixels that it is the sum of.
+// prepareResizeGrad prepares the gradient of a resize. It adds the gradient of
+// each output pixel to those of the input pixels that contribute to it.
 func prepareResizeGrad(k kind) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(*engine.Node) (func(*engine.Call) error, error) {
 		return func(c *engine.Call) error { return resizeGrad(c, k) }, nil
@@ -158,8 +158,8 @@ func resizeGrad(c *engine.Call, k kind) error {
 }
 
 // spread adds each pixel of g, of shape y, to the pixels of images of shape s
-// that it is the weighted sum of. TensorFlow rounds the products to float32 for
-// two taps, but not for cubic ones.
+// that contribute to it. TensorFlow rounds the products to float32 for two
+// taps, but not for cubic ones.
 func spread[T float32 | float64](c *engine.Call, sum []T, g []float32, s, y tensor.Shape, ys, xs *taps, cubic bool) {
 	clear(sum)
 	image, ch := s[1]*s[2]*s[3], s[3]

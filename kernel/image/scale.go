@@ -67,7 +67,7 @@ var curves = map[string]curve{
 }
 
 // spans has, for each pixel of an output line, the adjacent pixels of the input
-// line that it is computed from, with their weights.
+// line that contribute to it, and their weights.
 type spans struct {
 	first   []int
 	weights [][]float32
@@ -191,7 +191,7 @@ func scaleAndTranslate(c *engine.Call) error {
 }
 
 // scaleAndTranslateGrad adds the gradient of each output pixel to those of the
-// input pixels that it is computed from.
+// input pixels that contribute to it.
 func scaleAndTranslateGrad(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

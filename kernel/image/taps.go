@@ -2,8 +2,8 @@ package image
 
 import "math"
 
-// taps are, for each pixel of an output line, the pixels of the input line that
-// it is the sum of, with their weights.
+// taps has, for each pixel of an output line, the pixels of the input line that
+// contribute to it, and their weights.
 type taps struct {
 	first  []int // the taps of pixel i are those from first[i] up to first[i+1]
 	index  []int

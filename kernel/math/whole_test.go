@@ -18,9 +18,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestAdamsStepIsAWholeProgram checks that the program that a plan makes of
-// Adam's step has a loop for all its ops, which computes the same bits as the
-// ops one by one.
+// TestAdamsStepIsAWholeProgram checks the program that a plan makes of Adam's
+// step. It must have one loop for all its ops, which computes the same bits as
+// the ops one by one.
 func TestAdamsStepIsAWholeProgram(t *testing.T) {
 	for _, dims := range [][]int{{1}, {7}, {3, 33}, {257, 301}} {
 		t.Run(fmt.Sprint(dims), func(t *testing.T) {

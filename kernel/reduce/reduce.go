@@ -394,8 +394,8 @@ func (r *reducer[T]) pass(c *engine.Call, dst, src []T, outer, n, inner int) {
 // several at a time.
 const narrow = 512
 
-// narrow reduces the rows of a matrix of few columns, in pieces of fixed
-// length, so that the result doesn't depend on the number of workers.
+// narrow reduces the rows of a matrix of few columns. It does so in pieces of
+// fixed length, so that the result doesn't depend on the number of workers.
 func (r *reducer[T]) narrow(c *engine.Call, dst, src []T, n, width int) {
 	rows := max(1, longPiece/2/width)
 	if n <= rows {
@@ -415,8 +415,8 @@ func (r *reducer[T]) narrow(c *engine.Call, dst, src []T, n, width int) {
 }
 
 // fold reduces adjacent rows as long as dst. It adds several at a time, as one
-// longer row of at most 2*narrow elements in room, and then the parts of that
-// row.
+// longer row of at most 2*narrow elements in room. Then it adds the parts of
+// that row.
 func (r *reducer[T]) fold(dst, src, room []T) {
 	width, n := len(dst), len(src)/len(dst)
 	together := min(n, 2*narrow/width)

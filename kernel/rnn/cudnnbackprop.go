@@ -176,9 +176,9 @@ func sumRows[T float](sum, rows []T) {
 	}
 }
 
-// lstmBack replaces the gradients by the state and the memory after a step with
-// those by the ones before it, and writes those by the gates. The state's lacks
-// the part that comes from its product with the weights.
+// lstmBack computes the gradients of a step by the gates, and replaces those by
+// the state and the memory after the step with those before it. The state's
+// gradient lacks the part that comes from its product with the weights.
 func lstmBack[T float](kept, dh, dm, gates []T) {
 	n := len(dh)
 	for u := range dh {

@@ -12,8 +12,8 @@ import (
 )
 
 // segmentsGrad returns the kernel for the gradients of the rows of segments,
-// from those of the segments. It returns gradients of all rows of the data or,
-// if compact is set, of the rows that the indices name, together with these
+// from those of the segments. It returns gradients of all rows of the data. If
+// compact is set, it returns those of the rows that the indices name, and these
 // indices.
 func segmentsGrad(op string, how reduction, compact bool) engine.Kernel {
 	out := []int{0}

@@ -42,8 +42,8 @@ func scatters() []engine.Kernel {
 }
 
 // places returns the offsets, in elements, of the parts of a tensor of shape s
-// that indices name, the shape of the indices and that of a part. The indices
-// of nd ops are vectors.
+// that indices name. outer is the shape of the indices, inner that of a part.
+// The indices of nd ops are vectors.
 func places(indices *tensor.Tensor, s tensor.Shape, nd bool) (at []int, outer, inner tensor.Shape, err error) {
 	list, err := shapes.AllInts(indices, "the indices")
 	if err != nil {

@@ -116,8 +116,9 @@ func (w *windows) walk(operand, indices *tensor.Tensor, size tensor.Shape, rank 
 	return x, nil
 }
 
-// start returns the start index of a window in the operand, for an index of the
-// result, and whether all of the window is inside. Clamping moves it inside.
+// start stores the start index of a window in the operand, for an index of the
+// result. It reports whether all of the window is inside. Clamping moves it
+// inside.
 func (x *walk) start(index []int, clamp bool, into []int) (inside bool) {
 	at := 0
 	for k, d := range x.scattered {
