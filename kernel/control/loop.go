@@ -8,17 +8,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// prepareWhile makes a loop. Its variables are moved from one round to the
-// next; the condition only looks at them.
+// prepareWhile prepares a loop. Its variables are moved from one round to the
+// next; the condition only reads them.
 func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) { return prepareLoop(n, false) }
 
-// prepareXLAWhile makes a loop of XLA's. Its condition is one bool, and its variables keep
-// their types and shapes.
+// prepareXLAWhile prepares a loop of XLA. Its condition is one bool, and its
+// variables keep their types and shapes.
 func prepareXLAWhile(n *engine.Node) (func(*engine.Call) error, error) { return prepareLoop(n, true) }
 
-// prepareLoop makes a loop; fixed says that it is one of XLA's.
+// prepareLoop prepares a loop; fixed is set for XLA's.
 func prepareLoop(n *engine.Node, fixed bool) (func(*engine.Call) error, error) {
-	var vars []graph.Fact // what holds before the first and after every round
+	var vars []graph.Fact // facts that are true before the first and after every round
 	if len(n.Out) == len(n.In) {
 		vars = n.Out
 	}
@@ -46,7 +46,7 @@ func prepareLoop(n *engine.Node, fixed bool) (func(*engine.Call) error, error) {
 		cond, body := engine.Repeat(cond), engine.Repeat(body)
 		defer cond.End()
 		defer body.End()
-		var seen []int // what the condition looks at
+		var seen []int // the variables that the condition reads
 		for i := range state {
 			if engine.Needs(cond.Function, i) {
 				seen = append(seen, i)
@@ -90,13 +90,13 @@ func prepareLoop(n *engine.Node, fixed bool) (func(*engine.Call) error, error) {
 		for i, v := range state {
 			c.Give(i, v)
 		}
-		clear(look) // the condition gave its arguments up
+		clear(look) // the condition has released its arguments
 		c.Reclaim(look)
 		return nil
 	}, nil
 }
 
-// form is the type and the shape that a value of a loop of XLA's keeps.
+// form is the type and the shape that a variable of XLA's loop keeps.
 type form struct {
 	dtype tensor.DType
 	shape tensor.Shape

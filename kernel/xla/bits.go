@@ -74,8 +74,9 @@ func rngBitGenerator(c *engine.Call) error {
 	return nil
 }
 
-// philoxFill fills a tensor with the words of consecutive blocks, and returns how many it used.
-// An element of 64 bits is made of two words, a narrower one of the low bits of one.
+// philoxFill fills a tensor with the words of consecutive blocks, and returns
+// the number of blocks. A 64-bit element has two words, a narrower one the low
+// bits of one word.
 func philoxFill(c *engine.Call, out *tensor.Tensor, key, low, high uint64) uint64 {
 	each := 4 // elements in a block
 	if out.DType() == tensor.Uint64 {
@@ -109,10 +110,11 @@ func philoxFill(c *engine.Call, out *tensor.Tensor, key, low, high uint64) uint6
 // pair joins two words of 32 bits, the low one first.
 func pair(low, high uint32) uint64 { return uint64(low) | uint64(high)<<32 }
 
-// threeFryFill fills a tensor with the results of consecutive counters, and returns how many it
-// used. Both words of a result make an element of 64 bits. Otherwise they are neighbours along
-// one dimension: the first of even size, or the largest if all are odd. The counters
-// number the tensor whose size in this dimension is half as large.
+// threeFryFill fills a tensor with the results of consecutive counters, and
+// returns the number of counters. The two words of a result are a 64-bit
+// element. Otherwise they are neighbours along one dimension: the first of even
+// size, or the largest if all are odd. The counters number the tensor whose
+// size in this dimension is half as large.
 func threeFryFill(c *engine.Call, out *tensor.Tensor, key, counter uint64) uint64 {
 	if out.DType() == tensor.Uint64 {
 		v := tensor.Values[uint64](out)
@@ -144,8 +146,8 @@ func threeFryFill(c *engine.Call, out *tensor.Tensor, key, counter uint64) uint6
 	return uint64(n)
 }
 
-// halved returns the size of the dimension along which pairs of words lie, and the numbers of
-// elements before and after it.
+// halved returns the size of the dimension with the pairs of words, and the
+// numbers of elements before and after it.
 func halved(s tensor.Shape) (outer, size, inner int) {
 	at := 0
 	for d, n := range s {

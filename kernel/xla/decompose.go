@@ -7,13 +7,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// decomposition decomposes a matrix in at least as many sweeps as are asked for, and returns how
-// many it took. Its working memory is zeros.
+// decomposition decomposes a matrix in at least as many sweeps as requested,
+// and returns the number of sweeps. Its working memory is zeros.
 type decomposition func(m []float64, outs [][]float64, work []float64, least int64) (sweeps int64)
 
-// decompose runs f for each matrix of a batch, in float64, and rounds its results to the type of
-// the input, into outputs of the given shapes. work is the size of f's working memory. XLA makes
-// as many sweeps for all matrices as the slowest needs, so matrices of fewer are done twice.
+// decompose runs f for each matrix of a batch, in float64. It rounds the
+// results to the input's type, in outputs of the given shapes. work is the size
+// of f's working memory. XLA does as many sweeps for all matrices as the
+// slowest needs, so matrices with fewer are decomposed twice.
 func decompose(c *engine.Call, shapes []tensor.Shape, work int, f decomposition) error {
 	in := c.In(0)
 	rank := len(in.Shape())
@@ -53,7 +54,7 @@ func decompose(c *engine.Call, shapes []tensor.Shape, work int, f decomposition)
 		}
 		return n
 	}
-	sweeps, grew := one(0, 0), 0 // grew is the last matrix that took more than those before it
+	sweeps, grew := one(0, 0), 0 // index of the last matrix that took more sweeps than those before it
 	for b := 1; b < batch; b++ {
 		if n := one(b, sweeps); n > sweeps {
 			sweeps, grew = n, b

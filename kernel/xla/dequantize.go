@@ -9,11 +9,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// rounded returns the bfloat16 that is nearest.
+// rounded returns the nearest bfloat16.
 func rounded(v float32) float32 { return tensor.ToBF16(v).Float() }
 
-// dequantize makes four numbers of each word: one of each byte, the highest first. A byte times
-// the size of a step, plus the range's minimum, is computed in bfloat16, rounded after each step.
+// dequantize makes four numbers of each word, one for each byte, the highest
+// first. It multiplies a byte by the size of a step and adds the range's
+// minimum, in bfloat16, rounded after each step.
 func dequantize(n *engine.Node) (func(*engine.Call) error, error) {
 	if m := n.Attrs.String("mode", ""); m != "MIN_COMBINED" {
 		return nil, fmt.Errorf("mode is %q (want MIN_COMBINED, the only one that XLA has)", m)

@@ -44,8 +44,8 @@ type eigh struct {
 	w, v []float64
 }
 
-// run decomposes m in least sweeps or more, but not more than most. A sweep is a tournament of the rows: in each of k-1 rounds those at the places
-// i and k/2+i rotate, and all but the first move on. So each pair meets once a sweep.
+// run decomposes m in least to most sweeps. A sweep is a tournament of the rows. In each of k-1 rounds the rows at i and
+// k/2+i rotate, and all but the first move to the next place. So each pair meets once a sweep.
 func (e *eigh) run(c *engine.Call, m []float64, lower bool, least, most int64, tol float64, values, vectors, work []float64) (sweeps int64) {
 	n, k, half := e.n, e.k, e.k/2
 	scale := e.load(m, lower)
@@ -151,14 +151,14 @@ func (e *eigh) round(players []int, cos, sin []float64) {
 	}
 }
 
-// rotate turns two vectors in their plane.
+// rotate rotates two vectors in their plane.
 func rotate(a, b []float64, cos, sin float64) {
 	for i, x := range a {
 		a[i], b[i] = x*cos-b[i]*sin, x*sin+b[i]*cos
 	}
 }
 
-// rotation returns the cosine and the sine of the turn that makes [[a, b], [b, d]] diagonal.
+// rotation returns the cosine and the sine of the rotation that makes [[a, b], [b, d]] diagonal.
 func rotation(a, b, d float64) (cos, sin float64) {
 	const tiny = 0.1 * 0x1p-23
 	if math.Abs(b) <= tiny*min(math.Abs(a), math.Abs(d)) {

@@ -9,11 +9,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// svd computes singular values, falling, and all singular vectors as columns: the matrix is u times
-// the values times v transposed. Reflections make the matrix bidiagonal, and sweeps of Jacobi's
-// rotations over all pairs of rows and columns make it diagonal. A negative value turns its
-// column of v round. So the signs of the vectors are XLA's: u's columns have the signs that
-// reflections and rotations of the identity give them.
+// svd computes singular values, falling, and all singular vectors as columns:
+// the matrix is u times the values times v transposed. Reflections make the
+// matrix bidiagonal. Sweeps of Jacobi's rotations over all pairs of rows and
+// columns make it diagonal. A negative value reverses the sign of its column of
+// v. So the signs of the vectors are XLA's: u's columns have the signs of the
+// reflections and rotations of the identity.
 func svd(n *engine.Node) (func(*engine.Call) error, error) {
 	most, eps := n.Attrs.Int("max_iter", 0), n.Attrs.Float("epsilon", 0)
 	return func(c *engine.Call) error {
@@ -124,8 +125,9 @@ func (s *singular) row(i int) {
 	reflect(s.v, s.n, h, beta)
 }
 
-// reflection makes of a vector the one whose reflection leaves its elements before at, and makes
-// those after it zero. It returns the factor beta of I - beta h hᵀ; 0 if they are below eps.
+// reflection replaces a vector with the one whose reflection keeps its elements
+// before at and makes those after it zero. It returns the factor beta of I -
+// beta h hᵀ; 0 if these are below eps.
 func (s *singular) reflection(h []float64, at int) (beta float64) {
 	x := h[at]
 	clear(h[:at])
@@ -229,7 +231,7 @@ func turnColumns(a []float64, cols, p, q int, t turn) {
 	}
 }
 
-// unit gives a column of a matrix the length 1.
+// unit scales a column of a matrix to length 1.
 func unit(a []float64, cols, p int) {
 	sum := 0.0
 	for r := p; r < len(a); r += cols {
