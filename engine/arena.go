@@ -57,6 +57,7 @@ type Buffer struct {
 	head  uint8             // the next of heads and more to be replaced
 	rows  []*tensor.Tensor  // and the parts of what it was last seen as along the first dimension
 	items Variant           // what the buffer counts the holders of, where it is no memory
+	loose int64             // bytes of a tensor that the arena did not make
 }
 
 // headers hands out the Buffers of small memory, all of which end with the
@@ -226,6 +227,16 @@ func (a *Arena) object(o Variant) *Buffer {
 	return b
 }
 
+// loose returns a buffer that counts the holders of a tensor of so many bytes, which the
+// arena did not make. The tensor may have other holders, so it counts as shared.
+func (a *Arena) loose(bytes int64) *Buffer {
+	b := a.header()
+	*b = Buffer{refs: 1, class: -1, kept: true, loose: bytes}
+	a.inUse += bytes
+	a.peak = max(a.peak, a.inUse)
+	return b
+}
+
 // lease returns a buffer that stands for the storage of a variable.
 func (a *Arena) lease(l trackable.Lease) *Buffer {
 	b := a.header()
@@ -262,7 +273,7 @@ func (a *Arena) release(b *Buffer) {
 	if a == nil {
 		return
 	}
-	a.inUse -= int64(cap(b.mem))
+	a.inUse -= int64(cap(b.mem)) + b.loose
 	if !b.kept {
 		poison(b.mem)
 	}

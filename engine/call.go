@@ -77,6 +77,9 @@ func (c *Call) Run(p *Prepared) (err error) {
 	if err = p.run(c); err == nil && len(c.scratch) > 0 {
 		c.freeScratch()
 	}
+	if err == nil {
+		err = c.countLoose()
+	}
 	return err
 }
 
@@ -248,6 +251,22 @@ func (c *Call) Scratch(n int) (mem []byte, free func()) {
 	l := c.loan()
 	l.arena, l.buf = c.env.Arena, b
 	return mem, l.free
+}
+
+// Reserve counts so many bytes as in use until the kernel returns: memory that the kernel
+// allocates itself. If they do not fit what the call may use, it does not return, as
+// [Call.Scratch].
+func (c *Call) Reserve(bytes int) {
+	if bytes <= 0 {
+		return
+	}
+	if err := c.env.affordScratch(bytes); err != nil {
+		panic(refusal{err})
+	}
+	if a := c.env.Arena; a != nil {
+		l := c.loan()
+		l.arena, l.buf = a, a.loose(int64(bytes))
+	}
 }
 
 // loan is memory that a kernel holds. It is kept with its closure: a call has as many

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"sync"
+	"unsafe"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
@@ -87,14 +88,19 @@ func errNoRoom(what string, bytes int64) error {
 	return fmt.Errorf("%s %d bytes, more than is left of the %d that this process can have", what, bytes, machineMemory())
 }
 
-// affordAll checks that outputs of so many bytes together are within MaxOutput.
+// affordAll checks that outputs of so many bytes together are within MaxOutput and fit the
+// memory that the call may use.
 func (e *Env) affordAll(bytes int64) error {
+	a := e.Arena
 	switch {
+	case a != nil && a.Limit > 0 && bytes > a.Limit-a.inUse:
+		return fmt.Errorf("outputs of %d bytes do not fit: %d of the %d bytes that the call may use are in use", bytes, a.inUse, a.Limit)
 	case e.MaxOutput > 0:
 		if bytes > e.MaxOutput {
 			return fmt.Errorf("the outputs take more than the %d bytes of MaxOutput", e.MaxOutput)
 		}
-	case bytes > unasked && !e.Arena.withinText(bytes):
+	case a != nil && a.Limit > 0:
+	case bytes > unasked && !a.withinText(bytes):
 		return errNoRoom("the outputs take", bytes)
 	}
 	return nil
@@ -137,6 +143,58 @@ func (e *Env) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
 		return errNoRoom(fmt.Sprintf("an output of %v%v takes", d, shape.String()), bytes)
 	}
 	return nil
+}
+
+// countLoose makes the outputs that the arena did not make count as in use: strings, tensors
+// that kernels make themselves, and objects that report their size by a method Held. It returns an error if they exceed the memory that the
+// call may use. Without a limit it does nothing. Ops without inputs are left out, because their
+// outputs are constants of the graph.
+func (c *Call) countLoose() error {
+	a := c.env.Arena
+	if a == nil || a.Limit <= 0 || len(c.in) == 0 {
+		return nil
+	}
+	for i := range c.out {
+		v := &c.out[i]
+		if x, ok := v.Object.(interface{ Held() int64 }); ok && v.buf != nil {
+			n := x.Held()
+			a.inUse += n - v.buf.loose
+			v.buf.loose = n
+			if a.inUse > a.Limit {
+				return fmt.Errorf("an output of %d bytes does not fit: %d of the %d bytes that the call may use are in use", n, a.inUse-n, a.Limit)
+			}
+			continue
+		}
+		if v.Tensor == nil || v.buf != nil || c.passes(v.Tensor) {
+			continue
+		}
+		n := int64(len(v.Tensor.Bytes()))
+		for _, s := range v.Tensor.Strings() {
+			n += int64(len(s)) + int64(unsafe.Sizeof(s))
+		}
+		if n > a.Limit-a.inUse {
+			return fmt.Errorf("an output of %v%v takes %d bytes and does not fit: %d of the %d bytes that the call may use are in use", v.Tensor.DType(), v.Tensor.Shape(), n, a.inUse, a.Limit)
+		}
+		v.buf = a.loose(n)
+	}
+	return nil
+}
+
+// passes reports whether a tensor has the memory of an input.
+func (c *Call) passes(t *tensor.Tensor) bool {
+	for i := range c.in {
+		in := c.in[i].Tensor
+		if in == nil {
+			continue
+		}
+		if in == t || overlaps(in.Bytes(), t.Bytes()) {
+			return true
+		}
+		if a, b := in.Strings(), t.Strings(); len(a) > 0 && len(b) > 0 && unsafe.SliceData(a) == unsafe.SliceData(b) {
+			return true
+		}
+	}
+	return false
 }
 
 // affordScratch checks that scratch memory of so many bytes fits the memory that the call may

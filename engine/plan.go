@@ -285,6 +285,11 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 		if len(c.scratch) > 0 {
 			c.freeScratch()
 		}
+		if arena != nil && arena.Limit > 0 {
+			if err = c.countLoose(); err != nil {
+				return nil, p.failed(at, err)
+			}
+		}
 		for i, slot := range st.out {
 			if i >= len(c.out) || c.out[i].Tensor == nil && c.out[i].Object == nil {
 				if slot >= 0 {

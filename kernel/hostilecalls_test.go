@@ -1,12 +1,15 @@
 package kernel_test
 
 import (
+	"context"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/kernel"
@@ -543,4 +546,32 @@ func (d *dice) handle(op string, t tensor.DType) hostileInput {
 		return hostileInput{value: d.tensor(types[d.IntN(len(types))], nil)}
 	}
 	return hostileInput{make: makers[d.IntN(len(makers))]}
+}
+
+// run makes the handle.
+func (m *maker) run(env *engine.Env) (engine.Value, error) {
+	var in []engine.Value
+	for _, d := range m.data {
+		v, err := d.run(env)
+		if err != nil {
+			return engine.Value{}, err
+		}
+		in = append(in, v)
+	}
+	for _, x := range m.in {
+		in = append(in, engine.ValueOf(x))
+	}
+	p, err := kernel.All().PrepareEager(m.op, m.attrs, in)
+	if err != nil {
+		return engine.Value{}, fmt.Errorf("%s: %w", m.op, err)
+	}
+	var call engine.Call
+	call.Begin(context.Background(), env)
+	for _, v := range in {
+		call.Add(v)
+	}
+	if err := call.Run(p); err != nil {
+		return engine.Value{}, fmt.Errorf("%s: %w", m.op, err)
+	}
+	return call.Results()[0].Keep(), nil
 }

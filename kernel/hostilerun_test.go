@@ -363,31 +363,3 @@ func (c *hostileCall) run(ctx context.Context, env *engine.Env) error {
 	}
 	return call.Run(p)
 }
-
-// run makes the handle.
-func (m *maker) run(env *engine.Env) (engine.Value, error) {
-	var in []engine.Value
-	for _, d := range m.data {
-		v, err := d.run(env)
-		if err != nil {
-			return engine.Value{}, err
-		}
-		in = append(in, v)
-	}
-	for _, x := range m.in {
-		in = append(in, engine.ValueOf(x))
-	}
-	p, err := kernel.All().PrepareEager(m.op, m.attrs, in)
-	if err != nil {
-		return engine.Value{}, fmt.Errorf("%s: %w", m.op, err)
-	}
-	var call engine.Call
-	call.Begin(context.Background(), env)
-	for _, v := range in {
-		call.Add(v)
-	}
-	if err := call.Run(p); err != nil {
-		return engine.Value{}, fmt.Errorf("%s: %w", m.op, err)
-	}
-	return call.Results()[0].Keep(), nil
-}

@@ -102,6 +102,7 @@ func where(c *engine.Call) error {
 	}
 	s := x.Shape()
 	var found []int
+	reserved := 0
 	isFloat := x.DType().IsFloating() || x.DType().IsComplex()
 	for i, b := 0, x.Bytes(); i < x.Len(); i++ {
 		e := b[i*size : (i+1)*size]
@@ -109,8 +110,14 @@ func where(c *engine.Call) error {
 			continue
 		}
 		if slices.ContainsFunc(e, func(b byte) bool { return b != 0 }) {
+			if len(found) == reserved { // twice as many, and those that are copied
+				c.Reserve(8 * max(reserved, 1<<10))
+				reserved = 2*reserved + 1<<10
+				found = slices.Grow(found, reserved-len(found))
+			}
 			found = append(found, i)
 		}
+		c.Step(i)
 	}
 	out, err := c.Alloc(0, tensor.Int64, tensor.Shape{len(found), len(s)})
 	if err != nil {

@@ -87,7 +87,7 @@ func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Sha
 	}
 	maps := make([][]int, len(s))
 	for d, n := range s {
-		maps[d] = make([]int, dims[d])
+		maps[d] = engine.Zeroed[int](c, dims[d])
 		for i := range maps[d] {
 			maps[d][i] = mirrorIndex(i-ps[d][0], n, skip)
 		}
@@ -97,8 +97,8 @@ func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Sha
 
 // mirrored returns the offset of the element at each position of the padded
 // tensor.
-func mirrored(dims tensor.Shape, maps [][]int, strides []int) []int {
-	at := make([]int, shapes.Count(dims))
+func mirrored(c *engine.Call, dims tensor.Shape, maps [][]int, strides []int) []int {
+	at := engine.Zeroed[int](c, shapes.Count(dims))
 	if len(at) == 0 {
 		return at
 	}
@@ -136,7 +136,7 @@ func mirrorPad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	pickParts(out, x, mirrored(dims, maps, shapes.Strides(s)))
+	pickParts(out, x, mirrored(c, dims, maps, shapes.Strides(s)))
 	return nil
 }
 
@@ -162,5 +162,5 @@ func mirrorPadGrad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return addParts(c, out, dy, mirrored(dims, maps, shapes.Strides(s)), 1)
+	return addParts(c, out, dy, mirrored(c, dims, maps, shapes.Strides(s)), 1)
 }

@@ -62,16 +62,16 @@ func sortedSegments(h scatter.How) func(*engine.Call) error {
 		if out.Len() == 0 {
 			return nil
 		}
-		return reduceSorted(out, x, ids, h)
+		return reduceSorted(c, out, x, ids, h)
 	}
 }
 
 // reduceSorted reduces rows of x to those of out: the first row of a segment is
 // copied, the others change it.
-func reduceSorted(out, x *tensor.Tensor, ids []int64, h scatter.How) error {
+func reduceSorted(c *engine.Call, out, x *tensor.Tensor, ids []int64, h scatter.How) error {
 	n := shapes.Count(x.Shape()[1:])
-	firsts, at := make([]int, len(ids)), make([]int, len(ids))
-	counts := make([]int, out.Shape()[0])
+	firsts, at := engine.Zeroed[int](c, len(ids)), engine.Zeroed[int](c, len(ids))
+	counts := engine.Zeroed[int](c, out.Shape()[0])
 	for i, id := range ids {
 		firsts[i], at[i] = -1, int(id)*n
 		if counts[id] == 0 {
@@ -86,6 +86,7 @@ func reduceSorted(out, x *tensor.Tensor, ids []int64, h scatter.How) error {
 		return err
 	}
 	if f := columns[out.DType()]; f != nil && (h == scatter.Add || h == scatter.Mul) {
+		c.Reserve(4 * (x.Len() + n)) // as float32
 		f(out, x, ids, n, h)
 		return nil
 	}
@@ -97,6 +98,9 @@ func reduceSorted(out, x *tensor.Tensor, ids []int64, h scatter.How) error {
 	}
 	f, err := averages.Of(out.DType())
 	if err == nil {
+		if out.DType().Size() == 2 {
+			c.Reserve(4 * out.Len()) // as float32
+		}
 		f(out, counts, n)
 	}
 	return err
@@ -214,7 +218,7 @@ func segmentPlaces(c *engine.Call) (dims tensor.Shape, at []int, inner int, err 
 		return nil, nil, 0, err
 	}
 	inner = shapes.Count(s[len(is):])
-	at = make([]int, len(v))
+	at = engine.Zeroed[int](c, len(v))
 	for i, id := range v {
 		if id >= n {
 			return nil, nil, 0, fmt.Errorf("id %d is outside of [0, %d)", id, n)

@@ -3,6 +3,7 @@ package array
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -70,15 +71,21 @@ func halfKey[T interface {
 // equal.
 func uniqueOf[T tensor.Element, K comparable](c *engine.Call, x []T, key func(T) K) error {
 	at := make(map[K]int64)
-	place := make([]int64, len(x))
+	place := engine.Zeroed[int64](c, len(x))
 	var first []T
 	var counts []int64
+	reserved := 1 << 10 // elements of at, first and counts
+	each := int(unsafe.Sizeof(*new(K))+unsafe.Sizeof(*new(T)))*2 + 32
 	for i, v := range x {
 		c.Step(i)
 		k := key(v)
 		n, ok := at[k]
 		if !ok {
 			n = int64(len(first))
+			if len(first) == reserved {
+				c.Reserve(each * reserved)
+				reserved *= 2
+			}
 			at[k] = n
 			first, counts = append(first, v), append(counts, 0)
 		}

@@ -112,9 +112,13 @@ var mappedInBatches = withFunction("f", "Targuments", 1, func(c *engine.Call, f 
 	return nil
 })
 
+// valueBytes is about how much memory a component of an element takes besides its data.
+const valueBytes = 200
+
 // bytesOf returns the memory that an element takes.
 func bytesOf(e element) (n int64) {
 	for _, v := range e {
+		n += valueBytes
 		if v.Tensor != nil {
 			n += v.Tensor.NumBytes()
 		}

@@ -73,6 +73,15 @@ type spans struct {
 	weights [][]float32
 }
 
+// bytes returns about how much memory spans take, of so many pixels.
+func (k curve) bytes(out int, scale float32, antialias bool) int {
+	reach := float64(k.radius)
+	if antialias && scale < 1 {
+		reach /= float64(scale)
+	}
+	return int(min(float64(out)*(32+8*(reach+1)), 1<<60))
+}
+
 // over returns the spans of out pixels, from a line of in pixels that is scaled
 // and then moved.
 func (k curve) over(in, out int, scale, move float32, antialias bool) spans {
@@ -164,6 +173,7 @@ func scaleAndTranslate(c *engine.Call) error {
 		return err
 	}
 	defer free()
+	c.Reserve(k.bytes(h, k.scale[0], k.antialias) + k.bytes(w, k.scale[1], k.antialias))
 	rows, cols := k.over(s[1], h, k.scale[0], k.move[0], k.antialias), k.over(s[2], w, k.scale[1], k.move[1], k.antialias)
 	y, ch, row := tensor.Values[float32](out), s[3], s[2]*s[3]
 	c.Parallel(s[0]*h, float64(row+w*ch)*6, func(lo, hi int) {
@@ -209,6 +219,7 @@ func scaleAndTranslateGrad(c *engine.Call) error {
 	if err != nil || out.Len() == 0 || dy.Len() == 0 {
 		return err
 	}
+	c.Reserve(k.bytes(y[1], k.scale[0], k.antialias) + k.bytes(y[2], k.scale[1], k.antialias))
 	rows, cols := k.over(s[1], y[1], k.scale[0], k.move[0], k.antialias), k.over(s[2], y[2], k.scale[1], k.move[1], k.antialias)
 	g, x, ch, row := tensor.Values[float32](dy), tensor.Values[float32](out), s[3], s[2]*s[3]
 	c.Parallel(s[0], float64(len(g)/max(1, s[0]))*20, func(lo, hi int) {

@@ -6,6 +6,7 @@ package linalg
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -134,6 +135,9 @@ func input[T scalar](c *engine.Call, i int, square bool) (batch[T], error) {
 		return batch[T]{}, fmt.Errorf("input %d has matrices of %d rows and %d columns, which aren't square", i, b.rows, b.cols)
 	}
 	b.v, _ = engine.Scratch[T](c, x.Len())
+	// Algorithms have some matrices more, for each worker.
+	var zero T
+	c.Reserve(4 * int(unsafe.Sizeof(zero)) * b.rows * b.cols * min(b.len(), c.Workers().Count()))
 	return b, widen(b.v, x)
 }
 

@@ -219,7 +219,7 @@ func clipHalf[H elementwise.Half](c *engine.Call) error {
 	}
 	var wide [3][]float32
 	for i := range wide {
-		wide[i] = make([]float32, c.In(i).Len())
+		wide[i] = engine.Zeroed[float32](c, c.In(i).Len())
 		elementwise.Widen(wide[i], tensor.Values[H](c.In(i)))
 	}
 	clipLoop(wide[0], wide[0], wide[1], wide[2])

@@ -227,7 +227,7 @@ func leakyGradHalf[H elementwise.Half](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	dy, x := make([]float32, out.Len()), make([]float32, out.Len())
+	dy, x := engine.Zeroed[float32](c, out.Len()), engine.Zeroed[float32](c, out.Len())
 	elementwise.Widen(dy, tensor.Values[H](c.In(0)))
 	elementwise.Widen(x, tensor.Values[H](c.In(1)))
 	leakyGradLoop(dy, dy, x, halfAlpha[H](c))

@@ -54,13 +54,14 @@ func multinomial(c *engine.Call, reserve func(blocks uint64) philox.Generator) e
 	if err != nil || out.Len() == 0 {
 		return err
 	}
+	c.Reserve(8 * logits.Len()) // the logits as float64
 	rows, err := tensor.Cast(logits, tensor.Float64)
 	if err != nil {
 		return err
 	}
 	// Each sample uses two words, each row whole blocks.
 	words := draws.NewStream(reserve(uint64(s[0]) * uint64((samples+3)/4*4) * 2 * philox.Reserved))
-	cdf := make([]float64, s[1])
+	cdf := engine.Zeroed[float64](c, s[1])
 	for b := range s[0] {
 		total := cumulate(cdf, tensor.Values[float64](rows)[b*s[1]:(b+1)*s[1]])
 		for j := range int(samples) {

@@ -9,6 +9,19 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// shown returns how many elements of a tensor are written if at most so many stand at each
+// end of a dimension; -1 is all.
+func shown(s tensor.Shape, most int64) int64 {
+	n := int64(1)
+	for _, d := range s {
+		if most >= 0 {
+			d = int(min(int64(d), 2*min(most, 1<<40)))
+		}
+		n *= int64(d)
+	}
+	return n
+}
+
 // format puts the inputs' elements, shortened, in the places of a template.
 func format(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
@@ -28,6 +41,9 @@ func format(c *engine.Call) error {
 		b.WriteString(p)
 		if i == c.NumIn() {
 			break
+		}
+		if err := c.Afford(int64(b.Len()) + 2*shown(c.In(i).Shape(), most)); err != nil {
+			return err
 		}
 		b.WriteString(summary.Nested(c.In(i), most))
 		if err := c.Afford(int64(b.Len())); err != nil {

@@ -92,13 +92,21 @@ func reduceJoin(c *engine.Call) error {
 		for k := range parts {
 			parts[k] = in[from+joined.at(k)]
 		}
-		text := strings.Join(parts, sep)
-		if err := room.take(len(text)); err != nil {
+		if err := room.take(joinedLen(parts, sep)); err != nil {
 			return err
 		}
-		out.Strings()[i] = text
+		out.Strings()[i] = strings.Join(parts, sep)
 	}
 	return nil
+}
+
+// joinedLen returns the length of some parts, joined with a separator between them.
+func joinedLen(parts []string, sep string) int {
+	n := max(0, len(parts)-1) * len(sep)
+	for _, p := range parts {
+		n += len(p)
+	}
+	return n
 }
 
 // walk numbers the elements of some of a tensor's dimensions, the last fastest.
@@ -165,11 +173,10 @@ func segmentJoin(c *engine.Call) error {
 			for _, r := range rows {
 				parts = append(parts, in[r*row+k])
 			}
-			text := strings.Join(parts, sep)
-			if err := room.take(len(text)); err != nil {
+			if err := room.take(joinedLen(parts, sep)); err != nil {
 				return err
 			}
-			out.Strings()[int(id)*row+k] = text
+			out.Strings()[int(id)*row+k] = strings.Join(parts, sep)
 		}
 	}
 	return nil

@@ -89,6 +89,14 @@ func (g *grams) row(room *budget, out, row []string, width, n int64) ([]string, 
 		room.c.Check()
 		left := max(0, pad-i)
 		right := max(0, pad-(n-i-1))
+		from := max(0, i-pad)
+		size := 16 + left*int64(len(g.left)) + right*int64(len(g.right)) + (width-1)*int64(len(g.sep))
+		for k := from; k < from+width-left-right; k++ {
+			size += int64(len(row[k]))
+		}
+		if err := room.take(int(size)); err != nil {
+			return nil, err
+		}
 		text = text[:0]
 		parts := int64(0)
 		add := func(s string) {
@@ -100,15 +108,11 @@ func (g *grams) row(room *budget, out, row []string, width, n int64) ([]string, 
 		for range left {
 			add(g.left)
 		}
-		from := max(0, i-pad)
 		for k := from; k < from+width-left-right; k++ {
 			add(row[k])
 		}
 		for range right {
 			add(g.right)
-		}
-		if err := room.take(len(text) + 16); err != nil {
-			return nil, err
 		}
 		out = append(out, string(text))
 	}

@@ -25,7 +25,7 @@ func splitV1(c *engine.Call) error {
 	return splitWith(c, func(dst []string, s string) []string {
 		if delimiter == "" {
 			for i := range len(s) {
-				dst = append(dst, s[i:i+1])
+				dst = appendPart(c, dst, s[i:i+1])
 			}
 			return dst
 		}
@@ -39,7 +39,7 @@ func splitV1(c *engine.Call) error {
 				part = s[:i]
 			}
 			if !skip || part != "" {
-				dst = append(dst, part)
+				dst = appendPart(c, dst, part)
 			}
 			if i < 0 {
 				return dst
@@ -74,20 +74,20 @@ func splitV2(c *engine.Call) error {
 	return splitWith(c, func(dst []string, s string) []string {
 		n := most
 		if n == 0 {
-			return append(dst, s)
+			return appendPart(c, dst, s)
 		}
 		if sep == "" {
-			return splitSpaces(dst, s, n)
+			return splitSpaces(c, dst, s, n)
 		}
 		for ; n != 0; n-- {
 			i := strings.Index(s, sep)
 			if i < 0 {
 				break
 			}
-			dst = append(dst, s[:i])
+			dst = appendPart(c, dst, s[:i])
 			s = s[i+len(sep):]
 		}
-		return append(dst, s)
+		return appendPart(c, dst, s)
 	})
 }
 
@@ -101,14 +101,14 @@ var spaces = func() (is [256]bool) {
 
 // splitSpaces splits at runs of white space, up to n times unless n is
 // negative. The last part is then the rest of the text, which may be empty.
-func splitSpaces(dst []string, s string, n int64) []string {
+func splitSpaces(c *engine.Call, dst []string, s string, n int64) []string {
 	i := 0
 	for {
 		for i < len(s) && spaces[s[i]] {
 			i++
 		}
 		if n == 0 {
-			return append(dst, s[i:])
+			return appendPart(c, dst, s[i:])
 		}
 		if i == len(s) {
 			return dst
@@ -117,9 +117,18 @@ func splitSpaces(dst []string, s string, n int64) []string {
 		for i < len(s) && !spaces[s[i]] {
 			i++
 		}
-		dst = append(dst, s[begin:i])
+		dst = appendPart(c, dst, s[begin:i])
 		n--
 	}
+}
+
+// appendPart appends a part, and counts the memory of many.
+func appendPart(c *engine.Call, dst []string, part string) []string {
+	if len(dst) == cap(dst) && len(dst) >= 1<<10 {
+		c.Check()
+		c.Reserve(16 * len(dst))
+	}
+	return append(dst, part)
 }
 
 // splitWith makes a sparse matrix of the parts of a vector of strings.

@@ -246,6 +246,9 @@ func unicodeDecode(n *engine.Node) (func(*engine.Call) error, error) {
 		var at []int64
 		for i, s := range in {
 			c.Check()
+			if err := c.Afford(int64(len(chars)+utf8.RuneCountInString(s)) * 4); err != nil {
+				return err
+			}
 			err := r.read(s, func(ch rune, from int) {
 				chars = append(chars, int32(ch))
 				if offsets {

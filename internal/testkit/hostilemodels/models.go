@@ -360,6 +360,27 @@ func loops() []Model {
 			return while(cond, function("b", float, "n:output:0", node("z", "Const", nil, attr{"dtype", typeAttr(integer)}, attr{"value", tensorAttr(message(nil).number(1, integer).sub(2, message{}).number(7, 0))}),
 				node("n", "ConcatV2", []string{"a", "a", "z:output:0"}, attr{"N", intAttr(2)}, attrT(float), attr{"Tidx", typeAttr(integer)})))
 		}},
+		{"a loop of texts", func() []byte {
+			var g graph
+			text := func(name string) message { return message(nil).text(1, name).number(3, str) }
+			c := message(nil).sub(1, message(nil).text(1, "c").sub(2, text("a")).sub(3, message(nil).text(1, "r").number(3, boolean))).sub(3, truth).sub(4, message(nil).text(1, "r").text(2, "t:output:0"))
+			g.functions = append(g.functions, c, function("b", str, "n:output:0", node("n", "StringJoin", []string{"a", "a"}, attr{"N", intAttr(2)}, attr{"separator", textAttr("")})))
+			g.add(texts("s", "0123456789"), node("y", "While", []string{"s"}, attr{"T", typesAttr(str)}, attr{"cond", funcAttr("c")}, attr{"body", funcAttr("b")}))
+			g.outType = str
+			return g.model()
+		}},
+		{"a loop of lists", func() []byte {
+			var g graph
+			c := message(nil).sub(1, message(nil).text(1, "c").sub(2, message(nil).text(1, "a").number(3, variant)).sub(3, message(nil).text(1, "r").number(3, boolean))).sub(3, truth).sub(4, message(nil).text(1, "r").text(2, "t:output:0"))
+			item := node("i", "Const", nil, attr{"dtype", typeAttr(float)}, attr{"value", tensorAttr(message(nil).number(1, float).sub(2, shape(1000)).number(5, 0))})
+			push := node("n", "TensorListPushBack", []string{"a", "z:y:0"}, attr{"element_dtype", typeAttr(float)})
+			g.functions = append(g.functions, c, function("b", variant, "n:output_handle:0", item, node("z", "Neg", []string{"i:output:0"}, attrT(float)), push))
+			g.add(intScalar("most", -1), intScalar("unknown", -1), node("l", "EmptyTensorList", []string{"unknown", "most"}, attr{"element_dtype", typeAttr(float)}, attr{"shape_type", typeAttr(integer)}),
+				node("w", "While", []string{"l"}, attr{"T", typesAttr(variant)}, attr{"cond", funcAttr("c")}, attr{"body", funcAttr("b")}),
+				node("y", "TensorListLength", []string{"w"}))
+			g.outType = integer
+			return g.model()
+		}},
 		{"a loop without variables", func() []byte {
 			var g graph
 			c := message(nil).sub(1, message(nil).text(1, "c").sub(3, message(nil).text(1, "r").number(3, boolean))).sub(3, truth).sub(4, message(nil).text(1, "r").text(2, "t:output:0"))

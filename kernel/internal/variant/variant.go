@@ -5,6 +5,7 @@ package variant
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
@@ -24,6 +25,9 @@ func (*List) VariantName() string { return "tensorflow::TensorList" }
 
 // Escape makes the elements last.
 func (l *List) Escape() { escape(l.Items) }
+
+// Held returns the memory of the list itself, without its elements.
+func (l *List) Held() int64 { return int64(cap(l.Items)) * int64(unsafe.Sizeof(engine.Value{})) }
 
 // Free releases the elements and their memory.
 func (l *List) Free(a *engine.Arena) {
