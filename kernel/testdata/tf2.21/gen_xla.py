@@ -75,6 +75,9 @@ for at, size, numbers in [([[0, 2], [2, 9], [-4, 1]], [1, 2, 5], dict(f1=[1, 2],
                           ([[0, 1], [3, 2]], [2, 1, 3], dict(f1=[0, 2], f2=[1], f3=[1, 2], f4=0)), ([[1, 3], [0, 2], [2, 0]], [1, 1, 2], dict(f1=[2], f2=[1], f3=[1], f4=2, f5=[0], f6=[0]))]:
     several("XlaGather", xla.xla_gather, ["float32", "int32", "uint8", "bool"], dict(dimension_numbers=message(**numbers), indices_are_sorted=False),
             operand=G, start_indices=np.int32(at), slice_sizes=np.int32(size))
+# Windows without elements in a dimension that the result lacks: zeros.
+several("XlaGather", xla.xla_gather, ["float32", "bool"], dict(dimension_numbers=message(f1=[1, 2], f2=[0], f3=[0], f4=1), indices_are_sorted=False),
+        operand=G, start_indices=np.int32([1, 9]), slice_sizes=np.int32([0, 4, 5]))
 S = np.array([[3.0, -0.0, 0.0, np.inf, -2.5, np.nan, -np.inf, 1.0], [8, 7, 6, 5, 4, 3, 2, 1]])
 several("XlaSort", xla.xla_sort, ["float32", "float64", "float16", "bfloat16"], input=S)
 several("XlaSort", xla.xla_sort, ["int32", "uint8", "int64"], input=np.array([3.0, 1, 2, 250, 0]))
