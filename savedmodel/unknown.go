@@ -19,14 +19,14 @@ import (
 // ErrUnknownFields is wrapped by errors about unknown fields of a message that no part of the new file can contain.
 var ErrUnknownFields = errors.New("the file has fields that this version of the package doesn't know; a newer version may write them again")
 
-// foreign are the messages of a graph of objects that have unknown fields.
+// foreign are the messages of an object graph that have unknown fields.
 type foreign struct {
 	objects map[int]*pb.SavedObject // by their numbers
 	traces  map[string]bool         // entries of functions, by their names
-	graph   bool                    // the graph of objects itself
+	graph   bool                    // the object graph itself
 }
 
-// foreign looks for unknown fields in the graph of objects.
+// foreign looks for unknown fields in the object graph.
 func (g *MetaGraph) foreign() (*foreign, error) {
 	out := &foreign{objects: map[int]*pb.SavedObject{}, traces: map[string]bool{}}
 	var p *pb.Parts
@@ -73,7 +73,7 @@ func (g *MetaGraph) foreign() (*foreign, error) {
 // check returns an error for unknown fields outside of objects, because no object can keep them.
 func (f *foreign) check() error {
 	if f.graph {
-		return &SaveError{Path: "the graph of objects", Err: ErrUnknownFields}
+		return &SaveError{Path: "the object graph", Err: ErrUnknownFields}
 	}
 	for name := range f.traces {
 		return &SaveError{Path: fmt.Sprintf("the function %q", name), Err: ErrUnknownFields}
@@ -81,7 +81,7 @@ func (f *foreign) check() error {
 	return nil
 }
 
-// checkCheckpoint refuses a checkpoint whose graph of objects has unknown fields: a save
+// checkCheckpoint refuses a checkpoint whose object graph has unknown fields: a save
 // makes it anew.
 func (m *SavedModel) checkCheckpoint(ctx context.Context) error {
 	view, err := m.OpenVariables(ctx)
@@ -108,7 +108,7 @@ func (m *SavedModel) checkCheckpoint(ctx context.Context) error {
 		return &FormatError{VariablesPrefix, err}
 	}
 	if hasUnknown(reflect.ValueOf(&p), 0) {
-		return &SaveError{Path: "the checkpoint's graph of objects", Err: ErrUnknownFields}
+		return &SaveError{Path: "the checkpoint's object graph", Err: ErrUnknownFields}
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func TestFieldsOfTheFutureAreKeptOrRefused(t *testing.T) {
 			g.ConcreteFunctions[0].Value.Unknown = future
 			return true
 		}},
-		{"graph of objects", false, func(g *pb.SavedObjectGraph, _ *pb.SavedObject) bool { g.Unknown = future; return true }},
+		{"object graph", false, func(g *pb.SavedObjectGraph, _ *pb.SavedObject) bool { g.Unknown = future; return true }},
 	}
 	for _, e := range edits {
 		met := 0

@@ -38,7 +38,7 @@ const (
 // describes how to join all this.
 //
 // A chunk has at most most bytes, if its contents can be split: a node without a large
-// constant and the graph of objects can't. 0 is TensorFlow's limit, 1 GiB. A chunk above
+// constant and the object graph can't. 0 is TensorFlow's limit, 1 GiB. A chunk above
 // [MaxChunk] is an error. Besides the model, it uses the memory of one chunk.
 //
 // If each isn't nil, it is called with every chunk except the last record, in order, and
@@ -159,7 +159,7 @@ func (s *splitter) metaGraph(m *pb.MetaGraphDef, to []*pb.FieldIndex) error {
 	if m.ObjectGraphDef == nil {
 		return nil
 	}
-	return s.put("the graph of objects", m.ObjectGraphDef.Encoded(), pb.ChunkInfoTypeMessage, path(to, number(fieldObjectGraph)))
+	return s.put("the object graph", m.ObjectGraphDef.Encoded(), pb.ChunkInfoTypeMessage, path(to, number(fieldObjectGraph)))
 }
 
 func (s *splitter) graph(g *pb.GraphDef, to []*pb.FieldIndex) error {

@@ -1,5 +1,5 @@
 """Writes the fixtures of windows that leave elements out between them, zzleaps.json,
-and of composite tensors and vocabularies, programs/zzleaps.json.
+and of composites and vocabularies, programs/zzleaps.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_leaps.py
 """
