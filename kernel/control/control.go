@@ -116,8 +116,8 @@ func prepareCall(n *engine.Node) (func(*engine.Call) error, error) {
 	return func(c *engine.Call) error { return call(c, f, 0) }, nil
 }
 
-// behind returns the facts of the arguments after a condition.
-func behind(in []graph.Fact) []graph.Fact {
+// afterCondition returns the facts of the arguments after a condition.
+func afterCondition(in []graph.Fact) []graph.Fact {
 	if len(in) == 0 {
 		return nil
 	}
@@ -125,11 +125,11 @@ func behind(in []graph.Fact) []graph.Fact {
 }
 
 func prepareIf(n *engine.Node) (func(*engine.Call) error, error) {
-	yes, err := n.Function("then_branch", behind(n.In))
+	yes, err := n.Function("then_branch", afterCondition(n.In))
 	if err != nil {
 		return nil, err
 	}
-	no, err := n.Function("else_branch", behind(n.In))
+	no, err := n.Function("else_branch", afterCondition(n.In))
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func prepareIf(n *engine.Node) (func(*engine.Call) error, error) {
 }
 
 func prepareCase(n *engine.Node) (func(*engine.Call) error, error) {
-	branches, err := n.FunctionList("branches", behind(n.In))
+	branches, err := n.FunctionList("branches", afterCondition(n.In))
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-"""Writes sobol.bin, the direction numbers of SobolSample, as sobol.go describes it, from the points that
-TensorFlow gives: a point whose place has one bit in Gray's code is a direction number itself.
+"""Writes sobol.bin, the direction numbers of SobolSample, as sobol.go describes it, from the points of
+TensorFlow: a point whose index has one bit in Gray's code is a direction number.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_sobol.py
 """
