@@ -39,7 +39,7 @@ func prepareNorm(run func(*engine.Call, *batchNorm) error) func(*engine.Node) (f
 // channels are images as rows of channels, or as planes of one channel each.
 type channels struct {
 	rows, c int // rows·c elements
-	plane   int // elements of a channel that lie together; 0 where the channels do
+	plane   int // contiguous elements of a channel; 0 if the channels are contiguous
 }
 
 func (b *batchNorm) channels(x tensor.Shape) (channels, error) {
@@ -120,7 +120,7 @@ func normForward(c *engine.Call, b *batchNorm) error {
 	for i := 1; i < 5; i++ {
 		n := ch.c
 		if i > 2 && b.training && (b.factor == 1 || c.In(i).Len() == 0) {
-			n = c.In(i).Len() // nobody looks at it
+			n = c.In(i).Len() // its values aren't read
 		}
 		if v[i], err = vector(c, i, n); err != nil {
 			return err
@@ -220,8 +220,8 @@ func (ch *channels) each(c *engine.Call, ns float64, visit func(lo, hi, first, n
 // doesn't depend on the workers, so that results don't either.
 const chunks = 16
 
-// sums adds up, for each channel, what term gives for its elements, k numbers
-// for each.
+// sums returns, for each channel, the sums of the k numbers that term returns
+// for its elements.
 func (ch *channels) sums(c *engine.Call, k int, term func(sum []float64, at, channel int)) []float64 {
 	parts := make([]float64, chunks*k*ch.c)
 	groups := ch.rows // of all channels

@@ -31,7 +31,7 @@ type convolution struct {
 	rank      int
 	depthwise bool
 	windows   shape.Windows
-	packing   engine.Packing // packed, of the filter, where it doesn't change
+	packing   engine.Packing // packed, of the filter, if it doesn't change
 	channels  int            // of the image, -1 where they aren't known beforehand
 	run       runFunc
 	epilogue  *epilogue.Epilogue // of a fused op; nil for others
@@ -161,8 +161,7 @@ func (v *convolution) call(c *engine.Call) error {
 	return nil
 }
 
-// zeros makes the gradient where the filter has no elements, whatever the other
-// shapes are.
+// zeros makes the gradient if the filter has no elements, for any other shapes.
 func zeros(c *engine.Call, dy *tensor.Tensor, dims tensor.Shape) error {
 	_, err := c.AllocZero(0, dy.DType(), dims)
 	return err
@@ -202,8 +201,9 @@ func floats[T real](c *engine.Call, v *convolution, g *geometry, out, a, b *tens
 	compute(c, v.dir, g, tensor.Values[T](out), tensor.Values[T](a), tensor.Values[T](b), packed, nil)
 }
 
-// fused computes an output and what its epilogue makes of it: while it is at hand
-// where the channels come last and it is no strange window's, else afterwards.
+// fused computes an output and applies its epilogue. It applies it while the
+// output is in the cache, if the channels come last and the window is no
+// unusual one, otherwise afterwards.
 func fused(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
 	packed, _ := c.Packed(v.packing).(packed[float32])
 	var e *gemm.Epilogue[float32]
@@ -216,8 +216,8 @@ func fused(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor
 	}
 }
 
-// compute writes to out what dir computes from a and b, and applies e where that is
-// not nil. It reports whether it has done so.
+// compute computes a convolution in direction dir from a and b into out, and
+// applies e unless that is nil. It reports whether it has applied it.
 func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, p packed[T], e *gemm.Epilogue[T]) bool {
 	pads := dir == forward && g.padded() || dir == backInput && g.taps() > 1
 	infinite := p.infinite
@@ -326,8 +326,8 @@ func (g *geometry) sliding(s [3]int, image int) gemm.Windows {
 	return w
 }
 
-// merge makes one row of positions of rows that follow each other in the same
-// steps, so that tiles don't end where a short row does.
+// merge joins rows of positions into one row if their positions are equally
+// spaced, so that tiles don't end at the end of a short row.
 func merge(w *gemm.Windows) {
 	p := &w.Positions
 	for a := 2; a >= 0; a-- {
@@ -344,7 +344,7 @@ func merge(w *gemm.Windows) {
 	}
 }
 
-// packKey tells what the packed filter depends on.
+// packKey names the form of the packed filter and its parameters.
 func (v *convolution) packKey() string {
 	if v.dir == forward {
 		return fmt.Sprintf("gemm: a filter as matrices, %d channels", v.channels)
@@ -411,9 +411,8 @@ func sized[T real](v *convolution, s tensor.Shape, f []T) (any, int) {
 	return p, bytes
 }
 
-// packFilter packs a filter: forward for each group, where the image's channels are
-// known, else for images of one group. What is computed channel by channel needs
-// none.
+// packFilter packs a filter: forward for each group if the image's channels are
+// known, else for images of one group. Depthwise convolutions need none.
 func packFilter[T real](v *convolution, s tensor.Shape, f []T) []*gemm.Weights[T] {
 	g := geometry{c: s[len(s)-2], o: s[len(s)-1], groups: 1, size: [3]int{1, 1, 1}, stride: [3]int{1, 1, 1}, dilation: [3]int{1, 1, 1}}
 	for i, d := range v.windows.Layout.Spatial {

@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// eachChannel makes g a depthwise convolution where it is one of groups of one
-// channel, whose filter lies in memory as a depthwise one, and reports whether it is
-// one.
+// eachChannel makes g a depthwise convolution if its groups have one channel
+// each and its filter has a depthwise one's memory layout. It reports whether g
+// is depthwise.
 func (g *geometry) eachChannel() bool {
 	if g.in[0] > 1 || g.out[0] > 1 || g.size[0] > 1 {
 		return false
@@ -24,8 +24,7 @@ func (g *geometry) eachChannel() bool {
 	return g.depthwise > 0
 }
 
-// depthwiseGradient computes a gradient of a convolution in which each channel has
-// a filter of its own.
+// depthwiseGradient computes a gradient of a depthwise convolution.
 func depthwiseGradient[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T) {
 	if dir == backInput {
 		depthwiseInput(c, g, out, a, b)
@@ -34,9 +33,9 @@ func depthwiseGradient[T real](c *engine.Call, dir direction, g *geometry, out, 
 	}
 }
 
-// depthwiseForward computes a convolution in which each channel has a filter of its
-// own, and applies the epilogue. Where a channel has several outputs, the image's
-// channels are repeated: the filter then has one tap a channel again.
+// depthwiseForward computes a depthwise convolution and applies the epilogue.
+// If a channel has several outputs, the image's channels are repeated, so that
+// the filter has one tap per channel again.
 func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T, e *gemm.Epilogue[T]) {
 	d := newDepthwise[T]()
 	defer d.release()
@@ -55,7 +54,7 @@ func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T, e *gemm.
 	c.Parallel(g.n*g.out[1], float64(g.out[2]*g.o*g.taps())*0.02+50, d.work)
 }
 
-// depthwiseCall is what one call of depthwiseForward works with.
+// depthwiseCall is the working memory of a call of depthwiseForward.
 type depthwiseCall[T real] struct {
 	geometry
 	fr     frame[T]
@@ -67,7 +66,8 @@ type depthwiseCall[T real] struct {
 	work   func(lo, hi int) // rows
 }
 
-// depthwiseCalls keeps what calls work with, by the size of the elements.
+// depthwiseCalls keeps the working memory of calls, by the size of the
+// elements.
 var depthwiseCalls [2]sync.Pool
 
 func newDepthwise[T real]() *depthwiseCall[T] {
@@ -93,7 +93,8 @@ func (d *depthwiseCall[T]) rows(lo, hi int) {
 	}
 }
 
-// end notes what of an epilogue the sums take with them, and the rest.
+// end splits an epilogue into the part that the sums apply themselves, and the
+// rest.
 func (d *depthwiseCall[T]) end(e *gemm.Epilogue[T]) {
 	switch {
 	case e == nil:
@@ -250,7 +251,8 @@ func depthwiseInputSteps(c *engine.Call, g *geometry, x, f, y []float32, round f
 // split returns the coordinates of number i in a block of sizes s.
 func split(i int, s [3]int) [3]int { return [3]int{i / (s[1] * s[2]), i / s[2] % s[1], i % s[2]} }
 
-// under returns the element of the image that a tap takes at a place, if it lies within.
+// under returns the element of the image that a tap takes at a place, if it is
+// inside the image.
 func (g *geometry) under(place, tap int) (in int, ok bool) {
 	p, t := split(place, g.out), split(tap, g.size)
 	for d := range 3 {

@@ -13,21 +13,22 @@ const (
 	foldBytes = 256 << 10
 	// foldImages is from how many images on these are enough to be shared out.
 	foldImages = 8
-	// foldOutputs is from how many outputs on a product takes longer than adding up
-	// what it gives.
+	// foldOutputs is the number of outputs from which on a product takes longer
+	// than adding up its result.
 	foldOutputs = 32
 )
 
-// folds reports whether the image's gradient is added up from those of windows: it costs
-// a product of no more windows than there are, where [spread] computes borders that are
-// cut off, and copies more. It depends on shapes alone, or results would not.
+// folds reports whether the image's gradient is added up from those of windows.
+// That costs a product of no more windows than there are; [spread] computes
+// borders that are cut off, and copies more. It depends on shapes alone, or
+// results would depend on more.
 func (g *geometry) folds() bool {
 	return g.groups == 1 && g.taps() > 1 && g.n >= foldImages && g.o >= foldOutputs
 }
 
-// fold computes the image's gradient from the filter and the output's gradient, image by
-// image: the product of the output's gradient with the filter is the windows' gradient,
-// which is added where the windows lie.
+// fold computes the image's gradient from the filter and the output's gradient,
+// image by image: the product of the output's gradient with the filter is the
+// windows' gradient, which is added at the windows' places.
 func fold[T real](c *engine.Call, g *geometry, x, f, y []T) {
 	dy := framed(c, y, g.channelsFirst, g.n, g.o, g.out, g.out, [3]int{}, 1)
 	defer dy.free()
@@ -57,9 +58,9 @@ func fold[T real](c *engine.Call, g *geometry, x, f, y []T) {
 	})
 }
 
-// addWindows visits the elements of n windows from place p on: runs of places in a row
-// whose elements of one tap lie in the image, the first at to and the others step apart.
-// The windows' elements begin at from.
+// addWindows visits the elements of n windows from place p on: runs of places
+// in a row whose elements of one tap are inside the image, the first at to and
+// the others step apart. The windows' elements begin at from.
 func (g *geometry) addWindows(visit func(to, step, from, rows int), p, n int) {
 	window := g.taps() * g.c
 	for done := 0; done < n; {

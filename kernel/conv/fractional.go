@@ -19,8 +19,8 @@ type fractional struct {
 	pseudo, overlapping, deterministic bool
 }
 
-// drawn is what a node keeps from call to call: its random state and, where it
-// draws once only, where the windows along rows and columns begin.
+// drawn is a node's state between calls: its random state and, if it draws only
+// once, the beginnings of the windows along rows and columns.
 type drawn struct {
 	state      *draws.State
 	mu         sync.Mutex
@@ -90,7 +90,8 @@ func (f *fractional) run(c *engine.Call, kept *drawn, run fractionalFunc) error 
 	return nil
 }
 
-// cuts draws where the windows of a line of n elements begin, and the line's end.
+// cuts draws the beginnings of the windows of a line of n elements, and appends
+// the line's end.
 func (f *fractional) cuts(state *draws.State, n, windows int) []int64 {
 	sizes := make([]int64, windows)
 	k := n / windows
@@ -132,8 +133,8 @@ type regions struct {
 	overlapping bool
 }
 
-// each visits the windows: where their channels begin in the output, and those of
-// their elements.
+// each visits the windows with the offset of their channels in the output and
+// the offsets of their elements.
 func (r *regions) each(visit func(at int, taps []int)) {
 	var taps []int
 	span := func(v []int64, i, n int) (int, int) {
@@ -191,8 +192,8 @@ var (
 	fractionalMeans = engine.ByType[fractionalFunc]{tensor.Int32: fractionalMean[int32], tensor.Int64: fractionalMean[int64], tensor.Float32: fractionalMean[float32], tensor.Float64: fractionalMean[float64]}
 )
 
-// regionsOf checks where a gradient's windows begin, inputs at and at+1, and
-// returns the windows.
+// regionsOf checks the beginnings of a gradient's windows, inputs at and at+1,
+// and returns the windows.
 func regionsOf(c *engine.Call, at int, in, dy tensor.Shape) (*regions, error) {
 	r := &regions{in: in, out: dy, overlapping: c.Attrs().Bool("overlapping")}
 	if len(in) != 4 || len(dy) != 4 || in[0] != dy[0] || in[3] != dy[3] {

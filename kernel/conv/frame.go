@@ -9,7 +9,7 @@ import (
 type element interface{ vec.Real }
 
 // frame is images with the channels last, in memory that may be wider than they
-// are: element (0, 0, 0) of an image stands behind a border of zeros.
+// are: element (0, 0, 0) of an image comes after a border of zeros.
 type frame[T element] struct {
 	data   []T
 	dims   [3]int // the border included
@@ -27,9 +27,9 @@ func (f frame[T]) strides() (s [3]int, image int) {
 	return s, f.dims[0] * s[0]
 }
 
-// framed returns n images x of c channels and sizes in, with a border that makes
-// them dims. It is x itself where nothing has to move. With copies each channel
-// stands as many times, next to itself.
+// framed returns n images x of c channels and sizes in, with a border that
+// makes them dims. If nothing has to move, the frame is x itself. Each channel
+// is repeated copies times, next to itself.
 func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
 	if in == dims && border == [3]int{} && copies == 1 && (!channelsFirst || ch == 1 || in == [3]int{1, 1, 1}) {
 		return frame[T]{data: x, dims: dims, border: border, c: ch * copies, free: nothing}
@@ -37,7 +37,7 @@ func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in,
 	return copied(c, x, channelsFirst, n, ch, in, dims, border, copies)
 }
 
-// copied returns a frame of its own.
+// copied returns a frame in new memory.
 func copied[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
 	_, image := frame[T]{dims: dims, border: border, c: ch * copies}.strides()
 	data, free := engine.Scratch[T](c, n*image)
@@ -128,8 +128,8 @@ func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3
 	return turned(c, dst, n, plane, ch)
 }
 
-// turned returns a buffer with the channels last; done brings it to dst, where they
-// come first.
+// turned returns a buffer with the channels last; done copies it to dst with
+// the channels first.
 func turned[T element](c *engine.Call, dst []T, n, plane, ch int) (buf []T, done func()) {
 	buf, free := engine.Scratch[T](c, len(dst))
 	return buf, func() {
@@ -156,6 +156,6 @@ func affordable(dims [3]int, n, c, tensors int) bool {
 	return float64(dims[0])*float64(dims[1])*float64(dims[2])*float64(n)*float64(c) <= most
 }
 
-// nothing does what memory of somebody else asks for at the end. A literal in a generic
-// function would be made anew in each call.
+// nothing releases memory that needs no release. A literal in a generic
+// function would be allocated in each call.
 func nothing() {}

@@ -49,8 +49,8 @@ func (g *geometry) free() {
 	geometries.Put(g)
 }
 
-// image returns the shape of n images of c channels in the op's layout, in the memory of
-// dims where that is enough.
+// image returns the shape of n images of c channels in the op's layout, in the
+// memory of dims if that is large enough.
 func (g *geometry) image(dims tensor.Shape, s [3]int, c int) tensor.Shape {
 	switch {
 	case g.rank == 5 && g.channelsFirst:
@@ -139,8 +139,8 @@ func (g *geometry) taps() int { return g.size[0] * g.size[1] * g.size[2] }
 // places returns the number of positions of the window.
 func (g *geometry) places() int { return g.n * g.out[0] * g.out[1] * g.out[2] }
 
-// span returns how many taps of a window at place i of dimension d lie within the
-// image: those from the first up to the last.
+// span returns the range of the taps of a window at place i of dimension d that
+// are inside the image, from the first up to the last.
 func (g *geometry) span(d, i int) (first, last int) {
 	at := i*g.stride[d] - g.before[d]
 	if at < 0 {
@@ -155,5 +155,5 @@ func (g *geometry) span(d, i int) (first, last int) {
 	return first, max(first, last)
 }
 
-// place returns where place i of dimension d has its first tap.
+// place returns the coordinate of the first tap for place i of dimension d.
 func (g *geometry) place(d, i int) int { return i*g.stride[d] - g.before[d] }

@@ -62,7 +62,7 @@ func TestGradientsOfConvolutionsEqualTheirDefinition(t *testing.T) {
 			t.Fatalf("%+v: the filter's gradient: %v", l, err)
 		}
 		if l.padding == "EXPLICIT" {
-			continue // other numbers where the channels come first
+			continue // another order of the numbers if the channels come first
 		}
 		first := append(l.attrs(), graph.String("data_format", "NCHW"))
 		first[0], first[1] = graph.Ints("strides", 1, 1, int64(l.stride[0]), int64(l.stride[1])), graph.Ints("dilations", 1, 1, int64(l.dilation[0]), int64(l.dilation[1]))

@@ -40,12 +40,12 @@ func (l *response) norms(c *engine.Call, norm []float64, x []float32) {
 	}
 }
 
-// spoil adds squares that aren't finite to the norms, and makes those NaN for which such
-// a square lies too far to count: TensorFlow multiplies all squares of a place with a
-// matrix of ones and zeros, and zero times infinity is NaN.
+// spoil adds squares that aren't finite to the norms. Norms for which such a
+// square is too far away to count become NaN: TensorFlow multiplies all squares
+// of a place with a matrix of ones and zeros, and zero times infinity is NaN.
 func (l *response) spoil(c *engine.Call, norm []float64, x []float32) {
 	for k, v := range x {
-		s := float32(v * v) // rounded, where the difference below would be of the exact square
+		s := float32(v * v) // rounded; otherwise the difference below would be of the exact square
 		if s-s == 0 {
 			continue
 		}
@@ -87,7 +87,8 @@ func responseForward(c *engine.Call, l *response) error {
 	})
 }
 
-// responseBackward takes the gradient, the image and what came out of it.
+// responseBackward computes the gradient from the gradient of the output, the
+// image and the output.
 func responseBackward(c *engine.Call, l *response) error {
 	if err := c.Need(3); err != nil {
 		return err

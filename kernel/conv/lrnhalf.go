@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TensorFlow sums squares by a product with a band of ones. Of more than deepest channels it adds
-// and subtracts one after the other where the exponent allows a shortcut; a band of more than
-// widest would be out of proportion.
+// TensorFlow sums squares by a product with a band of ones. For more than
+// deepest channels it adds and subtracts one after the other if the exponent
+// allows a shortcut; a band of more than widest would be out of proportion.
 const deepest, widest = 384, 1 << 12
 
 // responseSteps computes the response of float16, rounded at every step.
@@ -86,8 +86,8 @@ func (h *halfResponse) slide(dst, squares []float32) {
 	}
 }
 
-// scale sets norms to x·norm^-beta; the square roots of what is left over behind whole vectors
-// take a step more.
+// scale sets norms to x·norm^-beta. The square roots of elements after the last
+// whole vector take a step more.
 func (h *halfResponse) scale(norms, x []float32) {
 	whole := len(x) - len(x)%8
 	for i, v := range norms {

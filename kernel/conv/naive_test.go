@@ -32,8 +32,8 @@ func (l *layer) places() (h, w int) {
 	return place(l.h, 0, l.kh), place(l.w, 1, l.kw)
 }
 
-// randomLayer returns sizes around those of whole vectors, tiles and blocks; false where
-// the filter doesn't fit the image.
+// randomLayer returns sizes around those of whole vectors, tiles and blocks, or
+// false if the filter doesn't fit the image.
 func randomLayer(r *rand.Rand) (l layer, ok bool) {
 	one := func(of ...int) int { return of[r.IntN(len(of))] }
 	l = layer{n: one(1, 1, 2, 3), h: 1 + r.IntN(15), w: 1 + r.IntN(15), c: one(1, 2, 3, 7, 8, 16, 17, 40), o: one(1, 2, 5, 16, 31, 32, 33, 70),
@@ -148,7 +148,7 @@ func TestConvolutionsEqualTheirDefinition(t *testing.T) {
 	}
 }
 
-// run returns what an op gives for inputs.
+// run returns the result of an op.
 func run(t *testing.T, set *engine.KernelSet, op string, attrs graph.Attrs, in ...*tensor.Tensor) *tensor.Tensor {
 	t.Helper()
 	n := &engine.Node{Op: op, Attrs: attrs}

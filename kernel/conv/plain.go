@@ -3,7 +3,7 @@ package conv
 import "github.com/cairnml/cairn/engine"
 
 // plain computes any convolution tap by tap, without a frame: for integers, and
-// where strides and paddings are out of proportion to the image.
+// for strides and paddings that are out of proportion to the image.
 func plain[T element](dir direction, g *geometry, out, a, b []T) {
 	clear(out)
 	plainPlaces(dir, g, out, a, b, 0, g.places())

@@ -21,7 +21,7 @@ type pooling struct {
 	rank    int
 	windows shape.Windows
 	size    []int
-	given   int // the input that tells the windows' sizes, the strides behind it; 0 for attributes
+	given   int // the input with the windows' sizes, followed by the strides; 0 for attributes
 	batch   bool
 	index   tensor.DType // of argmax
 }
@@ -30,8 +30,8 @@ type pooling struct {
 // computes.
 type poolFunc func(c *engine.Call, p *pooling) error
 
-// pool prepares a pooling op on images of a rank. given is the input that holds
-// the windows' sizes, followed by one with the strides, where they are no
+// pool prepares a pooling op on images of a rank. given is the input with the
+// windows' sizes, followed by one with the strides, or 0 if they are
 // attributes.
 func pool(rank, given int, run poolFunc) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
@@ -68,7 +68,7 @@ func pool(rank, given int, run poolFunc) func(*engine.Node) (func(*engine.Call) 
 	}
 }
 
-// need checks that a call has n inputs, besides those that tell the windows.
+// need checks that a call has n inputs, besides those with the windows.
 func (p *pooling) need(c *engine.Call, n int) error {
 	if p.given > 0 {
 		n += 2
@@ -76,8 +76,8 @@ func (p *pooling) need(c *engine.Call, n int) error {
 	return c.Need(n)
 }
 
-// over returns the geometry of the windows over images of shape x, and the shape of
-// what comes out.
+// over returns the geometry of the windows over images of shape x, and the
+// shape of the output.
 func (p *pooling) over(x tensor.Shape) (g geometry, out tensor.Shape, err error) {
 	if len(x) != p.rank {
 		return g, nil, fmt.Errorf("images of shape %v, where %d dimensions are needed", x, p.rank)
@@ -146,8 +146,8 @@ var maxPools = engine.ByType[reducer]{
 	tensor.Uint8: pools(vec.MaxPool[uint8]), tensor.Uint16: pools(vec.MaxPool[uint16]),
 }
 
-// maxChannels are for windows over channels, where TensorFlow starts with the first
-// element: NaN comes out where it stands first.
+// maxChannels are for windows over channels, for which TensorFlow starts with
+// the first element: the result is NaN if the first element is.
 var maxChannels = engine.ByType[reducer]{
 	tensor.Float32: pools(vec.MaxPool[float32]), tensor.Float64: pools(vec.MaxPool[float64]),
 	tensor.Float16: halfPools[tensor.F16](vec.MaxPool[float32]), tensor.BFloat16: halfPools[tensor.BF16](vec.MaxPool[float32]),
@@ -161,7 +161,7 @@ var avgPools = engine.ByType[reducer]{
 	tensor.BFloat16: halfPools[tensor.BF16](meanStepwise(stepwise.Rounding[tensor.BF16]())),
 }
 
-// windowFunc computes a row of places from the taps in x that lie within the
+// windowFunc computes a row of places from the taps in x that are inside the
 // image; there is at least one.
 type windowFunc[T element] func(dst, x []T, p *simd.Pool)
 
@@ -232,9 +232,9 @@ func (w *poolRows[T]) Piece(lo, hi int) {
 	}
 }
 
-// eachRun visits a row of places in runs, from left to right, of places whose taps
-// within the image are the same: with the run's first place. What is visited has no
-// taps where none lie within the image, and is only lent.
+// eachRun visits a row of places in runs, from left to right, of places whose
+// taps within the image are the same, with the run's first place. p has no taps
+// if none are inside the image. It is valid until visit returns.
 func (g *geometry) eachRun(z, y int, visit func(x int, p *simd.Pool)) {
 	list := tapLists.Get().(*tapList)
 	defer tapLists.Put(list)
@@ -253,7 +253,7 @@ func (g *geometry) eachRun(z, y int, visit func(x int, p *simd.Pool)) {
 	}
 }
 
-// tapList is what [geometry.eachRun] works with.
+// tapList is the working memory of [geometry.eachRun].
 type tapList struct {
 	taps []int
 	row  simd.Pool
@@ -261,7 +261,7 @@ type tapList struct {
 
 var tapLists = sync.Pool{New: func() any { return new(tapList) }}
 
-// within appends where the channels of each tap start that lies within the
+// within appends the offsets of the channels of each tap that is inside the
 // image, for the window at a place.
 func (g *geometry) within(taps []int, z, y, x int) []int {
 	z0, z1 := g.span(0, z)
@@ -279,8 +279,8 @@ func (g *geometry) within(taps []int, z, y, x int) []int {
 	return taps
 }
 
-// maxAbove takes the maximum of a window's taps and of the type's lowest finite
-// number, where TensorFlow starts: neither NaN nor -Inf ever comes out.
+// maxAbove computes the maximum of a window's taps and of the type's lowest
+// finite number, with which TensorFlow starts: the result is never NaN or -Inf.
 func maxAbove[T real](lowest T) windowFunc[T] {
 	return func(dst, x []T, p *simd.Pool) {
 		vec.MaxPool(dst, x, p)
@@ -314,8 +314,9 @@ func meanWindow[T real](dst, x []T, p *simd.Pool) {
 	}
 }
 
-// meanStepwise returns what computes means as meanWindow does, from sums and counts that are
-// rounded at every step to what the type holds, as TensorFlow's are.
+// meanStepwise returns a function that computes means as meanWindow does, from
+// sums and counts that are rounded to the type at every step, as TensorFlow's
+// are.
 func meanStepwise(round func(float32) float32) windowFunc[float32] {
 	return func(dst, x []float32, p *simd.Pool) {
 		var n float32

@@ -15,8 +15,8 @@ import (
 // type and with the channels last.
 type poolGrad[T element] func(g *geometry, image int, out, x, y, dy []T)
 
-// backwards runs a gradient: out has the shape of the images, or, for the
-// gradient of a gradient, of what came out of them.
+// backwards runs a gradient: out has the shape of the images or, for the
+// gradient of a gradient, of the pooled images.
 type backwards func(c *engine.Call, g *geometry, out *tensor.Tensor, in [3]*tensor.Tensor, second bool)
 
 func back[T tensorElement](f poolGrad[T]) backwards {
@@ -49,9 +49,9 @@ func halfBack[H elementwise.Half](f poolGrad[float32]) backwards {
 	}
 }
 
-// backOver runs f on each image, with the channels last: in are the images, what
-// came out of them, and a gradient, which has the images' shape if second, else
-// the other one. What an op doesn't need is nil.
+// backOver runs f on each image, with the channels last: in are the images, the
+// pooled images, and a gradient, which has the images' shape if second, else
+// the other one. Inputs that an op doesn't need are nil.
 func backOver[T element](c *engine.Call, g *geometry, out []T, in [3][]T, second bool, f poolGrad[T]) {
 	g.call = c
 	sizes := [3][3]int{g.in, g.out, g.out}
@@ -86,8 +86,8 @@ func backOver[T element](c *engine.Call, g *geometry, out []T, in [3][]T, second
 	})
 }
 
-// eachPlace visits the places of an image: where its channels start and the taps
-// within the image.
+// eachPlace visits the places of an image with the offset of their channels and
+// the taps within the image.
 func (g *geometry) eachPlace(visit func(at int, taps []int)) {
 	var buf [64]int
 	looked := 0
@@ -97,8 +97,8 @@ func (g *geometry) eachPlace(visit func(at int, taps []int)) {
 	}
 }
 
-// largest returns where the largest element of a window lies for channel c: the first
-// one of several.
+// largest returns the offset of the largest element of a window for channel c:
+// the first one of several.
 func largest[T element](x []T, taps []int, c int) int {
 	best := taps[0] + c
 	for _, t := range taps[1:] {
@@ -137,8 +137,8 @@ func maxBackAll[T real](g *geometry, _ int, out, x, y, dy []T) {
 	})
 }
 
-// maxPick takes the gradient of the first element that is as large as what came
-// out, zero where none is: the gradient of maxBack.
+// maxPick takes the gradient of the first element that equals the maximum, or
+// zero if there is none: the gradient of maxBack.
 func maxPick[T element](g *geometry, _ int, out, x, y, dy []T) {
 	g.eachPlace(func(at int, taps []int) {
 		for c := range g.c {
@@ -187,7 +187,7 @@ var (
 	}
 )
 
-// maxGradient runs an op of the images, what came out of them and a gradient.
+// maxGradient runs an op of the images, the pooled images and a gradient.
 func maxGradient(table engine.ByType[backwards], second bool) poolFunc {
 	return func(c *engine.Call, p *pooling) error {
 		if err := p.need(c, 3); err != nil {
@@ -316,7 +316,7 @@ var argmaxGrads = engine.ByType[argmaxMove]{
 	tensor.Uint8: argmaxMoves[uint8], tensor.Uint16: argmaxMoves[uint16], tensor.Uint32: argmaxMoves[uint32], tensor.Uint64: argmaxMoves[uint64],
 }
 
-// maxWithArgmax computes the maximum of windows and where it lies.
+// maxWithArgmax computes the maximum of windows and its index.
 func maxWithArgmax(c *engine.Call, p *pooling) error {
 	if err := p.need(c, 1); err != nil {
 		return err

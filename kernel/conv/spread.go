@@ -140,7 +140,7 @@ func spread[T real](c *engine.Call, g *geometry, x, f, y []T, packed []*gemm.Wei
 }
 
 // phaseWindows returns the windows over the framed gradient of the output whose
-// products are the image's elements of a phase; false where there are none.
+// products are the image's elements of a phase, or false if there are none.
 func (g *geometry) phaseWindows(dims *[3]int, border [3]int, p *phase) (gemm.Windows, bool) {
 	w := gemm.Windows{Run: g.o / g.groups}
 	src, dst := g.o, g.c // distances of neighbours in frame and image

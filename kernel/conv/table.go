@@ -1,15 +1,15 @@
-// Package conv holds the kernels that move a window over images: convolutions
-// and pooling, in two and three dimensions, with their gradients, and the
-// normalizations that go with them.
+// Package conv contains the kernels that move a window over images:
+// convolutions and pooling, in two and three dimensions, with their gradients,
+// and the normalizations that are used with them.
 //
 // All of them work on images of three spatial dimensions with the channels
-// last; a flat image has a depth of 1. What lies otherwise in memory is copied.
+// last; a flat image has a depth of 1. Other memory layouts are copied.
 // Convolutions of float32 and float64 are implicit matrix products: the windows
 // of an image with a border of zeros, a frame, times the packed filter
-// ([gemm.Weights]). Where each channel has a filter of its own there is no frame:
-// rows of places are summed tap by tap, in vectors of channels ([simd.Taps]), and
-// taps outside the image are left out. What fused ops do to a result happens while
-// it is in registers or in the cache ([gemm.Epilogue]).
+// ([gemm.Weights]). Depthwise convolutions need no frame: rows of places are
+// summed tap by tap, in vectors of channels ([simd.Taps]), and taps outside the
+// image are left out. The steps of fused ops are applied to a result while it
+// is in registers or in the cache ([gemm.Epilogue]).
 package conv
 
 import (

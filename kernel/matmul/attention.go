@@ -89,7 +89,7 @@ type side struct {
 	data  []float32
 	b, h  int  // strides
 	ld    int  // of the matrices
-	trans bool // they lie transposed
+	trans bool // they are transposed
 }
 
 // attend is a call under way.
@@ -155,8 +155,8 @@ func (k *attention) run(c *engine.Call) error {
 	if err := a.takeArgs(c); err != nil {
 		return err
 	}
-	// The scores of a block stay in the L2 cache; where there are few heads, blocks
-	// are for all workers.
+	// The scores of a block stay in the L2 cache. If there are few heads,
+	// blocks are small enough for all workers.
 	const most = 1 << 16
 	a.perHead = (a.t + max(most/a.s, 12) - 1) / max(most/a.s, 12)
 	if heads := a.b * a.h; heads < 4*c.Workers().Count() {
@@ -176,7 +176,7 @@ func (k *attention) run(c *engine.Call) error {
 	return nil
 }
 
-// lie finds out how the matrices of rows and columns lie.
+// lie sets the strides of the matrices of rows and columns.
 func (s *side) lie(layout string, shape tensor.Shape, matrix string) {
 	strides := shapes.Strides(shape)
 	for p := range len(layout) {

@@ -26,18 +26,18 @@ type sum struct {
 	sizes  map[label]int
 	in     []operand
 
-	stepwise bool // labels stand in TensorFlow's order, what is summed over before the product last
+	stepwise bool // labels are in TensorFlow's order, and those that are summed over before the product come last
 
-	// How it is computed: the operands are brought to matrices, unless they lie
-	// like that, multiplied, and the product is brought into the output's order,
-	// unless it is written there at once.
+	// The steps of the computation. The operands are copied to matrices, unless
+	// they are already, and multiplied. The product is copied into the output's
+	// order, unless it is written in that order.
 	gather  [2]*relayout
-	swapped bool // the second operand stands on the left
+	swapped bool // the second operand is on the left
 	product product
 	scatter *relayout
 }
 
-// measure gives labels their sizes and strides.
+// measure returns the sizes and strides of the labels.
 func (e *equation) measure(in []tensor.Shape) (*sum, error) {
 	if err := e.Check(in); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (s *sum) count(labels []label) int {
 	return n
 }
 
-// double plans the einsum of two operands as products of matrices. Where strides is
-// true these may lie in the operands and the output in any way that one stride a
+// double plans the einsum of two operands as products of matrices. If strides
+// is true, the operands and the output may have any layout that one stride per
 // dimension describes, as the heads of attention do.
 func (s *sum) double(strides bool) {
 	a, b := &s.in[0], &s.in[1]
@@ -118,7 +118,8 @@ func (s *sum) double(strides bool) {
 		}
 	}
 	for _, l := range a.labels {
-		// Where one operand is stretched along the label it is summed alone.
+		// If one operand is stretched along the label, the other is summed
+		// alone.
 		if _, both := b.sizes[l]; both && !slices.Contains(s.out, l) && a.sizes[l] == b.sizes[l] {
 			inner = append(inner, l)
 		}
@@ -202,8 +203,9 @@ func (o *operand) count(labels []label) int {
 	return n
 }
 
-// matrix returns how the matrices of rows by cols lie in an operand, where they do:
-// how far apart their rows are or, of transposed ones, their columns.
+// matrix returns the layout of the matrices of rows by cols in an operand: the
+// distance of their rows or, if they are transposed, of their columns. ok is
+// false if the operand doesn't contain such matrices.
 func (o *operand) matrix(batch, rows, cols []label) (ld int, trans, ok bool) {
 	for _, l := range o.labels {
 		if o.sizes[l] != 1 && !slices.Contains(batch, l) && !slices.Contains(rows, l) && !slices.Contains(cols, l) {
@@ -228,9 +230,9 @@ func (o *operand) matrix(batch, rows, cols []label) (ld int, trans, ok bool) {
 	return col, true, row <= 1 && col >= m
 }
 
-// offsets returns where each matrix of the batch starts in an operand: where it
-// lies, or in the order to which it is gathered, a matrix being size long. An
-// operand that is stretched has one place along a label.
+// offsets returns the start of each matrix of the batch in an operand: in
+// place, or in the gathered order, in which a matrix has size elements. An
+// operand that is stretched along a label has one place along it.
 func (s *sum) offsets(o *operand, batch []label, inPlace bool, size int) []int {
 	out := []int{0}
 	for i, l := range batch {
@@ -260,8 +262,8 @@ type relayout struct {
 	holes          bool // some places get none
 }
 
-// order sorts labels by where TensorFlow meets them: dimensions of ellipses, then letters as
-// the operands have them.
+// order sorts labels in TensorFlow's order: dimensions of ellipses, then
+// letters in the order of the operands.
 func (s *sum) order(labels []label) {
 	slices.SortStableFunc(labels, func(a, b label) int { return s.rank(a) - s.rank(b) })
 }
@@ -277,8 +279,9 @@ func (s *sum) rank(l label) int {
 	return i
 }
 
-// gathered returns what brings an operand's elements into the given order of labels. What is
-// summed over is so on the way or, stepwise, comes last.
+// gathered returns the relayout of an operand's elements to the given order of
+// labels. Labels that are summed over are summed on the way or, stepwise, come
+// last.
 func (s *sum) gathered(o *operand, order []label) *relayout {
 	if !s.stepwise {
 		return o.gather(order)
@@ -291,8 +294,8 @@ func (s *sum) gathered(o *operand, order []label) *relayout {
 	return o.gather(order)
 }
 
-// gather returns what brings an operand's elements into the given order of labels,
-// summed over all others; nil where they stand in it.
+// gather returns the relayout of an operand's elements to the given order of
+// labels, summed over all others. It returns nil if they are in this order.
 func (o *operand) gather(order []label) *relayout {
 	r := &relayout{n: o.count(order)}
 	same := len(order) == len(o.labels) && r.n == o.len
@@ -314,8 +317,8 @@ func (o *operand) gather(order []label) *relayout {
 	return r
 }
 
-// scatter returns what brings elements in the given order of labels to an operand,
-// the output; nil where it has that order.
+// scatter returns the relayout of elements in the given order of labels to an
+// operand, the output. It returns nil if it has that order.
 func (o *operand) scatter(order []label) *relayout {
 	r := &relayout{n: o.len}
 	step := o.count(order)
@@ -359,7 +362,7 @@ func relay[T vec.Number](r *relayout, dst, src []T) {
 	})
 }
 
-// walkRows visits all rows of a block: where a row starts on either side, its
+// walkRows visits all rows of a block with a row's offset on either side, its
 // length and its steps.
 func walkRows(dims, to, from []int, visit func(i, j, n, si, sj int)) {
 	for _, n := range dims {

@@ -61,7 +61,7 @@ type einsum struct {
 	last     atomic.Pointer[sum] // of the call before, whose shapes the next one mostly has too
 }
 
-// known returns the sum where the node's inputs have known shapes, else nil.
+// known returns the sum if the node's inputs have known shapes, else nil.
 func (k *einsum) known(n *engine.Node) *sum {
 	var in []tensor.Shape
 	for _, f := range n.In {
@@ -73,7 +73,7 @@ func (k *einsum) known(n *engine.Node) *sum {
 	}
 	s, err := k.plan(in)
 	if err != nil {
-		return nil // the call will tell
+		return nil // the call returns the error
 	}
 	return s
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// run runs an op of this package on values; where constant is true the second input
-// is known when the kernel is prepared.
+// run runs an op of this package on values. If constant is true, the second
+// input is known when the kernel is prepared.
 func run(t *testing.T, op string, attrs graph.Attrs, constant bool, in ...*tensor.Tensor) *tensor.Tensor {
 	t.Helper()
 	ks, err := engine.NewKernelSet(Kernels())
@@ -102,8 +102,9 @@ func naive[T number](e equation, in []*tensor.Tensor) []T {
 	return out
 }
 
-// TestEinsumsOfAllLayouts covers operands and outputs that lie as matrices in place,
-// transposed or cut into heads, and those that have to be brought into order.
+// TestEinsumsOfAllLayouts covers operands and outputs that are matrices in
+// place, transposed or cut into heads, and those that have to be copied into
+// order.
 func TestEinsumsOfAllLayouts(t *testing.T) {
 	sizes := map[rune]int{'a': 3, 'b': 5, 'c': 4, 'd': 6, 'e': 7, 'o': 1, 'z': 0}
 	for _, eq := range []string{

@@ -28,8 +28,9 @@ func einsumHalf[H elementwise.Half](c *engine.Call, s *sum, _ engine.Packing, y 
 	elementwise.Narrow(tensor.Values[H](y), data)
 }
 
-// reduced returns operand i in the order that its product takes, without what is summed over
-// before: one by one, each step rounded or only the end.
+// reduced returns operand i in its product's order, summed over the labels that
+// the product doesn't need. It adds one by one and rounds each step, or only
+// the end.
 func (s *sum) reduced(x []float32, i int, round func(float32) float32, steps bool) []float32 {
 	if g := s.gather[i]; g != nil {
 		dst := make([]float32, g.n)
@@ -57,8 +58,8 @@ func (s *sum) reduced(x []float32, i int, round func(float32) float32, steps boo
 	return sums
 }
 
-// role is what a label does in an operand, in TensorFlow's order of dimensions where a matrix
-// lies transposed.
+// role is the function of a label in an operand. The constants are in
+// TensorFlow's order of the dimensions of a transposed matrix.
 type role int
 
 const (
@@ -69,7 +70,7 @@ const (
 	reduce
 )
 
-// role returns what a label does in operand i.
+// role returns the function of a label in operand i.
 func (s *sum) role(i int, l label) role {
 	_, other := 0, false
 	if len(s.in) == 2 {
@@ -89,8 +90,8 @@ func (s *sum) role(i int, l label) role {
 	return reduce
 }
 
-// transposed reports whether TensorFlow multiplies operand i as it lies, what is contracted
-// before what is free.
+// transposed reports whether TensorFlow multiplies operand i in its layout,
+// contracted labels before free ones.
 func (s *sum) transposed(i int) bool {
 	labels := s.in[i].labels
 	return slices.IsSortedFunc(labels, func(a, b label) int {

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// endings keeps what products are given that finish their results themselves.
+// endings keeps the epilogues of products that apply them themselves.
 var endings = sync.Pool{New: func() any { return new(gemm.Epilogue[float32]) }}
 
 // prepareFused prepares a product with an epilogue.

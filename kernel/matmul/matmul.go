@@ -35,7 +35,7 @@ func Kernels() []engine.Kernel {
 // product is one matrix product, or a batch of them.
 type product struct {
 	m, n, k       int
-	ta, tb        bool // the matrix lies transposed in memory
+	ta, tb        bool // the matrix is transposed in memory
 	conjugates    bool // and counts as conjugated
 	lda, ldb, ldc int  // how far apart the rows are in memory
 	batch         int
@@ -43,7 +43,7 @@ type product struct {
 	c             []int // offsets of the outputs; nil: one after the other
 }
 
-// dense says that the rows of each matrix lie one after the other.
+// dense sets the strides of matrices with contiguous rows.
 func (p *product) dense() {
 	p.lda, p.ldb, p.ldc = p.k, p.n, p.n
 	if p.ta {
@@ -63,14 +63,15 @@ type matMul struct {
 	last    atomic.Pointer[shapedCall] // the call before, whose shapes the next one mostly has too
 }
 
-// shapedCall is what follows from the shapes of a call's inputs.
+// shapedCall contains the properties that follow from the shapes of a call's
+// inputs.
 type shapedCall struct {
 	a, b, dims tensor.Shape
 	product    product
 }
 
-// prepare returns the preparation of a product whose attributes tell which matrices
-// lie transposed.
+// prepare returns the preparation of a product. The attributes with these names
+// determine whether its matrices are transposed.
 func prepare(transA, transB string, batched bool) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		k, err := newMatMul(n, transA, transB, batched)
@@ -103,14 +104,14 @@ func newMatMul(n *engine.Node, transA, transB string, batched bool) (*matMul, er
 	a, okA := n.In[0].Shape.Tensor()
 	b, okB := n.In[1].Shape.Tensor()
 	if okA && okB {
-		if s, err := k.plan(a, b); err == nil { // else the call will tell
+		if s, err := k.plan(a, b); err == nil { // else the call returns the error
 			k.packing = s.product.packing(n)
 		}
 	}
 	return k, nil
 }
 
-// forCall returns what follows from the shapes of a call's inputs.
+// forCall returns the shapedCall for the shapes of a call's inputs.
 func (k *matMul) forCall(c *engine.Call) (*shapedCall, error) {
 	a, b := c.In(0).Shape(), c.In(1).Shape()
 	if s := k.last.Load(); s != nil && s.a.Equal(a) && s.b.Equal(b) {
@@ -170,8 +171,8 @@ func (k *matMul) plan(a, b tensor.Shape) (*shapedCall, error) {
 	return s, nil
 }
 
-// offsets returns where the matrices of a batch start in an input whose dimensions s
-// before the matrices stretch to lead.
+// offsets returns the offsets of the matrices of a batch in an input whose
+// dimensions s before the matrices are broadcast to lead.
 func offsets(s, lead tensor.Shape, size int) []int {
 	strides := shapes.BroadcastStrides(s, lead)
 	out := make([]int, shapes.Count(lead))
@@ -184,8 +185,8 @@ func offsets(s, lead tensor.Shape, size int) []int {
 	return out
 }
 
-// packing asks for the second input in packed form, where that helps products of
-// these sizes.
+// packing asks for the second input in packed form, if that is faster for
+// products of these sizes.
 func (p *product) packing(n *engine.Node) engine.Packing {
 	if p.batch != 1 || p.ta || p.k == 0 || p.n == 0 || !gemm.Packs(p.m, p.n, p.k) {
 		return 0
@@ -275,7 +276,7 @@ type mulFunc[T float32 | float64] func(c []T, ldc int, a []T, lda int, transA bo
 // out the product itself, not the batch.
 const whole = 300_000
 
-// packed does what [over] does, for the types that have a fast product.
+// packed multiplies as [over] does, for the types that have a fast product.
 func packed[T float32 | float64](c *engine.Call, p *product, mul mulFunc[T], size int, w *gemm.Weights[T], dst, a, b []T) {
 	switch {
 	case p.batch == 1 && w != nil:
@@ -325,8 +326,8 @@ func halfF16(c *engine.Call, p *product, _ any, out *tensor.Tensor) {
 	elementwise.Narrow(tensor.Values[tensor.F16](out), wideProduct[tensor.F16](c, p, out.Len()))
 }
 
-// halfBF16 cuts what bfloat16 has no room for off, as TensorFlow's products do: nothing is
-// rounded up.
+// halfBF16 truncates numbers to bfloat16, as TensorFlow's products do: nothing
+// is rounded up.
 func halfBF16(c *engine.Call, p *product, _ any, out *tensor.Tensor) {
 	dst := tensor.Values[tensor.BF16](out)
 	for i, v := range wideProduct[tensor.BF16](c, p, len(dst)) {

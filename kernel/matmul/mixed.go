@@ -7,8 +7,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// prepareMixed prepares a product whose matrices may have other element types than
-// their product: bytes that are summed in 32 bits, or beside bfloat16.
+// prepareMixed prepares a product whose matrices may have other element types
+// than their product: bytes that are summed in 32 bits, or a byte matrix with a
+// bfloat16 one.
 func prepareMixed(n *engine.Node) (func(*engine.Call) error, error) {
 	if len(n.In) < 2 {
 		return nil, fmt.Errorf("takes 2 inputs, %d were given", len(n.In))
@@ -58,8 +59,9 @@ func mixes(a, b, d tensor.DType) bool {
 	return false
 }
 
-// convert puts input i as elements of d in its place. It returns the value that
-// holds them, a zero one where nothing was converted, for the caller to drop.
+// convert replaces input i by its elements converted to d. It returns the value
+// that holds them, for the caller to drop. The value is zero if nothing was
+// converted.
 func convert(c *engine.Call, i int, d tensor.DType) (v engine.Value, err error) {
 	t := c.In(i)
 	if t == nil || t.DType() == d {

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// rowsDef defines the op that a plan makes of what goes over the same rows; see
+// rowsDef defines the op that a plan makes of ops over the same rows; see
 // [passes.RowsOp].
 var rowsDef = &graph.OpDef{
 	Name:    passes.RowsOp,
@@ -36,8 +36,8 @@ var rowsDef = &graph.OpDef{
 	},
 }
 
-// rowStep is a step of a [passes.RowsOp]. What it takes are inputs or, from their number on,
-// results of earlier steps.
+// rowStep is a step of a [passes.RowsOp]. Its operands are inputs or, from
+// their number on, results of earlier steps.
 type rowStep struct {
 	src, width int
 	cost       float64 // nanoseconds a row takes
@@ -62,7 +62,7 @@ type rowChain struct {
 	shapes []tensor.Shape // of the outputs
 	steps  []rowStep
 	over   []bool // whether an input is one of rows
-	widths []int  // of the inputs of rows; what the others have elements
+	widths []int  // of the inputs of rows, and numbers of elements of the others
 	room   int    // numbers a row takes in memory of a core's own
 	near   int    // numbers a row takes in the cache
 	cost   float64
@@ -152,7 +152,7 @@ func (k *rowChain) vector(o int64, n int) (int, error) {
 	return int(o), nil
 }
 
-// product prepares a product with weights, and what follows it.
+// product prepares a product with weights, and its epilogue.
 func (k *rowChain) product(n *engine.Node, in []int64, fused string, transposed bool, alpha float64) (s rowStep, err error) {
 	if s.k, err = k.operand(n, in[0]); err != nil {
 		return s, err
@@ -218,7 +218,7 @@ func (k *rowChain) normalization(n *engine.Node, in []int64, epsilon float64) (s
 	return s, nil
 }
 
-// size finds out what a row takes of memory and time.
+// size computes the memory and time that a row takes.
 func (k *rowChain) size() {
 	for i := range k.steps {
 		s := &k.steps[i]
@@ -242,7 +242,7 @@ type rowCall struct {
 	work     func(lo, hi int)
 }
 
-// rowRoom is what a core works with.
+// rowRoom is the working memory of a core.
 type rowRoom struct {
 	mem    []float32   // nil while it isn't in use
 	own    []float32   // mem of a helper that wasn't counted: kept, as the next call may have one too
@@ -311,10 +311,11 @@ func (k *rowChain) run(c *engine.Call) error {
 	return nil
 }
 
-// cut returns in how many blocks of rows the work is cut. Each worker begins with as many
-// others have, of as many rows as leave what is computed in the L2 cache, or some more than
-// that where the weights would be read too often; where each would have few rows, all are
-// one block whose steps are shared out.
+// cut returns the number of blocks of rows into which the work is cut. Each
+// worker begins with the same number of blocks. A block has as many rows as
+// leave the results in the L2 cache, or some more if the weights would be read
+// too often. If each worker would have few rows, all are one block whose steps
+// are divided among the workers.
 func (a *rowCall) cut(workers int) (blocks int) {
 	const (
 		most  = 1 << 17 // numbers in the L2 cache

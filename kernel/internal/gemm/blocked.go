@@ -20,7 +20,7 @@ func blockK(k int) int {
 	return ((k+n-1)/n + 7) &^ 7
 }
 
-// cut returns where piece i of n near equal pieces of total starts.
+// cut returns the start of piece i of n near equal pieces of total.
 func cut(total, n, i int) int {
 	q, r := total/n, total%n
 	return i*q + min(i, r)
@@ -100,8 +100,8 @@ func (p *product) run(par Parallel) {
 	jobs.Put(j)
 }
 
-// panel computes a product of one tile of rows whose B can be read where it lies: it
-// is over before there is anything to share out, or to gain by packing.
+// panel computes a product of one tile of rows whose B can be read in place: it
+// is too short to be divided among workers, or to gain by packing.
 func (p *product) panel() {
 	width := p.lanes * p.vecs
 	if p.m == 1 {
@@ -136,8 +136,8 @@ const taskTime = 40_000
 // maxTasks is up to how many tasks C is cut in; more only cost.
 const maxTasks = 64
 
-// tasksEach is how many tasks a worker should find: one that comes late, or is
-// slowed down, leaves some of its own to the others.
+// tasksEach is the approximate number of tasks per worker. A worker that is
+// late, or slowed down, leaves some of its tasks to the others.
 const tasksEach = 4
 
 // multiply cuts C into tasks and runs them. A task packs its columns of B itself, on
@@ -194,13 +194,12 @@ func (j *job) packB(dst unsafe.Pointer, q, k0, ks int) {
 	}
 }
 
-// direct reports whether a panel of cols columns of B can be read where it
-// lies.
+// direct reports whether a panel of cols columns of B can be read in place.
 func (p *product) direct(cols int) bool {
 	return p.bCol == uintptr(p.size) && (p.masked || cols%p.lanes == 0)
 }
 
-// aTile is one tile's rows of A and where they lie.
+// aTile is one tile's rows of A and their address.
 type aTile struct {
 	first, rows int
 	p           unsafe.Pointer
@@ -209,7 +208,7 @@ type aTile struct {
 }
 
 // tileA returns tile i's rows of A for ks steps from k0 on, packed into dst
-// where that is not nil.
+// unless that is nil.
 func (j *job) tileA(dst unsafe.Pointer, i, k0, ks int) aTile {
 	first := cut(j.m, j.tiles, i)
 	rows := cut(j.m, j.tiles, i+1) - first
@@ -227,9 +226,9 @@ func (j *job) tileA(dst unsafe.Pointer, i, k0, ks int) aTile {
 	return aTile{first, rows, dst, j.aRow, step, 0}
 }
 
-// tasks runs tasks lo to hi, each a rectangle of tiles and panels. Where there
-// are few rows (lean), a panel of B goes to the L1 cache and meets them all;
-// else one tile's rows of A do, and meet all panels, which come from L2.
+// tasks runs tasks lo to hi, each a rectangle of tiles and panels. If there are
+// few rows (lean), a panel of B stays in the L1 cache for all rows. Otherwise
+// one tile's rows of A stay there for all panels, which come from L2.
 func (j *job) tasks(lo, hi int) {
 	together := 1
 	if j.lean {
@@ -310,8 +309,8 @@ func (j *job) group(bufA, bufB *buffer, t0, t1, q0, q1, k int) {
 	}
 }
 
-// dots multiplies the rows of a product of one or two with panel q where it
-// lies transposed: packing it would cost more than what it saves.
+// dots multiplies the rows of a product of one or two rows with panel q,
+// reading a transposed B in place: packing it would cost more than it saves.
 func (j *job) dots(t *tile, a aTile, q, k int) bool {
 	if j.m > 2 || j.bCol == uintptr(j.size) || j.n-q*j.panelW < j.panelW {
 		return false

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// correlateSteps is how many positions a tile sums before it adds to what it has:
-	// their windows and their rows of y stay in the L1 cache together.
+	// correlateSteps is the number of positions that a tile sums before it adds
+	// to C: their windows and their rows of y fit in the L1 cache together.
 	correlateSteps = 256
 	// correlateRows is up to how many elements of windows are copied together.
 	correlateRows = 96
-	// correlateParts is about how many tasks there should be. It depends on no number
-	// of workers, as sums are cut where tasks are.
+	// correlateParts is the approximate number of tasks. It doesn't depend on
+	// the number of workers, because sums are cut at the borders of tasks.
 	correlateParts = 8
 	// correlateTiles is how many tiles of rows a task should have, or it packs y for
 	// little.
@@ -24,9 +24,9 @@ const (
 //
 //	f[i*ldf+j] = Σ over positions p: window(p)[i] · y[p*ldy+j]
 //
-// for windows of src, whose positions are counted as they follow each other; their
-// outputs' places aren't used. It is the gradient of what [Weights.Slide] computes by its
-// weights. A result does not depend on par, nor on what path of the assembly runs.
+// for windows of src, whose positions are counted in their order; the places of
+// their outputs aren't used. It is the gradient of [Weights.Slide] by its
+// weights. A result does not depend on par, nor on the path of the assembly.
 func Correlate[T float32 | float64](f []T, ldf int, src []T, s Windows, y []T, ldy, n int, par Parallel) {
 	positions, m := s.Positions[0].N*s.Positions[1].N*s.Positions[2].N*s.Positions[3].N, s.runs()*s.Run
 	check("the windows' gradient", len(f), ldf, m, n, false)
@@ -94,7 +94,7 @@ type correlation[T float32 | float64] struct {
 	check      checker          // or nil
 }
 
-// correlations keeps what calls work with, by the size of the elements.
+// correlations keeps the working memory of calls, by the size of the elements.
 var correlations [2]sync.Pool
 
 func newCorrelation[T float32 | float64]() *correlation[T] {
@@ -134,9 +134,9 @@ func (j *correlation[T]) tasks(lo, hi int) {
 	}
 }
 
-// pitch returns how many bytes apart copied windows lie: a vector more than they are
-// long, for what copying writes too much, and so that they fall into different sets of
-// the cache.
+// pitch returns the distance between copied windows, in bytes: their length and
+// one vector. Copying may write a vector too many, and windows fall into
+// different sets of the cache.
 func (j *correlation[T]) pitch() int { return correlateRows*j.size + slack }
 
 // block adds n positions from p on to tiles t0 to t1 at to, or sets these without add.
@@ -173,7 +173,7 @@ func (j *correlation[T]) block(to unsafe.Pointer, row uintptr, windows, panels *
 func (j *correlation[T]) copy(dst unsafe.Pointer, pitch uintptr, p, n, from, m int) {
 	step := uintptr(j.Positions[3].Src * j.size)
 	for n > 0 {
-		// The positions up to the end of the last axis lie in the same steps.
+		// The positions up to the end of the last axis are a fixed step apart.
 		line := min(n, j.Positions[3].N-p%j.Positions[3].N)
 		at, _ := j.place(p)
 		i, first := from/j.Run, from%j.Run

@@ -6,13 +6,13 @@ import (
 	"unsafe"
 )
 
-// Epilogue is what happens to the elements of a product while they are in the
-// cache, each step rounded by itself and in the order of the fields. The zero
-// Epilogue does nothing.
+// Epilogue has the steps that are applied to the elements of a product while
+// they are in the cache. Each step is rounded by itself, in the order of the
+// fields. The zero Epilogue does nothing.
 type Epilogue[T float32 | float64] struct {
 	Bias []T // added to each row; nil: nothing
 	Add  []T // added element by element, laid out as the destination; nil: nothing
-	// Clamp bounds each element by Low and High. What is not a number stays so.
+	// Clamp bounds each element by Low and High. NaN stays NaN.
 	Clamp     bool
 	Low, High T
 	Map       func(row []T) // applied to the elements of a row in place, in any pieces; nil: nothing
@@ -48,7 +48,7 @@ func (e *Epilogue[T]) Rows(dst []T, from, to, cols int) {
 	}
 }
 
-// neutral changes nothing where it is added: not even the sign of a zero.
+// neutral changes nothing when it is added: not even the sign of a zero.
 var (
 	neutral32 = filled(float32(math.Copysign(0, -1)))
 	neutral64 = filled(math.Copysign(0, -1))
@@ -65,13 +65,13 @@ func filled[T any](x T) (v [64]T) {
 type finisher[T float32 | float64] struct {
 	*Epilogue[T]
 	path      Path
-	dst       unsafe.Pointer // what Add is laid out as
+	dst       unsafe.Pointer // the destination, whose layout Add has
 	neutral   unsafe.Pointer
 	low, high T
 }
 
-// newFinisher returns the finisher for dst; it does nothing where the epilogue does
-// nothing.
+// newFinisher returns the finisher for dst; it does nothing if the epilogue
+// does nothing.
 func newFinisher[T float32 | float64](e *Epilogue[T], path Path, dst []T, cols int) (f finisher[T]) {
 	if e.none() {
 		return f
@@ -90,13 +90,13 @@ func newFinisher[T float32 | float64](e *Epilogue[T], path Path, dst []T, cols i
 	return f
 }
 
-// addend returns the place of what is added to the element at c.
+// addend returns the address of the summand of the element at c.
 func (f *finisher[T]) addend(c unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(f.Add)), uintptr(c)-uintptr(f.dst))
 }
 
-// begin lets the kernel apply the epilogue to tiles of the columns from col on, where it
-// can; place says where each tile is, and block does what is left.
+// begin lets the kernel apply the epilogue to tiles of the columns from col on,
+// if it can; place sets the address for each tile, and block applies the rest.
 func (f *finisher[T]) begin(t *tile, col int) {
 	if f.path == Generic || f.Bias == nil && f.Add == nil && !f.Clamp {
 		return
@@ -108,16 +108,15 @@ func (f *finisher[T]) begin(t *tile, col int) {
 	*(*T)(unsafe.Pointer(&t.low)), *(*T)(unsafe.Pointer(&t.high)) = f.low, f.high
 }
 
-// place finds what is added to the tile.
+// place sets the address of the tile's summand.
 func (f *finisher[T]) place(t *tile) {
 	if f.Add != nil {
 		t.addend = f.addend(t.c)
 	}
 }
 
-// block applies what begin has not to rows × cols elements at c, cRow bytes
-// apart, which stand in columns from col on; there are no more of them than a
-// panel is wide.
+// block applies the rest of the epilogue to rows × cols elements at c, cRow
+// bytes apart, in columns from col on. cols is at most the width of a panel.
 func (f *finisher[T]) block(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
 	if f.path == Generic {
 		f.add(c, cRow, rows, col, cols)
@@ -134,7 +133,7 @@ func (f *finisher[T]) mapRows(c unsafe.Pointer, cRow uintptr, rows, cols int) {
 	}
 }
 
-// add adds and bounds as the epilogue says.
+// add adds and bounds by the epilogue.
 func (f *finisher[T]) add(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
 	bias, add, addRow := f.neutral, f.neutral, uintptr(0)
 	if f.Bias != nil {

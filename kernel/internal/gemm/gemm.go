@@ -9,9 +9,9 @@ import (
 
 // Parallel is a budget of workers that a product may borrow from.
 // *engine.Workers is one. Run calls fn over pieces that cover [0, n), on
-// several goroutines at once or on none but the caller's; nsEach says roughly
-// how many nanoseconds one index takes. Run returns when all pieces are done. Count
-// returns how many goroutines that may be.
+// several goroutines at once or on none but the caller's. nsEach is the
+// approximate time for one index, in nanoseconds. Run returns when all pieces
+// are done. Count returns the largest number of goroutines.
 type Parallel interface {
 	Run(n int, nsEach float64, fn func(lo, hi int))
 	Count() int
@@ -27,27 +27,27 @@ func checkOf(par Parallel) checker {
 	return c
 }
 
-// F32 computes C = op(A)·op(B), or C += op(A)·op(B) where accumulate is set,
-// of row-major matrices:
+// F32 computes C = op(A)·op(B), or C += op(A)·op(B) if accumulate is set, of
+// row-major matrices:
 //
 //	for i in [0, m), j in [0, n):
 //		c[i*ldc+j] = Σ over p in [0, k) of op(A)[i, p]·op(B)[p, j]
 //
-// op(A) is m×k: a holds it row by row, lda elements apart (lda ≥ k), or, with
-// transA, holds its transpose, k rows lda elements apart (lda ≥ m). op(B) is
+// op(A) is m×k: a contains it row by row, lda elements apart (lda ≥ k), or,
+// with transA, its transpose, k rows lda elements apart (lda ≥ m). op(B) is
 // k×n: ldb ≥ n, or, with transB, n rows of k with ldb ≥ k. C is m×n, ldc ≥ n;
-// what lies between its rows stays as it is. C must not overlap A or B.
+// elements between its rows stay unchanged. C must not overlap A or B.
 //
-// Where k is 0 the sum is empty: C is zeroed, or kept when accumulating. A nil
-// par runs everything on the caller's goroutine. A result does not depend on
-// par (see the package comment for what else it does not depend on). A slice
-// too short for its dimensions, or a negative dimension, is a panic: callers
-// check shapes where they can name the op that is wrong.
+// If k is 0 the sum is empty: C is zeroed, or kept when accumulating. A nil par
+// runs everything on the caller's goroutine. A result does not depend on par;
+// the package comment lists more that it does not depend on. A slice too short
+// for its dimensions, or a negative dimension, is a panic: callers check
+// shapes, because they can name the op in an error.
 func F32(c []float32, ldc int, a []float32, lda int, transA bool, b []float32, ldb int, transB bool, m, n, k int, accumulate bool, par Parallel) {
 	mul(c, ldc, a, lda, transA, b, ldb, transB, m, n, k, accumulate, par)
 }
 
-// F64 does what [F32] does, for float64.
+// F64 multiplies as [F32] does, for float64.
 func F64(c []float64, ldc int, a []float64, lda int, transA bool, b []float64, ldb int, transB bool, m, n, k int, accumulate bool, par Parallel) {
 	mul(c, ldc, a, lda, transA, b, ldb, transB, m, n, k, accumulate, par)
 }

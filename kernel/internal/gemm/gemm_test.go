@@ -63,8 +63,8 @@ func (w workers) Run(n int, _ float64, fn func(lo, hi int)) {
 	wg.Wait()
 }
 
-// problem is a product whose operands lie inside larger slices, with NaN
-// around them that must neither be read into the result nor be overwritten.
+// problem is a product whose operands are inside larger slices, with NaN around
+// them that must neither be read into the result nor be overwritten.
 type problem[T float] struct {
 	m, n, k          int
 	transA, transB   bool
@@ -115,8 +115,8 @@ func at[T float](s []T, ld int, trans bool, i, j int) float64 {
 	return float64(s[i*ld+j])
 }
 
-// verify holds c to sums in float64, within what rounding allows: each of the
-// k steps is off by at most one unit in the last place of the sum of
+// verify compares c with sums in float64, within the error of rounding: each of
+// the k steps is off by at most one unit in the last place of the sum of
 // magnitudes.
 func (p *problem[T]) verify(t *testing.T, c []T) {
 	t.Helper()
@@ -143,14 +143,14 @@ func (p *problem[T]) verify(t *testing.T, c []T) {
 	}
 }
 
-// fataler is what *testing.T and *rapid.T share.
+// fataler has the common methods of *testing.T and *rapid.T.
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// verifyExactly holds c to the package comment's loop, bit for bit, and to
-// leave what lies between the rows of C alone.
+// verifyExactly compares c with the package comment's loop, bit for bit, and
+// checks that elements between the rows of C are unchanged.
 func (p *problem[T]) verifyExactly(t fataler, c []T) {
 	t.Helper()
 	fused := Path(current.Load()) != Generic
@@ -289,8 +289,8 @@ func TestResultDoesNotDependOnWorkersOrBatch(t *testing.T) {
 	})
 }
 
-// TestPartsOfLargeB makes what a task may pack of B so small that products need many
-// tasks.
+// TestPartsOfLargeB makes the part of B that a task may pack so small that
+// products need many tasks.
 func TestPartsOfLargeB(t *testing.T) {
 	defer func(old int) { maxTask = old }(maxTask)
 	maxTask = 16 << 10
@@ -388,8 +388,7 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 	})
 }
 
-// TestConcurrentProducts gives the race detector something to see: products
-// share pools.
+// TestConcurrentProducts runs products that share pools, for the race detector.
 func TestConcurrentProducts(t *testing.T) {
 	onEachPath(t, func(t *testing.T) {
 		var wg sync.WaitGroup

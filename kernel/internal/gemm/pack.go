@@ -9,8 +9,7 @@ import (
 )
 
 // genericPackColumns copies k rows of cols elements, srcRow bytes apart, to
-// rows dstRow bytes apart: what a panel needs where its operand lies the right
-// way round.
+// rows dstRow bytes apart: a panel of an operand that isn't transposed.
 func genericPackColumns(size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
 	for p := range uintptr(k) {
 		d, s := unsafe.Add(dst, p*dstRow), unsafe.Add(src, p*srcRow)
@@ -23,8 +22,8 @@ func genericPackColumns(size int, dst, src unsafe.Pointer, dstRow, srcRow uintpt
 }
 
 // genericPackRows writes rows rows of k contiguous elements, srcRow bytes
-// apart, as k rows of rows elements, dstRow bytes apart: the same panel where
-// the operand lies transposed.
+// apart, as k rows of rows elements, dstRow bytes apart: the same panel of a
+// transposed operand.
 func genericPackRows(size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int) {
 	if size == 4 {
 		transposeGeneric[float32](dst, src, dstRow, srcRow, rows, k)
@@ -43,14 +42,15 @@ func transposeGeneric[T float](dst, src unsafe.Pointer, dstRow, srcRow uintptr, 
 	}
 }
 
-// runBytes is the length of a run: an A that many panels meet is packed so that a tile's
-// rows lie in runs of so many bytes, first all rows' first runs, then all second ones.
-// Eight steps of float32 are read from one place then, and the rows, wherever they lay,
-// never meet in a few sets of the cache; and packing moves whole vectors.
+// runBytes is the length of a run. An A that many panels need is packed in runs
+// of a tile's rows: first all rows' first runs, then all second ones. Then
+// eight steps of float32 are read from one place, and the rows never meet in a
+// few sets of the cache, whatever their addresses were. Packing moves whole
+// vectors.
 const runBytes = 32
 
-// genericPackRuns packs rows rows of cols elements, srcRow bytes apart, in runs that lie
-// step bytes apart. What the last run has more than the elements may hold anything.
+// genericPackRuns packs rows rows of cols elements, srcRow bytes apart, in runs
+// that are step bytes apart. The rest of the last run may have any contents.
 func genericPackRuns(size int, dst, src unsafe.Pointer, step, srcRow uintptr, cols, rows int) {
 	for r := range rows {
 		d := unsafe.Add(dst, r*runBytes)
@@ -64,7 +64,8 @@ func genericPackRuns(size int, dst, src unsafe.Pointer, step, srcRow uintptr, co
 	}
 }
 
-// slack is how far packing may write behind what it packs: one vector.
+// slack is the number of bytes that packing may write after its output: one
+// vector.
 const slack = 64
 
 // Packed panels are kept between products, by power of two of their size: fresh memory
@@ -105,7 +106,7 @@ func getBuffer(n int) *buffer {
 	return b
 }
 
-// put gives the buffer back.
+// put returns the buffer to its pool.
 func (b *buffer) put() {
 	if b.class >= largeBuffer {
 		largeBuffers[b.class].Put(b)

@@ -32,9 +32,9 @@ func newCurrent() *atomic.Uint32 {
 	return v
 }
 
-// Force makes products run on path p until restore is called, so that tests
-// can hold all paths to one reference on one machine. It panics where the
-// machine does not have p.
+// Force makes products run on path p until restore is called, so that tests can
+// compare all paths with one reference on one machine. It panics if the machine
+// does not have p.
 func Force(p Path) (restore func()) {
 	for _, q := range available() {
 		if p == q {
@@ -45,19 +45,19 @@ func Force(p Path) (restore func()) {
 	panic("BUG: gemm: this machine has no " + p.String())
 }
 
-// geometry is what the driver has to know of a path.
+// geometry has the properties of a path that the driver needs.
 type geometry struct {
 	rows   int  // of a full tile
 	lanes  int  // elements in a vector
 	vecs   int  // vectors in a row of a full tile
 	wide   int  // vectors in a row of a tile of one row
-	masked bool // a cut last vector of B is read without what lies behind it
-	// gflops is about what one core does, to size pieces of work.
+	masked bool // elements after a cut last vector of B aren't read
+	// gflops is the approximate speed of one core, to size pieces of work.
 	gflops float64
 }
 
-// cost returns roughly how many nanoseconds a product takes on one core: it is
-// bound by arithmetic or, where there are few rows, by reading B.
+// cost returns the approximate time of a product on one core, in nanoseconds:
+// it is bound by arithmetic or, for few rows, by reading B.
 func (g *geometry) cost(m, n, k int) float64 {
 	steps := float64(n) * float64(k)
 	return 20 + max(2*steps*float64(m)/g.gflops, steps/float64(4*g.lanes))

@@ -47,9 +47,9 @@ func (t *tile) run(p Path, size, rows, cols int) {
 	}
 }
 
-// dots computes one row of a full panel where B lies transposed; t.bRow is the
-// distance between its columns. It reports false, having done nothing, where
-// the path or the shape has no such kernel.
+// dots computes one row of a full panel of a transposed B; t.bRow is the
+// distance between its columns. It reports false, having done nothing, if the
+// path or the shape has no such kernel.
 func (t *tile) dots(p Path, size int) bool {
 	switch {
 	case p == Generic || t.k < uintptr(16/size):
@@ -66,9 +66,9 @@ func (t *tile) dots(p Path, size int) bool {
 	return true
 }
 
-// packColumns does what [genericPackColumns] does, by vectors. The last vector
-// of a row may write beyond it: the next row, written later, sets that right,
-// or it lies in the slack behind a buffer.
+// packColumns packs as [genericPackColumns] does, by vectors. The last vector
+// of a row may write beyond it: the next row, written later, corrects that, or
+// it is in the slack after a buffer.
 func packColumns(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
 	if p == Generic {
 		genericPackColumns(size, dst, src, dstRow, srcRow, cols, k)
@@ -83,10 +83,10 @@ func packColumns(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintp
 	}
 }
 
-// packRows does what [genericPackRows] does, by blocks that are transposed in
-// registers. Blocks write whole vectors: what they write beyond the rows there
-// are is overwritten by the block to its right, which is done first, or lies in
-// the slack behind a buffer.
+// packRows packs as [genericPackRows] does, by blocks that are transposed in
+// registers. Blocks write whole vectors. The rightmost block, which is done
+// first, may write beyond the rows. Later writes of the next row overwrite
+// that, or it is in the slack after a buffer.
 func packRows(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int) {
 	lanes := 32 / size
 	if p == Generic || k < lanes {
@@ -103,7 +103,7 @@ func packRows(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr,
 	}
 }
 
-// packRuns does what [genericPackRuns] does, by vectors.
+// packRuns packs as [genericPackRuns] does, by vectors.
 func packRuns(p Path, size int, dst, src unsafe.Pointer, step, srcRow uintptr, cols, rows int) {
 	if p == Generic {
 		genericPackRuns(size, dst, src, step, srcRow, cols, rows)
@@ -118,7 +118,7 @@ func packRuns(p Path, size int, dst, src unsafe.Pointer, step, srcRow uintptr, c
 	}
 }
 
-// finish does what [genericFinish] does.
+// finish applies an epilogue as [genericFinish] does.
 func finish[T float32 | float64](p Path, c unsafe.Pointer, cRow uintptr, rows, cols int, bias, add unsafe.Pointer, addRow uintptr, low, high *T) {
 	size := int(unsafe.Sizeof(T(0)))
 	lanes := 32 / size

@@ -8,8 +8,8 @@ import (
 )
 
 // Slide computes, for each position, dst[position:][:n] = window · weights, and
-// then what the epilogue says; nil is nothing. Sums run as in [F32], whatever
-// the windows and the positions are.
+// then applies the epilogue; nil means none. Sums run as in [F32], for any
+// windows and positions.
 func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel) {
 	positions := s.Positions[0].N * s.Positions[1].N * s.Positions[2].N * s.Positions[3].N
 	if positions == 0 || w.n == 0 {
@@ -28,8 +28,8 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	j.Weights, j.Windows, j.geometry, j.finisher = w, s, &geometries[w.path][unsafe.Sizeof(T(0))/8], newFinisher(e, w.path, dst, w.n)
 	j.dst, j.src = unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	j.blockK = blockK(w.k)
-	// Rows that lie side by side and meet one panel are read in their places, as are those
-	// of tiles that are bound by reading the weights.
+	// Rows of contiguous windows that one panel needs are read in place, as are
+	// those of tiles that are bound by reading the weights.
 	size := int(unsafe.Sizeof(T(0)))
 	j.inPlace = s.runs() == 1 && (w.panels() == 1 || positions < leastRows)
 	j.wholeRuns = s.runs() == 1 || s.Run*size%runBytes == 0
@@ -51,11 +51,12 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	each(par, tasks, ns/float64(tasks), j.work)
 }
 
-// cutSlide returns in how many parts tiles and panels are cut for the workers, where all
-// takes ns nanoseconds: the cuts after which the last worker is done first. Of a tile times
-// a panel, a task takes a part to fetch each panel and one to read, or to copy, each tile's
-// windows. Workers begin with the same number of tasks each; who is done early helps with
-// the others'.
+// cutSlide returns the numbers of parts in which tiles and panels are cut for
+// the workers, if all takes ns nanoseconds: the cuts after which the last
+// worker is done first. The time of a task has three parts: the products of its
+// tiles and panels, fetching each panel, and reading or copying each tile's
+// windows. Workers begin with the same number of tasks each; those that are
+// done early help the others.
 func cutSlide(tiles, panels, workers int, ns float64, copies bool) (rowCuts, colCuts int) {
 	const (
 		fetched   = 0.03
@@ -63,7 +64,7 @@ func cutSlide(tiles, panels, workers int, ns float64, copies bool) (rowCuts, col
 		copied    = 0.14
 		smallest  = 10_000 // nanoseconds of a task
 		ownTime   = 100    // nanoseconds that a task takes besides
-		disturbed = 0.5    // of a task: nobody is done when it was foreseen
+		disturbed = 0.5    // of a task: its time can't be predicted exactly
 	)
 	most := int(min(ns/smallest, maxTasks))
 	if workers == 1 || most < 2 {
@@ -105,10 +106,11 @@ type slide[T float32 | float64] struct {
 	line     int // positions whose outputs are in the same steps
 	perLine  int // tiles of a line
 	inPlace  bool
-	// Windows are packed as they lie: their runs are of whole runs of a packed tile.
+	// Windows are packed in place, because their runs are whole runs of a
+	// packed tile.
 	wholeRuns bool
 	farSrc    bool // windows have to be fetched ahead
-	farAdd    bool // what an epilogue adds has to be
+	farAdd    bool // the epilogue's summands have to be fetched ahead
 	blockK    int
 	tiles     int
 	rowCuts   int
@@ -117,7 +119,7 @@ type slide[T float32 | float64] struct {
 	check     checker          // or nil
 }
 
-// slides keeps what calls work with, by the size of the elements.
+// slides keeps the working memory of calls, by the size of the elements.
 var slides [2]sync.Pool
 
 func newSlide[T float32 | float64]() *slide[T] {
@@ -153,8 +155,9 @@ const leastRows = 4
 // packedTile returns the bytes of a tile's packed windows.
 func (j *slide[T]) packedTile() int { return j.rows * j.blockK * int(unsafe.Sizeof(T(0))) }
 
-// pitch returns how many bytes apart the rows of a tile's copied windows lie: a vector
-// more than they are long, for what copying writes too much.
+// pitch returns the distance between the rows of a tile's copied windows, in
+// bytes: their length and one vector, because copying may write a vector too
+// many.
 func (j *slide[T]) pitch() int { return j.blockK*int(unsafe.Sizeof(T(0))) + slack }
 
 // task computes tiles t0 to t1 of panels q0 to q1.
@@ -182,7 +185,7 @@ func (j *slide[T]) task(t0, t1, q0, q1 int) {
 // windowRoom is room for the windows of a group of tiles.
 type windowRoom struct {
 	packed unsafe.Pointer // of all tiles
-	copied unsafe.Pointer // of one tile, rows of whole windows; unused where windows are packed as they lie
+	copied unsafe.Pointer // of one tile, rows of whole windows; unused if windows are packed in place
 }
 
 // slideTile is a tile's positions and the place of their outputs.
@@ -263,18 +266,20 @@ func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 	}
 }
 
-// fetchTiles is how many tiles fetch what comes after their panel, a quarter each, as the
-// micro-kernels do: one alone would be too fast for the memory.
+// fetchTiles is the number of tiles that fetch the data after their panel, a
+// quarter each, as the micro-kernels do: one alone would be too fast for the
+// memory.
 const fetchTiles = 4
 
-// nearBytes is up to how many bytes of windows or of an epilogue's summands lie in a
-// cache that is near enough to read them when they are needed. Tiles read a few lines
-// of many rows, which the processor doesn't foresee by itself: of more bytes those of
-// the next tile are fetched while one is computed. Tests make it small.
+// nearBytes is the size, in bytes, of windows or of an epilogue's summands up
+// to which a near cache has them when they are needed. Tiles read a few lines
+// of many rows, which the processor doesn't predict by itself. If there are
+// more bytes, those of the next tile are fetched while one is computed. Tests
+// make it small.
 var nearBytes = 4 << 20
 
-// behind returns the part of the weights that is read after steps k to k+ks of panel
-// q.
+// behind returns the part of the weights that is read after steps k to k+ks of
+// panel q.
 func (j *slide[T]) behind(q, q0, q1, k, ks int) unsafe.Pointer {
 	if q++; q == q1 {
 		q, k = q0, (k+ks)%j.k
@@ -282,14 +287,14 @@ func (j *slide[T]) behind(q, q0, q1, k, ks int) unsafe.Pointer {
 	return unsafe.Add(j.p, (q*j.k+k)*j.panelW*int(unsafe.Sizeof(T(0))))
 }
 
-// pack packs steps k to k+ks of a tile's windows into dst; copied is room for windows that
-// aren't packed as they lie.
+// pack packs steps k to k+ks of a tile's windows into dst; copied is room for
+// windows that aren't packed in place.
 func (j *slide[T]) pack(dst, copied unsafe.Pointer, x *slideTile, k, ks int) {
 	size := int(unsafe.Sizeof(T(0)))
 	apart := uintptr(x.rows * runBytes)
 	pitch, step := uintptr(j.pitch()), uintptr(j.Positions[3].Src*size)
 	for row := 0; row < x.rows; {
-		// The rows up to the end of the last axis lie in the same steps.
+		// The rows up to the end of the last axis are a fixed step apart.
 		first := x.first + row
 		n := min(x.rows-row, j.Positions[3].N-first%j.Positions[3].N)
 		src := x.src

@@ -2,21 +2,21 @@ package gemm
 
 import "unsafe"
 
-// tile is what a micro-kernel is given: where the operands of one tile of C
-// start and how many bytes apart their elements lie. The assembly knows the
-// offsets of the fields.
+// tile is the argument of a micro-kernel: the addresses of the operands of one
+// tile of C and the distances between their elements, in bytes. The assembly
+// knows the offsets of the fields.
 type tile struct {
 	a, b, c    unsafe.Pointer
 	aRow, aCol uintptr // between rows of A, between steps of k
-	aRun       uintptr // not 0: A is packed in runs, whose steps lie so many bytes apart
+	aRun       uintptr // not 0: A is packed in runs, whose steps are so many bytes apart
 	bRow       uintptr // between steps of k; a row of B is contiguous
 	cRow       uintptr
 	k          uintptr // at least 1
 	last       uintptr // columns in the last vector, set by run
 	add        uintptr // not 0: add to C
-	next       uintptr // a quarter of a panel to be fetched to the L2 cache, where A is packed in runs; any address will do, which is why it is no pointer
+	next       uintptr // a quarter of a panel to be fetched to the L2 cache, if A is packed in runs; it may be any address, so it is no pointer
 
-	// The epilogue, where finish is not 0; only the assembly of tiles of up to two
+	// The epilogue, if finish is not 0; only the assembly of tiles of up to two
 	// vectors knows it.
 	finish    uintptr
 	bias      unsafe.Pointer // a row
@@ -66,7 +66,7 @@ func tileGeneric[T float](t *tile, rows, cols int) {
 	}
 }
 
-// runLength returns how many steps of k lie aCol apart.
+// runLength returns the number of steps of k that are aCol apart.
 func (t *tile) runLength(size uintptr) uintptr {
 	if t.aRun == 0 {
 		return t.k

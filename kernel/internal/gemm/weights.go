@@ -2,20 +2,20 @@ package gemm
 
 import "unsafe"
 
-// Weights is a matrix packed for products in which it stands on the right: the
-// filter of a convolution, packed once and used by many calls. It never changes
-// and may be used by many goroutines at once.
+// Weights is a matrix packed as the right operand of products: the filter of a
+// convolution, packed once and used by many calls. It never changes and is safe
+// for concurrent use.
 type Weights[T float32 | float64] struct {
 	k, n   int
 	path   Path
 	panelW int
 	p      unsafe.Pointer
-	mem    []T     // keeps what p points to
+	mem    []T     // keeps the memory of p alive
 	lent   *buffer // or this does
 }
 
 // Pack packs the k×n matrix b: rows ldb elements apart or, with transB, n rows
-// of k that lie ldb apart.
+// of k that are ldb apart.
 func Pack[T float32 | float64](b []T, ldb int, transB bool, k, n int) *Weights[T] {
 	w := newWeights[T](k, n)
 	size := int(unsafe.Sizeof(T(0)))
@@ -31,9 +31,10 @@ func Pack[T float32 | float64](b []T, ldb int, transB bool, k, n int) *Weights[T
 // NumBytes returns the size of the memory that [Pack] made.
 func (w *Weights[T]) NumBytes() int { return cap(w.mem) * int(unsafe.Sizeof(T(0))) }
 
-// Packs reports whether a product of m rows by a matrix of k rows and n columns gains by
-// having that packed already: it would pack it first, or read it once from far away, a
-// panel's part of each row, which lie in as many pages of memory.
+// Packs reports whether a product of m rows by a matrix of k rows and n columns
+// gains by a packed matrix. Without one it would pack the matrix first, or read
+// it once from far memory: a panel's part of each row, each in another page of
+// memory.
 func Packs(m, n, k int) bool {
 	return m > leanTiles*geometries[current.Load()][0].rows || n*k >= farWeights
 }
@@ -41,9 +42,9 @@ func Packs(m, n, k int) bool {
 // farWeights is how many elements of a matrix are read from far away.
 const farWeights = 1 << 16
 
-// Multiply computes C = A·weights for an A of m rows, lda elements apart, and a C whose
-// rows are ldc apart, with the bits of [F32], and then what the epilogue says; nil is
-// nothing.
+// Multiply computes C = A·weights for an A of m rows, lda elements apart, and a
+// C whose rows are ldc apart, with the bits of [F32]. Then it applies the
+// epilogue; nil means none.
 func (w *Weights[T]) Multiply(c []T, ldc int, a []T, lda, m int, e *Epilogue[T], par Parallel) {
 	one := Axis{N: 1}
 	w.Slide(c, a, Windows{
@@ -53,8 +54,8 @@ func (w *Weights[T]) Multiply(c []T, ldc int, a []T, lda, m int, e *Epilogue[T],
 	}, e, par)
 }
 
-// PackTemporary does what [Pack] does, into pooled memory, on par's workers. Free gives the
-// memory back.
+// PackTemporary packs as [Pack] does, into pooled memory, on par's workers.
+// Free returns the memory to the pool.
 func PackTemporary[T float32 | float64](b []T, ldb int, transB bool, k, n int, par Parallel) *Weights[T] {
 	w := newWeights[T](k, n)
 	w.lent = getBuffer(w.panels() * w.panelW * k * int(unsafe.Sizeof(T(0))))
@@ -63,8 +64,8 @@ func PackTemporary[T float32 | float64](b []T, ldb int, transB bool, k, n int, p
 	return w
 }
 
-// Free gives the memory of [PackTemporary] back; the weights must not be used
-// any more. It does nothing to those of [Pack].
+// Free returns the memory of [PackTemporary] to the pool; the weights must not
+// be used any more. It does nothing to those of [Pack].
 func (w *Weights[T]) Free() {
 	if w.lent != nil {
 		w.lent.put()

@@ -99,8 +99,9 @@ func testSlide[T float](t *testing.T, tolerance float64) {
 	}
 }
 
-// testEpilogue holds an epilogue to its steps one after the other, bit for bit: product
-// is what the windows give without one, not a number where they write nothing.
+// testEpilogue compares an epilogue with its steps one after the other, bit for
+// bit. product is the result of the windows without one, NaN at places that
+// they don't write.
 func testEpilogue[T float](t *testing.T, name string, w *Weights[T], product, src []T, s Windows) {
 	t.Helper()
 	bias, add := make([]T, w.n), make([]T, len(product))

@@ -12,13 +12,13 @@ import (
 func dotsName(set string, e elem) string { return fmt.Sprintf("dots%s%s", e.name, setName(set)) }
 
 // emitDots writes the micro-kernel of one row of A and two vectors of columns
-// of B where B lies transposed: blocks of B are transposed in registers and
-// used once, in the order of k, as the tiles do. The tile's bRow is here the
-// distance between the columns of B; k is at least a block, 16 bytes. What is
-// left of k is the end of one more block that ends at k.
+// of a transposed B: blocks of B are transposed in registers and used once, in
+// the order of k, as the tiles do. The tile's bRow is here the distance between
+// the columns of B; k is at least a block, 16 bytes. The rest of k is the end
+// of one more block that ends at k.
 //
 // A vector is loaded in lanes of 128 bits. Lane l of load r holds steps of
-// column stride·l + r, where stride is 16 bytes' worth of columns.
+// column stride·l + r; stride is 16 bytes' worth of columns.
 func (g *tileGen) emitDots() {
 	name := dotsName(g.set, g.elem)
 	TEXT(name, attr.NOSPLIT, "func(t *byte)")

@@ -14,9 +14,8 @@ const finishSig = "func(c *byte, cRow uintptr, rows int, vecs int, last int, bia
 func finishName(set string, e elem) string { return fmt.Sprintf("finish%s%s", e.name, setName(set)) }
 
 // emitFinish writes the loop of an epilogue over a block of C, vector by vector
-// of columns: c = min(max(c + bias + add, low), high), in this order. Where an
-// element is not a number it stays so: the instructions return their second
-// operand then.
+// of columns: c = min(max(c + bias + add, low), high), in this order. NaN stays
+// NaN, because the instructions return their second operand then.
 func (g *tileGen) emitFinish() {
 	name := finishName(g.set, g.elem)
 	TEXT(name, attr.NOSPLIT, finishSig)

@@ -120,8 +120,8 @@ func grid(rows, vecs int) (s [][2]int) {
 	return s
 }
 
-// wide returns one row of 3 to vecs vectors: what is left of a product of one
-// row is bound by how fast B can be read.
+// wide returns one row of 3 to vecs vectors: the rest of a product of one row
+// is bound by the speed of reading B.
 func wide(vecs int) (s [][2]int) {
 	for v := vecs; v > 2; v-- {
 		s = append(s, [2]int{1, v})
@@ -184,8 +184,8 @@ func writeAsm(set string) {
 	out, err := os.ReadFile(name)
 	exitOn(err)
 	_, body, _ := strings.Cut(string(out), "\n")
-	// Where avo cannot know the package's types, the comments above the
-	// functions get the ones they really have.
+	// avo cannot know the package's types, so the comments above the functions
+	// get them here.
 	body = strings.ReplaceAll(body, "(t *byte)", "(t *tile)")
 	body = strings.ReplaceAll(body, "dst *byte, src *byte", "dst, src unsafe.Pointer")
 	body = strings.ReplaceAll(body, "rows int, bytes int", "rows, bytes int")

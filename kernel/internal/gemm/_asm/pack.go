@@ -11,8 +11,8 @@ const packSig = "func(dst *byte, src *byte, dstRow uintptr, srcRow uintptr, rows
 
 // emitTranspose writes transposeF32 (blocks of 8×8) or transposeF64 (4×4). The
 // halves of a vector are loaded from rows half a block apart, which leaves only
-// shuffles inside 128-bit lanes. What is left of k after whole blocks is done
-// as one more block that ends at k and repeats some of the last.
+// shuffles inside 128-bit lanes. The rest of k after whole blocks is done as
+// one more block that ends at k and repeats some of the last.
 func emitTranspose(e elem) {
 	name := "transpose" + e.name
 	lanes := 32 / e.size
@@ -38,7 +38,8 @@ func emitTranspose(e elem) {
 	}
 	dstRow := Load(Param("dstRow"), GP64())
 	k := Load(Param("k"), GP64())
-	// p counts what is left; off is the byte offset along the rows of src.
+	// p counts the remaining steps; off is the byte offset along the rows of
+	// src.
 	off := GP64()
 	XORQ(off, off)
 	Label(name + "_block")

@@ -15,7 +15,7 @@ import (
 //
 // Rows of A are reached from base registers three rows apart, as base,
 // base+row, base+2·row: x86 has no address with scale 3, and one register for
-// each row would be too many. Where A is packed in runs one register is enough.
+// each row would be too many. If A is packed in runs one register is enough.
 type tileGen struct {
 	elem
 	set        string
@@ -70,7 +70,7 @@ func (g *tileGen) emit() {
 	MOVQ(mem(t, tileACol), acol)
 	if g.vecs <= 2 {
 		g.runs(t, a, b, brow, k, acc)
-		// What is left of k is the beginning of a run.
+		// The rest of k is the beginning of a run.
 		Label(name + "_strided")
 	}
 	bases := make([]reg.GPVirtual, (g.rows+2)/3)
@@ -100,7 +100,7 @@ func (g *tileGen) emit() {
 	RET()
 }
 
-// step writes a step of k; behind is called behind each row.
+// step writes a step of k; it calls behind after each row.
 func (g *tileGen) step(acc [][]reg.VecVirtual, b, a func(int) Mem, behind func(r int)) {
 	bv := make([]reg.VecVirtual, g.vecs)
 	for v := range bv {
@@ -128,9 +128,10 @@ func (g *tileGen) step(acc [][]reg.VecVirtual, b, a func(int) Mem, behind func(r
 	}
 }
 
-// runs writes the loop over whole runs of an A that is packed in runs, which has few
-// instructions besides the arithmetic: on a core that is shared with another thread they
-// are what a tile takes time for. It fetches a quarter of what a panel has ahead.
+// runs writes the loop over whole runs of an A that is packed in runs. It has
+// few instructions besides the arithmetic: on a core that is shared with
+// another thread, instructions determine the time of a tile. It fetches a
+// quarter of a panel ahead.
 func (g *tileGen) runs(t reg.Register, a, b, brow, k reg.GPVirtual, acc [][]reg.VecVirtual) {
 	name := tileName(g.set, g.elem, g.rows, g.vecs)
 	packed := GP64()
@@ -174,8 +175,8 @@ func (g *tileGen) runs(t reg.Register, a, b, brow, k reg.GPVirtual, acc [][]reg.
 	JEQ(LabelRef(name + "_end"))
 }
 
-// fetchC fetches the tile's place in C into the L1 cache: what is written while the sums
-// wait for memory would hold the next tile up.
+// fetchC fetches the tile's part of C into the L1 cache: writes that wait for
+// memory would delay the next tile.
 func (g *tileGen) fetchC(t reg.Register) {
 	if g.rows < 4 {
 		return
@@ -191,7 +192,7 @@ func (g *tileGen) fetchC(t reg.Register) {
 	}
 }
 
-// store writes the tile to C, or adds it to what is there.
+// store writes the tile to C, or adds it to C.
 func (g *tileGen) store(t reg.Register, acc [][]reg.VecVirtual) {
 	if g.set == "avx512" {
 		g.end(t, acc, "", ends{load: g.loadMasked, store: g.storeMasked})
@@ -220,7 +221,7 @@ type ends struct {
 	store func(reg.Register, Mem)
 }
 
-// end adds what is in C, applies the epilogue and writes the tile.
+// end adds the elements of C, applies the epilogue and writes the tile.
 func (g *tileGen) end(t reg.Register, acc [][]reg.VecVirtual, label string, last ends) {
 	c, crow, add := GP64(), GP64(), GP64()
 	MOVQ(mem(t, tileC), c)
@@ -259,8 +260,8 @@ func (g *tileGen) end(t reg.Register, acc [][]reg.VecVirtual, label string, last
 	}
 }
 
-// finish applies an epilogue to the sums, where there is one: what the loop of
-// emitFinish does, in the same order.
+// finish applies an epilogue to the sums, if there is one, with the steps of
+// emitFinish's loop in the same order.
 func (g *tileGen) finish(t, crow reg.Register, acc [][]reg.VecVirtual, store string, last ends) {
 	p := GP64()
 	MOVQ(mem(t, tileFinish), p)
