@@ -50,7 +50,8 @@ func (k AttrKind) String() string {
 	return fmt.Sprintf("AttrKind(%d)", uint8(k))
 }
 
-// ParseAttrKind returns the kind that an op definition calls s.
+// ParseAttrKind returns the kind whose name in an op definition is s, and
+// whether there is one.
 func ParseAttrKind(s string) (AttrKind, bool) {
 	i := slices.Index(kindNames[:], s)
 	if i <= 0 {
@@ -95,7 +96,7 @@ type Callee struct {
 	// Name is the name of the function, or of an op whose computation is a
 	// function.
 	Name string
-	// Attrs are the values of the function's own attributes.
+	// Attrs are the values of the function's attributes.
 	Attrs Attrs
 
 	unknown []byte // fields of a file that this package doesn't know
@@ -134,8 +135,7 @@ func Type(name string, v tensor.DType) Attr {
 	return Attr{Name: name, Kind: AttrType, num: uint64(v)}
 }
 
-// Shape returns a shape attribute. The shape of a tensor is made one by
-// [Whole].
+// Shape returns a shape attribute. [Whole] converts the shape of a tensor.
 func Shape(name string, v PartialShape) Attr { return Attr{Name: name, Kind: AttrShape, list: v} }
 
 // Tensor returns a tensor attribute, such as the value of Const.

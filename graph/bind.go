@@ -371,8 +371,8 @@ func (b *binding) outputs() ([]Fact, error) {
 // number.
 const maxOutputs = 1 << 16
 
-// Default returns the value of an attribute that is left out, and whether it
-// may be.
+// Default returns the default value, and whether there is one. Without one the
+// attribute must not be left out.
 func (a *AttrDef) Default() (Attr, bool) {
 	if a.def == nil {
 		return Attr{}, false
@@ -381,9 +381,9 @@ func (a *AttrDef) Default() (Attr, bool) {
 	return v, err == nil
 }
 
-// WithDefault returns the definition with v as the value of an attribute that
-// is left out, for the definitions of own ops. A value of another kind, and a
-// function, is an error at [OpDef.Bind].
+// WithDefault returns the definition with v as its default, for definitions of
+// a program's ops. A value of another kind, and a function, is an error at
+// [OpDef.Bind].
 func (a AttrDef) WithDefault(v Attr) AttrDef {
 	a.def, _ = new(writer).attr(&v)
 	return a
@@ -406,7 +406,7 @@ func (d *OpDef) OldHandle() string {
 	return ""
 }
 
-// InputIsRef reports whether input i is taken as a reference to a variable.
+// InputIsRef reports whether input i is a reference to a variable.
 func (d *OpDef) InputIsRef(attrs Attrs, i int) bool {
 	for j := range d.Inputs {
 		arg := &d.Inputs[j]

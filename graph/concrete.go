@@ -20,12 +20,13 @@ type Concrete struct {
 	// slices and static values around tensors. The tensors are the function's
 	// arguments and results, in order. Nil means unknown.
 	In, Out *Structure
-	// Call is the canonical form of the arguments as a file has it: a pair of a tuple
-	// of the arguments by place and a dict of those by name. Nil means that it follows
-	// from In, see [Concrete.InputSignature].
+	// Call is the canonical form of the arguments in a file: a pair of a tuple
+	// of the positional arguments and a dict of the keyword arguments. Nil
+	// means that it follows from In, see [Concrete.InputSignature].
 	Call *Structure
-	// Assemble makes the library with which the function is written to a file. Nil
-	// means [Assemble]; a function that was traced has one that knows its gradients.
+	// Assemble makes the library with which the function is written to a file.
+	// Nil means [Assemble]. A traced function has one that includes its
+	// gradients.
 	Assemble Assembler
 }
 
@@ -35,8 +36,8 @@ func (c *Concrete) NotTracked() {}
 // SavedModelOnly makes traces nodes of the object graph of a SavedModel.
 func (c *Concrete) SavedModelOnly() {}
 
-// Capture is something outside of a function that the function uses: one of a
-// variable, a tensor, or another resource.
+// Capture is a value from outside of a function that the function uses: a
+// variable, a tensor, or another resource. One field is set.
 type Capture struct {
 	// Variable is a variable, passed as its handle.
 	Variable *trackable.Variable
@@ -60,8 +61,8 @@ func (c *Concrete) Variables() []*trackable.Variable {
 	return out
 }
 
-// Parameters returns the function's parameters, each with its name: the fields of a
-// struct, and all else as one parameter called "inputs".
+// Parameters returns the function's parameters with their names: the fields of
+// a struct, or for other arguments one parameter called "inputs".
 func (c *Concrete) Parameters() (names []string, types []*Structure) {
 	switch {
 	case c.In == nil:
@@ -72,9 +73,8 @@ func (c *Concrete) Parameters() (names []string, types []*Structure) {
 	return []string{"inputs"}, []*Structure{c.In}
 }
 
-// InputSignature returns how TensorFlow describes the arguments: a tuple of the
-// positional ones, which are the parameters, and a dict of the others, which
-// there are none of.
+// InputSignature returns TensorFlow's description of the arguments: a tuple of
+// the parameters, which are positional, and an empty dict of keyword arguments.
 func (c *Concrete) InputSignature() *Structure {
 	if c.Call != nil {
 		return c.Call

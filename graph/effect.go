@@ -23,7 +23,7 @@ const (
 	FileReads
 	// FileWrites is the writing of files.
 	FileWrites
-	// Network is talk with other processes and other devices.
+	// Network is communication with other processes and other devices.
 	Network
 	// Code is for ops that run code outside of the graph: Python functions,
 	// compiled programs, graphs that are serialized in a tensor.
@@ -53,7 +53,7 @@ func (e Effect) String() string {
 }
 
 // Pure reports whether the op can be left out, repeated, shared and computed
-// beforehand.
+// ahead.
 func (e Effect) Pure() bool { return e == 0 }
 
 // Effect returns the effect that running the op may have with any inputs and

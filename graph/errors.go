@@ -11,7 +11,7 @@ type NodeError struct {
 	Node     string // the node's name
 	Op       string // the op's name
 	Function string // the function that contains the node; empty for a graph
-	Site     string // the line of the Go program that made the node, where known
+	Site     string // the line of the Go program that made the node, if it is known
 	Err      error  // the cause
 }
 

@@ -36,7 +36,7 @@ type Content struct {
 	Shape PartialShape
 }
 
-// FactOf returns the fact of a tensor that is there.
+// FactOf returns the fact of a known tensor, with its value.
 func FactOf(t *tensor.Tensor) Fact {
 	return Fact{DType: t.DType(), Shape: Whole(t.Shape()), Value: t}
 }
@@ -61,7 +61,7 @@ func SizeElem(d int) Elem {
 	return Elem{id: d}
 }
 
-// UnknownElem returns an element of which nothing is known.
+// UnknownElem returns an unknown element.
 func UnknownElem() Elem { return Elem{id: -1} }
 
 // Int returns the element's value, and whether it is known.

@@ -25,8 +25,8 @@ type Function struct {
 	Args []*Node
 	// Results are the outputs, each with its name.
 	Results []Result
-	// Control are the nodes that run although no result needs them, each with the
-	// name under which a caller can ask for it.
+	// Control are the nodes that run in every call, even if no result needs
+	// them. A caller can ask for each by its name.
 	Control []ControlResult
 	// Attrs are the function's attributes, such as _construction_context or
 	// forward_function_name.
@@ -63,7 +63,8 @@ type FunctionExtra struct {
 // NewFunction returns a function without arguments and results.
 func NewFunction(name string) *Function { return &Function{Name: name, Graph: new(Graph)} }
 
-// AddArg appends an argument of which f is known. An empty name is made up.
+// AddArg appends an argument with the fact f. An empty name is replaced by a
+// generated one.
 func (fn *Function) AddArg(name string, f Fact) (Output, error) {
 	if name == "" {
 		name = fn.Graph.UniqueName("arg")
@@ -76,8 +77,8 @@ func (fn *Function) AddArg(name string, f Fact) (Output, error) {
 	return n.Output(0), nil
 }
 
-// AddResult appends a result. An empty name is made up; a name that is taken
-// gets a number.
+// AddResult appends a result. An empty name is replaced by a generated one; a
+// name that is taken gets a number.
 func (fn *Function) AddResult(name string, o Output) {
 	if name == "" {
 		name = "output_" + fmt.Sprint(len(fn.Results))
@@ -123,7 +124,7 @@ func (fn *Function) ResultFacts() []Fact {
 	return out
 }
 
-// String returns the function as text: its arguments, a line a node, its
+// String returns the function as text: its arguments, one node per line, its
 // results.
 func (fn *Function) String() string {
 	var b strings.Builder
@@ -159,7 +160,7 @@ func (fn *Function) String() string {
 	return b.String()
 }
 
-// Library is functions by name, as a file holds them.
+// Library is a set of functions by name, as in a file.
 type Library struct {
 	functions map[string]*Function
 	order     []string
@@ -197,7 +198,7 @@ type RegisteredGradient struct {
 	unknown []byte
 }
 
-// Add puts f into the library. A name that is taken by another function is an
+// Add adds f to the library. A name that is taken by another function is an
 // error.
 func (l *Library) Add(f *Function) error {
 	if other := l.functions[f.Name]; other != nil {

@@ -8,13 +8,12 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// Graph is nodes in the order in which they were added. The zero value is an
-// empty graph. A Graph may be read by many goroutines as long as none changes
-// it.
+// Graph is a list of nodes in the order in which they were added. The zero
+// value is an empty graph. It is safe for concurrent use as long as no
+// goroutine changes it.
 type Graph struct {
-	// Library holds the functions that a file brought along. Nodes refer to
-	// functions by pointer; only names that a file's nodes use as ops are looked
-	// up in it.
+	// Library contains the functions of the file. Nodes refer to functions by
+	// pointer; only names that a file's nodes use as ops are looked up in it.
 	Library *Library
 	// Versions are those of the GraphDef that the graph was read from.
 	Versions Versions
@@ -25,7 +24,7 @@ type Graph struct {
 	last   map[string]int // suffixes given out, by name
 }
 
-// Versions are the versions that a GraphDef carries.
+// Versions are the versions in a GraphDef.
 type Versions struct {
 	Producer, MinConsumer int32
 	BadConsumers          []int32
@@ -49,7 +48,7 @@ func (g *Graph) Len() int { return len(g.nodes) }
 // Lookup returns the node called name, or nil.
 func (g *Graph) Lookup(name string) *Node { return g.byName[name] }
 
-// Add puts n at the end of the graph. An empty name is made up from the op's;
+// Add adds n at the end of the graph. An empty name is generated from the op's;
 // a name that is taken is an error.
 func (g *Graph) Add(n *Node) error {
 	if n.graph != nil {
@@ -70,8 +69,8 @@ func (g *Graph) Add(n *Node) error {
 	return nil
 }
 
-// UniqueName returns base, or base with the first suffix "_1", "_2", … that
-// makes it a name that no node has.
+// UniqueName returns base, or base with the first of the suffixes "_1", "_2", …
+// if a node has that name.
 func (g *Graph) UniqueName(base string) string {
 	if base == "" {
 		base = "node"
@@ -91,8 +90,8 @@ func (g *Graph) UniqueName(base string) string {
 	}
 }
 
-// Remove takes the nodes for which drop is true out of the graph. Nodes that
-// stay must not have inputs from them.
+// Remove removes the nodes for which drop is true. The other nodes must not
+// have inputs from them.
 func (g *Graph) Remove(drop func(*Node) bool) {
 	kept := g.nodes[:0]
 	for _, n := range g.nodes {
@@ -108,7 +107,7 @@ func (g *Graph) Remove(drop func(*Node) bool) {
 	g.nodes = kept
 }
 
-// Find returns the output that a GraphDef calls name: "node", "node:1".
+// Find returns the output with this name in a GraphDef: "node", "node:1".
 func (g *Graph) Find(name string) (Output, error) {
 	node, port, found := strings.Cut(name, ":")
 	i := 0
@@ -126,7 +125,7 @@ func (g *Graph) Find(name string) (Output, error) {
 	return Output{n, i}, nil
 }
 
-// String lists the nodes, one a line.
+// String lists the nodes, one per line.
 func (g *Graph) String() string {
 	var b strings.Builder
 	for _, n := range g.nodes {

@@ -5,13 +5,15 @@ import (
 	"fmt"
 )
 
-// Assembler makes the function library of some functions and of all that they need, such as the
-// gradients that their nodes name. [Assemble] is one without gradients.
+// Assembler makes the function library of some functions and of all functions
+// that they need, such as the gradients that their nodes name. [Assemble] is one
+// without gradients.
 type Assembler func(ctx context.Context, roots ...*Function) (*Library, error)
 
-// Inherit adds the gradients of functions and nodes that the libraries hold from which
-// the functions were read, with all that these gradients call. Two gradients of one op
-// type are an error: they come from two files, of which one has to rename its own.
+// Inherit adds the gradients of functions and nodes from the libraries from
+// which the functions were read, with all functions that these gradients call.
+// Two gradients of one op type are an error: they come from two files, and one
+// must be renamed.
 func (l *Library) Inherit() error {
 	have := map[string]*Function{}
 	for _, g := range l.Registered {

@@ -17,7 +17,7 @@ type Node struct {
 	Op string
 	// Def is the op's definition; nil for an op without one.
 	Def *OpDef
-	// Device is the device that a file asks for. It is kept, not followed.
+	// Device is the device that a file asks for. It is kept but has no effect.
 	Device string
 	// Attrs are the attributes as they were given. [OpDef.Bind] completes them.
 	Attrs Attrs
@@ -108,7 +108,7 @@ func (n *Node) Output(i int) Output { return Output{n, i} }
 // Graph returns the graph that the node is in; nil after [Graph.Remove].
 func (n *Node) Graph() *Graph { return n.graph }
 
-// Index returns the node's place among the graph's nodes. It changes when nodes
+// Index returns the node's index among the graph's nodes. It changes when nodes
 // are removed.
 func (n *Node) Index() int { return n.index }
 

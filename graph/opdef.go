@@ -8,8 +8,8 @@ import (
 )
 
 // OpDef defines an op: its inputs, outputs and attributes. [LookupOp] finds
-// TensorFlow's definitions; [OpDefFromProto] reads the definition of another op
-// from a file. A definition is shared and must not be changed.
+// TensorFlow's definitions; those of other ops come from files. A definition is
+// shared and must not be changed.
 type OpDef struct {
 	// Name is the op's name, "MatMul".
 	Name string
@@ -17,8 +17,8 @@ type OpDef struct {
 	Inputs, Outputs []ArgDef
 	// Attrs are the attributes, in the order of the definition.
 	Attrs []AttrDef
-	// ControlOutputs name the nodes of a function's body that run whether or
-	// not anybody takes a result. Only the signature of a function has any.
+	// ControlOutputs are the names of the nodes of a function's body that run
+	// in every call. Only the signature of a function has any.
 	ControlOutputs []string
 	// Stateful ops are never merged with equal ops, folded, or dropped if a
 	// graph asks for their effect.
@@ -32,7 +32,7 @@ type OpDef struct {
 	AllowsUninitializedInput bool
 	// DistributedCommunication is set for ops that wait for other processes.
 	DistributedCommunication bool
-	// Deprecation is nil for an op that newer graphs may hold.
+	// Deprecation is nil for an op that new graphs may contain.
 	Deprecation *Deprecation
 
 	rest *pb.OpDef // the rest of the message in a file: descriptions, unknown fields
@@ -40,7 +40,8 @@ type OpDef struct {
 
 // Deprecation is the version from which graphs may not contain an op.
 type Deprecation struct {
-	// Version is the producer version of the first graph that may not.
+	// Version is the producer version of the first graph that may not contain
+	// it.
 	Version int
 	// Reason names the replacement.
 	Reason string

@@ -23,9 +23,9 @@ func (e *OpDefError) Error() string {
 	return where + ": " + e.Reason
 }
 
-// opDefFromProto returns the definition that a file carries for an op, as its
-// stripped_op_list does, or the signature of a function. It keeps references
-// into p. One that contradicts itself is an [OpDefError].
+// opDefFromProto returns the definition of an op in a file, such as in its
+// stripped_op_list, or the signature of a function. It keeps references into p.
+// A definition that contradicts itself is an [OpDefError].
 func opDefFromProto(p *pb.OpDef) (*OpDef, error) {
 	d := &OpDef{
 		Name:                     p.Name,

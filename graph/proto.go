@@ -24,8 +24,8 @@ type Options struct {
 	// others, are read too. Attributes that name other functions have a
 	// [Callee] without a function. Default: all are read.
 	Only []string
-	// From, where it isn't nil, names the nodes of the graph that count for Only, with
-	// those that they take inputs from or wait for. Default: all.
+	// From, unless it is nil, are the names of the graph's nodes that count for
+	// Only, with the nodes that they depend on. Default: all.
 	From []string
 	// MaxMemory, unless it is zero, is an approximate bound, in bytes, on the
 	// memory of the messages from which the graph is made. More is a

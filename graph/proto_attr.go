@@ -335,7 +335,7 @@ func readShape(p *pb.TensorShapeProto) (PartialShape, bool, error) {
 	return Whole(dims), exact, nil
 }
 
-// shapeProto returns a shape as a message, sizes that are unknown as -1.
+// shapeProto returns a shape as a message, with -1 for unknown sizes.
 func shapeProto(s PartialShape) *pb.TensorShapeProto {
 	if !s.known {
 		return &pb.TensorShapeProto{UnknownRank: true}

@@ -11,8 +11,8 @@ type Recursion struct {
 	loops map[*Function]bool
 }
 
-// Of reports whether f calls itself. The functions that f reaches must not change between
-// the first question and the last.
+// Of reports whether f calls itself. The functions that f reaches must not
+// change between the first call and the last.
 func (r *Recursion) Of(f *Function) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

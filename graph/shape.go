@@ -22,7 +22,7 @@ type PartialShape struct {
 	known bool // the rank is
 }
 
-// UnknownShape is a shape of unknown rank, the zero value by its name.
+// UnknownShape is a shape of unknown rank, the zero value.
 var UnknownShape = PartialShape{}
 
 // ShapeOf returns the shape of these sizes; a negative one is unknown. The
@@ -32,8 +32,8 @@ func ShapeOf(dims ...int) PartialShape { return PartialShape{dims: dims, known: 
 // Whole returns the partial shape that is s. The slice is not copied.
 func Whole(s tensor.Shape) PartialShape { return PartialShape{dims: s, known: true} }
 
-// OfRank returns a shape of n dimensions of which nothing else is known. More
-// than [tensor.MaxRank] are an unknown number: no tensor has them.
+// OfRank returns a shape of n unknown sizes, each with a new identity. A rank
+// above [tensor.MaxRank] is an unknown rank, because no tensor has it.
 func OfRank(n int) PartialShape {
 	if n < 0 || n > tensor.MaxRank {
 		return PartialShape{}
@@ -47,8 +47,8 @@ func OfRank(n int) PartialShape {
 
 var lastDim atomic.Int64
 
-// NewDim returns an unknown size that is equal to no other one as far as
-// anybody knows: its identity is fresh.
+// NewDim returns an unknown size with a new identity: it isn't known to equal
+// any other.
 func NewDim() int {
 	for {
 		n := lastDim.Add(1)
@@ -68,7 +68,7 @@ func SameDim(a, b int) bool { return a == b && a != -1 }
 // HasRank reports whether the number of dimensions is known.
 func (s PartialShape) HasRank() bool { return s.known }
 
-// Rank returns the number of dimensions; -1 where it is unknown.
+// Rank returns the number of dimensions, or -1 if it is unknown.
 func (s PartialShape) Rank() int {
 	if !s.known {
 		return -1

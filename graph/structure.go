@@ -20,7 +20,7 @@ const (
 	// NoneStructure is Python's None, a nil pointer of Go.
 	NoneStructure
 	// StaticStructure is a plain value that is part of a function's signature:
-	// another one needs another trace.
+	// another value needs another trace.
 	StaticStructure
 	// TensorStructure is a tensor: its element type and shape.
 	TensorStructure
@@ -32,8 +32,8 @@ const (
 	DictStructure
 	// NamedStructure is a named tuple, a struct of Go.
 	NamedStructure
-	// CompositeStructure is a value made of tensors of which TensorFlow knows the
-	// class: sparse, ragged, a variable.
+	// CompositeStructure is a value made of tensors whose class TensorFlow
+	// knows: sparse, ragged, a variable.
 	CompositeStructure
 )
 
@@ -55,7 +55,7 @@ type Structure struct {
 	Value any
 	// NumPy reports whether a tensor among the static values is a NumPy array.
 	NumPy bool
-	// Keys are those of a dict or the fields of a named tuple, one an element.
+	// Keys are those of a dict or the fields of a named tuple, one per element.
 	Keys []string
 	// Elems are the elements of a list, tuple, dict or named tuple.
 	Elems []*Structure
@@ -101,13 +101,13 @@ type Composite struct {
 	Facts []Fact
 }
 
-// TensorOf returns the structure of a tensor of which f is known. The name may be
+// TensorOf returns the structure of a tensor with the fact f. The name may be
 // empty.
 func TensorOf(name string, f Fact) *Structure {
 	return &Structure{Kind: TensorStructure, Name: name, Fact: f}
 }
 
-// StaticOf returns the structure of a plain value, None of nil.
+// StaticOf returns the structure of a plain value; that of nil is None.
 func StaticOf(v any) *Structure {
 	if v == nil {
 		return &Structure{Kind: NoneStructure}
@@ -146,7 +146,7 @@ type Flat struct {
 	Fact Fact
 }
 
-// IsNone reports whether the structure is Python's None, or nothing is known of it.
+// IsNone reports whether the structure is Python's None, or unknown.
 func (s *Structure) IsNone() bool {
 	return s == nil || s.Kind == NoneStructure || s.Kind == UnsetStructure
 }
@@ -187,8 +187,8 @@ func join(path, key string) string {
 	return path + "/" + key
 }
 
-// Order lists the places of the elements in the order in which TensorFlow
-// flattens them: a dict's by their keys.
+// Order lists the indices of the elements in the order in which TensorFlow
+// flattens them: those of a dict sorted by key.
 func (s *Structure) Order() []int {
 	order := make([]int, len(s.Elems))
 	for i := range order {
@@ -212,17 +212,17 @@ func (s *Structure) Lookup(key string) *Structure {
 	return nil
 }
 
-// Equal reports whether both describe the same. The names of specs and of named
-// tuples' types don't count, nor does the order of a dict's keys; unknown sizes
-// are equal.
+// Equal reports whether both describe equal values. The names of specs and of
+// named tuples' types don't count, nor does the order of a dict's keys; unknown
+// sizes are equal.
 func (s *Structure) Equal(o *Structure) bool {
 	return s.compare(o, equality)
 }
 
-// Accepts reports whether all that o describes is also described by s: the same
-// structure and static values, and tensors whose shapes s allows. As in TensorFlow,
-// numbers are equal as Python has it (True is 1, and 2 is 2.0), and tensors of which
-// no bounds are known fit bounded ones.
+// Accepts reports whether s describes every value that o describes: the same
+// structure and static values, and tensors whose shapes s allows. As in
+// TensorFlow, static numbers are compared as in Python (True is 1, and 2 is
+// 2.0). A tensor without known bounds fits a bounded one.
 func (s *Structure) Accepts(o *Structure) bool { return s.compare(o, acceptance) }
 
 // comparison contains the functions that compare two structures of one form.
@@ -289,8 +289,8 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// Accepts reports whether a value of which o is known fits f: the same element
-// type, and a shape that has every size which f knows.
+// Accepts reports whether a value with the fact o fits f: the same element
+// type, and a shape that has every size that f knows.
 func (f Fact) Accepts(o Fact) bool {
 	if f.DType != o.DType {
 		return false

@@ -22,8 +22,8 @@ func structureFromProto(p *pb.StructuredValue) (*Structure, error) {
 	return s, nil
 }
 
-// proto returns the structure as a file has it. A static Go value that files can't
-// hold is an error that names its place.
+// proto returns the structure as a message. A static Go value that files can't
+// contain is an error that names its place.
 func (s *Structure) proto() (*pb.StructuredValue, error) {
 	if p, ok := s.src.(*pb.StructuredValue); ok {
 		if was, err := readStructure(p, newAllowance()); err == nil && was.identical(s) {
@@ -140,7 +140,7 @@ func readStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) 
 	return s, nil
 }
 
-// readComposite returns the type of a composite that a file describes; see
+// readComposite returns the type of a composite that a message describes; see
 // readStructure.
 func readComposite(p *pb.TypeSpecProto, allowance *int64) (*Composite, error) {
 	c := &Composite{Class: CompositeClass(p.TypeSpecClass), ClassName: p.TypeSpecClassName, Tensors: int(p.NumFlatComponents)}

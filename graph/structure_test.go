@@ -10,8 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// tfStructures returns the structured values of TensorFlow's SavedModels and
-// odd ones, by the place where they were found. get decodes a message.
+// get decodes a message.
 func get[M any](t testing.TB, l *pb.Lazy[M]) *M {
 	t.Helper()
 	m, err := l.Get()

@@ -31,8 +31,8 @@ import (
 	"github.com/cairnml/cairn/kernel/xla"
 )
 
-// All returns the set of all built-in kernels. It is one value that never
-// changes: [engine.KernelSet.With] makes a larger one of it.
+// All returns the set of all built-in kernels. The set never changes:
+// [engine.KernelSet.With] returns a larger one.
 func All() *engine.KernelSet { return all() }
 
 var all = sync.OnceValue(func() *engine.KernelSet {
@@ -43,8 +43,7 @@ var all = sync.OnceValue(func() *engine.KernelSet {
 	return set
 })
 
-// Tables returns the families' tables, for those who want a set of fewer
-// kernels.
+// Tables returns the families' tables, for sets of fewer kernels.
 func Tables() [][]engine.Kernel {
 	var out [][]engine.Kernel
 	for _, table := range Families() {

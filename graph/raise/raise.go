@@ -17,8 +17,8 @@ import (
 // Problems has the reasons why nodes could not be raised, by the nodes' names.
 type Problems map[string]error
 
-// Needed reports whether a graph, or a function of its library, holds control
-// flow of TensorFlow 1.
+// Needed reports whether a graph, or a function of its library, contains
+// control flow of TensorFlow 1.
 func Needed(g *graph.Graph) bool {
 	if has(g) {
 		return true
@@ -40,7 +40,7 @@ func has(g *graph.Graph) bool {
 	return false
 }
 
-// Is reports whether an op is one of TensorFlow 1's control flow.
+// Is reports whether an op belongs to the control flow of TensorFlow 1.
 func Is(op string) bool { return kindOf(op) != "" || op == trigger }
 
 // trigger is the op that runs once all nodes that it waits for ran or turned out

@@ -228,7 +228,7 @@ func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 	return out, nil
 }
 
-// onlyOpen returns the place of the only size of s that isn't known; -1 where there is
+// onlyOpen returns the index of the only unknown size of s, or -1 if there is
 // none, or more than one.
 func onlyOpen(s tensor.Shape) int {
 	at := -1
@@ -279,8 +279,8 @@ func openSize(left, right, want tensor.Shape) (at, n, m int, ok bool) {
 	return at, n, m, err == nil && n%m == 0
 }
 
-// identityIn returns the place of a size in s, known or not; -1 where it isn't
-// there.
+// identityIn returns the index of a size in s, known or not, or -1 if s doesn't
+// have it.
 func identityIn(s tensor.Shape, d int) int {
 	for i, e := range s {
 		if graph.SameDim(d, e) {

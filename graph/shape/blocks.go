@@ -23,7 +23,7 @@ func blockRules() map[string]Rule {
 	}
 }
 
-// Blocks returns the shape that SpaceToDepth makes of x, or, back, DepthToSpace.
+// Blocks returns the shape of SpaceToDepth of x or, with back, of DepthToSpace.
 func Blocks(l Layout, x tensor.Shape, n int64, back bool) (tensor.Shape, error) {
 	if n < 2 || n > 1<<15 {
 		return nil, fmt.Errorf("the block size is %d", n)
@@ -91,7 +91,8 @@ func SpaceToBatch(x tensor.Shape, blocks []int64, paddings [][2]int) (tensor.Sha
 	return out, nil
 }
 
-// BatchToSpace returns the shape of the tensor that [SpaceToBatch] makes x of.
+// BatchToSpace returns the shape of the tensor from which [SpaceToBatch] makes
+// x.
 func BatchToSpace(x tensor.Shape, blocks []int64, crops [][2]int) (tensor.Shape, error) {
 	out := x.Clone()
 	for d, b := range blocks {

@@ -59,8 +59,8 @@ func broadcastDim(a, b int) (int, bool) {
 	return graph.NewDim(), true
 }
 
-// BroadcastShapes returns the shape that a and b, of which less may be known,
-// stretch to.
+// BroadcastShapes returns the shape that a and b broadcast to. Their sizes may
+// be unknown.
 func BroadcastShapes(a, b graph.PartialShape) (graph.PartialShape, error) {
 	if !a.HasRank() || !b.HasRank() {
 		return graph.PartialShape{}, nil
@@ -72,7 +72,7 @@ func BroadcastShapes(a, b graph.PartialShape) (graph.PartialShape, error) {
 	return graph.ShapeOf(out...), nil
 }
 
-// BroadcastTo checks that a tensor of shape s stretches to shape to.
+// BroadcastTo checks that a tensor of shape s broadcasts to shape to.
 func BroadcastTo(s, to tensor.Shape) error {
 	if len(s) > len(to) {
 		return fmt.Errorf("shape %v doesn't broadcast to %v", s, to)

@@ -29,8 +29,9 @@ type Padding struct {
 	Before, After int    // elements that EXPLICIT adds
 }
 
-// Window returns the number of places that a window of a size takes along a
-// dimension of n elements, stride apart, its own elements dilation apart.
+// Window returns the number of places of a window of a size along a dimension
+// of n elements. The places are stride elements apart, the window's elements
+// dilation.
 func Window(n, size, stride, dilation int, p Padding) (int, error) {
 	if stride < 1 || dilation < 1 {
 		return 0, fmt.Errorf("a stride of %d and a dilation of %d, where at least 1 is needed", stride, dilation)
@@ -76,7 +77,7 @@ type Layout struct {
 	Spatial         []int
 }
 
-// LayoutOf returns the layout that a data_format such as NHWC or NCDHW names.
+// LayoutOf returns the layout of a data_format such as NHWC or NCDHW.
 func LayoutOf(format string) (Layout, error) {
 	l := Layout{Batch: strings.IndexByte(format, 'N'), Channels: strings.IndexByte(format, 'C')}
 	if l.Batch < 0 || l.Channels < 0 || len(format) > 5 || strings.Trim(format, "NCDHW") != "" {
@@ -90,8 +91,8 @@ func LayoutOf(format string) (Layout, error) {
 	return l, nil
 }
 
-// perDim returns an op's strides, window sizes or dilations, a number for each
-// dimension; all 1 where the attribute is left out.
+// perDim returns an op's strides, window sizes or dilations, one number for
+// each dimension. Without the attribute all are 1.
 func perDim(a graph.Attrs, name string, n int) ([]int, error) {
 	v := a.Ints(name)
 	if v == nil {
@@ -175,8 +176,8 @@ func (w *Windows) Places(d, n, size int) (int, error) {
 	return Window(n, size, w.Strides[d], w.Dilations[d], p)
 }
 
-// Before returns how many elements beyond the border the first of so many places
-// reaches.
+// Before returns the number of elements before the border that the first of so
+// many places includes.
 func (w *Windows) Before(d, n, size, places int) int {
 	switch {
 	case w.Explicit != nil:

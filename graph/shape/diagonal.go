@@ -25,8 +25,8 @@ type Diagonals struct {
 	UpperLeft, LowerLeft bool
 }
 
-// DiagonalsOf reads a range from one number or two, and how diagonals are
-// aligned.
+// DiagonalsOf reads a range from one number or two, and the alignment of
+// diagonals.
 func DiagonalsOf(k []int64, align string) (Diagonals, error) {
 	if len(k) != 1 && len(k) != 2 {
 		return Diagonals{}, fmt.Errorf("k has %d elements, not 1 or 2", len(k))
@@ -59,7 +59,7 @@ func Align(op string, a graph.Attrs) string {
 	return "LEFT_LEFT"
 }
 
-// Count returns how many diagonals there are.
+// Count returns the number of diagonals.
 func (d Diagonals) Count() int { return d.High - d.Low + 1 }
 
 // Len returns the length of diagonal k of a matrix.
@@ -147,8 +147,8 @@ func diagonalPart(c *Inference) error {
 	return nil
 }
 
-// Matrix returns the shape of matrices that have diagonals of shape s and
-// nothing else. Sizes of -1 are as small as they can be.
+// Matrix returns the shape of matrices that have only diagonals of shape s. If
+// rows or cols is -1, it is as small as possible.
 func (d Diagonals) Matrix(s tensor.Shape, rows, cols int64) (tensor.Shape, error) {
 	if len(s) < 1 || d.Low != d.High && (len(s) < 2 || s[len(s)-2] >= 0 && s[len(s)-2] != d.Count()) {
 		return nil, fmt.Errorf("diagonals of shape %v aren't %d diagonals", s, d.Count())

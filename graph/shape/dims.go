@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// AddDims returns the sum of two sizes. A sum that no int holds is an error.
+// AddDims returns the sum of two sizes. A sum that doesn't fit an int is an
+// error.
 func AddDims(a, b int) (int, error) {
 	switch {
 	case a == 0:
@@ -38,8 +39,8 @@ func SubDims(a, b int) (int, error) {
 	return a - b, nil
 }
 
-// MulDims returns the product of two sizes. A product that no int holds is an
-// error.
+// MulDims returns the product of two sizes. A product that doesn't fit an int
+// is an error.
 func MulDims(a, b int) (int, error) {
 	switch {
 	case a == 0 || b == 0:
@@ -123,7 +124,7 @@ func Axis(i int64, rank int) (int, error) {
 	return int(j), nil
 }
 
-// Axes marks the axes in list, which may repeat no axis.
+// Axes marks the axes in list, which must be distinct.
 func Axes(list []int64, rank int) ([]bool, error) {
 	marked := make([]bool, rank)
 	for _, i := range list {

@@ -13,7 +13,7 @@ import (
 // the dimensions of an ellipsis, -1 is the last of them.
 type Label int
 
-// EllipsisLabel is the place of an ellipsis in a term.
+// EllipsisLabel is the label of an ellipsis in a term.
 const EllipsisLabel Label = 0
 
 // Equation is an einsum equation of one or two terms, such as "ij,jk->ik".
@@ -160,7 +160,7 @@ func (e *Equation) Shape(in ...graph.PartialShape) (graph.PartialShape, error) {
 	return out, nil
 }
 
-// Check returns the error of inputs whose shapes the equation doesn't take.
+// Check returns an error for inputs whose shapes don't fit the equation.
 func (e *Equation) Check(in []tensor.Shape) error {
 	shapes := make([]graph.PartialShape, len(in))
 	for i, s := range in {

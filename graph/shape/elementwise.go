@@ -161,8 +161,8 @@ func betainc(c *Inference) error {
 	return nil
 }
 
-// BiasAxis returns the dimension that a bias runs along: the last one, or
-// dimension 1 where the format is NCHW. The input needs at least two dimensions.
+// BiasAxis returns the dimension of the bias: the last one, or dimension 1 if
+// the format is NCHW. The input needs at least two dimensions.
 func BiasAxis(x tensor.Shape, format string) (int, error) {
 	switch {
 	case len(x) < 2:
@@ -173,7 +173,7 @@ func BiasAxis(x tensor.Shape, format string) (int, error) {
 	return len(x) - 1, nil
 }
 
-// Bias returns the axis of x that a bias of shape b is added along.
+// Bias returns the axis of x to which a bias of shape b is added.
 func Bias(x, b tensor.Shape, format string) (int, error) {
 	axis, err := BiasAxis(x, format)
 	if err != nil || len(b) != 1 {
@@ -272,8 +272,8 @@ func fits(x graph.Elem, d tensor.DType) graph.Elem {
 	return x
 }
 
-// BitcastShape returns the shape of a tensor of elements of one size seen as
-// those of another size: the last dimension holds the parts.
+// BitcastShape returns the shape of a tensor whose elements are reinterpreted
+// as elements of another size: the last dimension has the parts.
 func BitcastShape(s tensor.Shape, from, to tensor.DType) (tensor.Shape, error) {
 	a, b := from.Size(), to.Size()
 	switch {
@@ -371,7 +371,7 @@ func selectRule(c *Inference) error {
 }
 
 // JoinedStrings returns the shape of StringJoin's output: that of the inputs
-// that are no scalars.
+// that aren't scalars.
 func JoinedStrings(in ...graph.PartialShape) (graph.PartialShape, error) {
 	out := graph.ShapeOf()
 	found, unknown := false, false

@@ -19,7 +19,7 @@ func gatherRules() map[string]Rule {
 }
 
 // Gather returns the shape of the slices of a tensor of shape s that indices of
-// shape is pick along an axis, below batch dimensions that both begin with.
+// shape is select along an axis. Both shapes begin with the batch dimensions.
 func Gather(s, is tensor.Shape, axis int, batchDims int64) (out tensor.Shape, batch int, err error) {
 	if batchDims < 0 {
 		batchDims += int64(len(is))
@@ -207,7 +207,7 @@ func segments(c *Inference) error {
 }
 
 // OneHot returns the shape of one-hot vectors of a depth for indices of shape
-// s, and the axis that they run along: -1 is the last one.
+// s, and the axis of the vectors; an axis of -1 is the last one.
 func OneHot(s tensor.Shape, depth int, axis int64) (tensor.Shape, int, error) {
 	if axis == -1 {
 		axis = int64(len(s))

@@ -157,8 +157,8 @@ func suppress(c *Inference) error {
 	return nil
 }
 
-// Detections returns how many boxes CombinedNonMaxSuppression makes for each
-// image.
+// Detections returns the number of boxes that CombinedNonMaxSuppression returns
+// for each image.
 func Detections(boxes, scores tensor.Shape, perClass, total int64, padPerClass bool) (int, error) {
 	if len(boxes) != 4 || len(scores) != 3 || boxes[3] != 4 {
 		return 0, fmt.Errorf("boxes of shape %v with scores of shape %v", boxes, scores)

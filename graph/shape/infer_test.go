@@ -50,7 +50,7 @@ func shapeOf(t *testing.T, f graph.Fact) graph.Fact {
 	return c.Out[0]
 }
 
-// index returns v[i:i+1], or v[i] where scalar.
+// index returns v[i:i+1] or, for a scalar, v[i].
 func index(t *testing.T, v graph.Fact, i int32, scalar bool) graph.Fact {
 	t.Helper()
 	mask := int64(0)

@@ -46,7 +46,7 @@ func TwoMatrices(a, b tensor.Shape, ta, tb bool) (Product, error) {
 }
 
 // Batch returns the sizes of each product of a batch, and the shape of the
-// batch: that to which the dimensions before the matrices stretch.
+// batch: the broadcast of the dimensions before the matrices.
 func Batch(a, b tensor.Shape, ta, tb bool) (p Product, lead tensor.Shape, err error) {
 	if len(a) < 2 || len(b) < 2 {
 		return p, nil, fmt.Errorf("takes inputs of at least two dimensions; they have %d and %d", len(a), len(b))

@@ -68,8 +68,8 @@ func matrixDiagPart(c *Inference) error {
 	return err
 }
 
-// Band checks how many diagonals below and above the main one MatrixBandPart is
-// to keep, of matrices of the last two dimensions of s.
+// Band checks the numbers of diagonals below and above the main one that
+// MatrixBandPart keeps, of matrices of the last two dimensions of s.
 func Band(s tensor.Shape, lower, upper int64) error {
 	if len(s) < 2 {
 		return errMatrix

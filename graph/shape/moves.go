@@ -13,8 +13,8 @@ type Moves struct {
 	Strides, Rates, Before, Out []int
 }
 
-// MovesOf returns how a window of a size moves over images of shape s, by the
-// attributes strides, rates and padding.
+// MovesOf returns the moves of a window of a size over images of shape s, by
+// the attributes strides, rates and padding.
 func MovesOf(a graph.Attrs, s tensor.Shape, size []int) (m Moves, err error) {
 	rank := len(size) + 2
 	if len(s) != rank {
@@ -85,7 +85,7 @@ func PatchSize(a graph.Attrs, spatial int) ([]int, error) {
 	return k[1 : spatial+1], nil
 }
 
-// Patches returns the shape of the patches that a window of a size shows.
+// Patches returns the shape of the patches in a window of a size.
 func Patches(s tensor.Shape, size []int, m Moves) (tensor.Shape, error) {
 	n := s[len(s)-1]
 	var err error

@@ -29,7 +29,7 @@ func softmax(c *Inference) error {
 
 var errLogits = fmt.Errorf("takes logits of at least one dimension")
 
-// Logits returns the size of the last dimension, along which a softmax runs.
+// Logits returns the size of the last dimension, the axis of a softmax.
 func Logits(s tensor.Shape) (int, error) {
 	if len(s) == 0 {
 		return 0, errLogits
@@ -62,7 +62,7 @@ func crossEntropy(c *Inference) error {
 	return err
 }
 
-// SparseCrossEntropy returns the shape of a matrix of logits that has a label a
+// SparseCrossEntropy returns the shape of a matrix of logits with one label per
 // row.
 func SparseCrossEntropy(logits, labels tensor.Shape) (rows, classes int, err error) {
 	if len(logits) == 2 && len(labels) == 1 {

@@ -58,8 +58,8 @@ func Unpad(s tensor.Shape, paddings [][2]int) (tensor.Shape, error) {
 	return out, nil
 }
 
-// MirrorSkip returns 1 where a mode of MirrorPad doesn't repeat the border, 0
-// where it does.
+// MirrorSkip returns 1 if a mode of MirrorPad doesn't repeat the border, or 0
+// if it does.
 func MirrorSkip(mode string) (int, error) {
 	switch mode {
 	case "REFLECT":
@@ -70,8 +70,8 @@ func MirrorSkip(mode string) (int, error) {
 	return 0, fmt.Errorf("mode %q is neither REFLECT nor SYMMETRIC", mode)
 }
 
-// Mirror checks that a tensor of shape s has as many elements as its paddings
-// are to mirror.
+// Mirror checks that a tensor of shape s has enough elements to mirror for its
+// paddings.
 func Mirror(s tensor.Shape, paddings [][2]int, skip int) error {
 	for d, n := range s {
 		if most := n - skip; n >= 0 && (paddings[d][0] > most || paddings[d][1] > most) {

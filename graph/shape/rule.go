@@ -35,8 +35,8 @@ type Inference struct {
 // these facts can be right.
 type Rule func(*Inference) error
 
-// Rules maps op names to rules. It is a value that never changes and is safe
-// for use from many goroutines. A nil *Rules has none.
+// Rules maps op names to rules. It never changes and is safe for concurrent
+// use. A nil *Rules has none.
 type Rules struct{ byOp map[string]Rule }
 
 // Lookup returns the rule of an op, or nil.
@@ -47,8 +47,7 @@ func (r *Rules) Lookup(op string) Rule {
 	return r.byOp[op]
 }
 
-// With returns the set with one more rule, which takes the place of the op's
-// former one.
+// With returns the set with one more rule, which replaces the op's former one.
 func (r *Rules) With(op string, rule Rule) *Rules {
 	next := &Rules{byOp: make(map[string]Rule, r.Len()+1)}
 	if r != nil {
@@ -80,7 +79,7 @@ func (r *Rules) Ops() []string {
 	return names
 }
 
-// Infer fills c.Out by the rule of c.Op; without a rule it leaves everything
+// Infer fills c.Out by the rule of c.Op; without a rule everything stays
 // unknown. A panic of a rule is an error.
 func (r *Rules) Infer(c *Inference) (err error) {
 	rule := r.Lookup(c.Op)

@@ -8,8 +8,8 @@ import (
 )
 
 // SortedSegments returns the shape of reductions of rows of a tensor of shape s
-// by ids, a vector of shape is whose elements never fall: a row for each id up
-// to the last.
+// by ids, a vector of shape is in ascending order: one row for each id up to
+// the last.
 func SortedSegments(s, is tensor.Shape, ids []int64) (tensor.Shape, error) {
 	if len(s) < 1 || len(is) != 1 || len(ids) != s[0] {
 		return nil, fmt.Errorf("the segment ids have shape %v; a vector as long as dimension 0 of the data's %v is needed", is, s)
@@ -95,8 +95,8 @@ func unravelIndex(c *Inference) error {
 	return nil
 }
 
-// Cross checks the shapes of a cross product: both are one, of vectors of
-// three elements in the last dimension.
+// Cross checks the shapes of a cross product. Both must be equal, with vectors
+// of three elements in the last dimension.
 func Cross(a, b graph.PartialShape) (graph.PartialShape, error) {
 	s, err := a.Merge(b)
 	if err != nil {
@@ -158,8 +158,8 @@ func tileGrad(c *Inference) error {
 	return err
 }
 
-// TileGrad returns the shape of a tensor that repeats of by along each dimension
-// have made one of shape s of.
+// TileGrad returns the shape of a tensor that has shape s after by repetitions
+// along each dimension.
 func TileGrad(s tensor.Shape, by []int64) (tensor.Shape, error) {
 	if len(by) != len(s) {
 		return nil, fmt.Errorf("there are %d multiples for %d dimensions", len(by), len(s))

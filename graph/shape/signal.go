@@ -22,8 +22,8 @@ func signalRules() map[string]Rule {
 	return out
 }
 
-// Half returns how many numbers of a transform of n real ones determine the
-// others.
+// Half returns the number of elements of a transform of n real numbers that
+// determine the others.
 func Half(n int) int {
 	switch {
 	case n < 0:

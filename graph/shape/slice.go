@@ -131,12 +131,12 @@ type Strided struct {
 	Masks
 }
 
-// Masks are the bits of a StridedSlice's attributes, one a term.
+// Masks are the bits of a StridedSlice's attributes, one per term.
 type Masks struct {
 	BeginMask, EndMask, Ellipsis, NewAxis, ShrinkAxis int64
 }
 
-// MasksOf returns the masks that an op's attributes have.
+// MasksOf returns the masks in an op's attributes.
 func MasksOf(a graph.Attrs) Masks {
 	return Masks{
 		BeginMask: a.Int("begin_mask", 0), EndMask: a.Int("end_mask", 0),
@@ -147,16 +147,16 @@ func MasksOf(a graph.Attrs) Masks {
 // Block is the part of a tensor that a StridedSlice takes. Its numbers are
 // unknown if the sizes or terms that they depend on are.
 type Block struct {
-	// Begin, Step and Size have an entry a dimension of the tensor: the first
-	// element, the distance to the next and how many there are. Begin and Step are
-	// 0 where they aren't known.
+	// Begin, Step and Size have one entry per dimension of the tensor: the
+	// first element, the distance to the next and the number of elements.
+	// Unknown entries of Begin and Step are 0.
 	Begin, Step []int
 	Size        tensor.Shape
 	// Out is the shape of the result.
 	Out tensor.Shape
 }
 
-// Of works out which elements of a tensor of shape s are taken. It follows
+// Of returns the elements that a slice of a tensor of shape s takes. It follows
 // TensorFlow's ValidateStridedSliceOp
 // (tensorflow/core/util/strided_slice_op.cc).
 func (st *Strided) Of(s tensor.Shape) (Block, error) { return st.In(nil, s) }
@@ -315,8 +315,8 @@ func position(index int64, n, d int) (int, error) {
 	return int(k), nil
 }
 
-// span returns the first element that a term takes of a dimension of size n, 0 where it
-// takes none, and how many it takes.
+// span returns the first element that a term takes of a dimension of size n, or
+// 0 if it takes none, and the number of elements.
 func span(begin, end, step, n int64, openBegin, openEnd bool) (first, count int) {
 	from, to := spanOf(begin, end, step, n, openBegin, openEnd)
 	switch {

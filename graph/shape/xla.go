@@ -188,8 +188,8 @@ func xlaPad(c *Inference) error {
 	return err
 }
 
-// XlaBroadcast returns the shape that the input of fewer dimensions gets, and which one that is;
-// -1 if the inputs stay as they are.
+// XlaBroadcast returns the new shape of the input with fewer dimensions, and
+// its index, or -1 if the inputs stay as they are.
 func XlaBroadcast(a, b tensor.Shape, where []int64) (dims tensor.Shape, small int, err error) {
 	if len(where) == 0 {
 		if len(a) != len(b) && len(a) != 0 && len(b) != 0 {
@@ -274,7 +274,7 @@ type XlaWindow struct {
 	Low, High    []int64 // padding
 }
 
-// Result returns how many places the window has.
+// Result returns the number of places of the window along each dimension.
 func (w *XlaWindow) Result(s tensor.Shape) (tensor.Shape, error) {
 	for _, l := range [][]int64{w.Size, w.Stride, w.Base, w.Dilation, w.Low, w.High} {
 		if len(l) != len(s) {

@@ -11,7 +11,8 @@ import (
 // XlaNumbers are the repeated integers of a message of dimension numbers, by field.
 type XlaNumbers map[protowire.Number][]int
 
-// ParseXlaNumbers reads a message of which every field is an integer or a list of them.
+// ParseXlaNumbers reads a message whose fields are integers or lists of
+// integers.
 func ParseXlaNumbers(what string, b []byte) (XlaNumbers, error) {
 	out := XlaNumbers{}
 	for len(b) > 0 {
@@ -60,7 +61,7 @@ func ParseXlaNumbers(what string, b []byte) (XlaNumbers, error) {
 	return out, nil
 }
 
-// One returns a field that is one integer; 0 if it is missing.
+// One returns a field that is one integer, or 0 if it is missing.
 func (l XlaNumbers) One(field protowire.Number) int {
 	if v := l[field]; len(v) > 0 {
 		return v[len(v)-1]
@@ -68,7 +69,8 @@ func (l XlaNumbers) One(field protowire.Number) int {
 	return 0
 }
 
-// Check returns an error unless the dimensions of a field differ and are below rank.
+// Check returns an error unless the dimensions in each of the fields are
+// distinct and below rank.
 func (l XlaNumbers) Check(what string, rank int, fields ...protowire.Number) error {
 	seen := map[int]bool{}
 	for _, f := range fields {

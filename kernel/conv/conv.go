@@ -32,7 +32,7 @@ type convolution struct {
 	depthwise bool
 	windows   shape.Windows
 	packing   engine.Packing // packed, of the filter, if it doesn't change
-	channels  int            // of the image, -1 where they aren't known beforehand
+	channels  int            // of the image, -1 if they aren't known in advance
 	run       runFunc
 	epilogue  *epilogue.Epilogue // of a fused op; nil for others
 	inputs    int

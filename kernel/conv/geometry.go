@@ -20,7 +20,7 @@ type geometry struct {
 	in, out           [3]int
 	size, stride      [3]int
 	dilation, before  [3]int
-	groups, depthwise int // groups of channels; outputs a channel, 0 where the filter is no depthwise one
+	groups, depthwise int // groups of channels; outputs per channel, 0 if the filter isn't a depthwise one
 
 	call *engine.Call // nil outside of calls
 

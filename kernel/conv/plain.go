@@ -29,7 +29,7 @@ func (g *geometry) padded() bool {
 	return g.before != [3]int{} || reach[0] > g.in[0] || reach[1] > g.in[1] || reach[2] > g.in[2]
 }
 
-// plainPlaces adds what places lo to hi take part in.
+// plainPlaces adds the contributions of places lo to hi.
 func plainPlaces[T element](dir direction, g *geometry, out, a, b []T, lo, hi int) {
 	x, f, y := a, b, out
 	switch dir {

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// accumulator adds gradients up until somebody takes their mean, or their sum. It
-// is safe for use from many goroutines.
+// accumulator adds up gradients until an op takes their mean or their sum. It
+// is safe for concurrent use.
 type accumulator struct {
 	waiting
 	dtype  tensor.DType
@@ -210,8 +210,8 @@ func (a *accumulator) addRows(c *engine.Call, indices []int64, values *tensor.Te
 	return nil
 }
 
-// takeSum waits for so many gradients and gives their mean or their sum. The
-// accumulator begins anew, for the step after this one.
+// takeSum waits for so many gradients and returns their mean or their sum. The
+// accumulator begins anew, for the next step.
 func takeSum(c *engine.Call) error {
 	a, err := accumulatorIn(c, 2)
 	if err != nil {

@@ -25,7 +25,8 @@ type barrier struct {
 	cancelled bool // no components at all
 }
 
-// keyBytes is about what a key takes besides its text and its components.
+// keyBytes is the approximate memory of a key, in bytes, besides its text and
+// its components.
 const keyBytes = 128
 
 // keyed is an element under a key.
@@ -73,7 +74,7 @@ func barrierIn(c *engine.Call, n int) (*barrier, error) {
 	return engine.Object[*barrier](c, 0)
 }
 
-// insertMany gives one component to each key.
+// insertMany adds one component to each key.
 func insertMany(c *engine.Call) error {
 	b, err := barrierIn(c, 3)
 	if err != nil {
@@ -131,7 +132,8 @@ func insertMany(c *engine.Call) error {
 	return nil
 }
 
-// takeMany gives complete elements, in the order in which their keys came first.
+// takeMany returns complete elements, in the order in which their keys came
+// first.
 func takeMany(c *engine.Call) error {
 	b, err := barrierIn(c, 2)
 	if err != nil {
@@ -198,8 +200,8 @@ func (b *barrier) none() (element, error) {
 	return out, nil
 }
 
-// closeBarrier lets no new keys in; where what is under way is cancelled, no
-// components either.
+// closeBarrier refuses new keys from now on. If pending elements are cancelled,
+// it refuses components for them too.
 func closeBarrier(c *engine.Call) error {
 	b, err := barrierIn(c, 1)
 	if err != nil {

@@ -70,8 +70,8 @@ func batches(size, n int64, drop bool) int64 {
 	return size / n
 }
 
-// batched makes batches; dropAt is the input that says whether a last, smaller one
-// is left out, 0 where there is none.
+// batched makes batches; dropAt is the input that decides whether a last,
+// smaller one is dropped, or 0 for none.
 func batched(dropAt int) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		in, n, err := datasetInBatches(c)
@@ -178,8 +178,8 @@ func stackOne(c *engine.Call, es []element, k int) (engine.Value, error) {
 }
 
 // paddedBatched makes batches of elements that are padded at their ends to one
-// shape; withDrop says that the last input tells whether a smaller last batch is
-// left out.
+// shape. With withDrop, the last input decides whether a smaller last batch is
+// dropped.
 func paddedBatched(withDrop bool) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		in, n, err := datasetInBatches(c)
@@ -212,7 +212,8 @@ func paddedBatched(withDrop bool) func(*engine.Call) error {
 	}
 }
 
-// padding says how elements are made one shape.
+// padding describes the shapes to which elements are padded, and the padding
+// values.
 type padding struct {
 	shapes []graph.PartialShape // unknown sizes are the largest of the batch
 	values element

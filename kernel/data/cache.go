@@ -22,7 +22,7 @@ func (m *memory) get() (list, bool) {
 	return m.items, m.full
 }
 
-// put keeps all elements, where nobody was earlier.
+// put stores all elements, unless the cache is already full.
 func (m *memory) put(items list) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -31,15 +31,15 @@ func (m *memory) put(items list) {
 	}
 }
 
-// newMemory gives a handle of an empty cache, and one that deletes it.
+// newMemory returns a handle of an empty cache, and one that deletes it.
 func newMemory(c *engine.Call) error {
 	c.SetObject(0, new(memory))
 	c.SetObject(1, deleter{})
 	return nil
 }
 
-// cached keeps the elements of its input in memory; those of a cache that stands
-// in input 2 are shared by all who use it.
+// cached keeps the elements of its input in memory. A cache in input 2 is shared by
+// all its users.
 func cached(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {
@@ -67,8 +67,8 @@ func cached(c *engine.Call) error {
 	return nil
 }
 
-// cacher goes through what a cache holds, or through its input, whose elements
-// the cache gets where it reaches the end.
+// cacher reads the elements of a cache, or of its input. It stores the elements of
+// the input in the cache if it reaches the end.
 type cacher struct {
 	in    *Dataset
 	depth int

@@ -9,13 +9,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// closure is a function of a dataset with what it captures.
+// closure is a function of a dataset with its captures.
 type closure struct {
 	f        engine.Function
 	captured element
 }
 
-// call runs the function on elements. The results have memory of their own.
+// call runs the function on elements. The results own their memory.
 func (f *closure) call(c *engine.Call, in ...element) (element, error) {
 	var args []engine.Value
 	for _, e := range append(in, f.captured) {
@@ -173,7 +173,7 @@ var takeWhile = withFunction("predicate", "Targuments", 1, func(c *engine.Call, 
 })
 
 // scanned prepares ScanDataset, whose function takes a state and an element and
-// gives the next state and an element.
+// returns the next state and an element.
 func scanned(n *engine.Node) (func(*engine.Call) error, error) {
 	states := len(n.Attrs.Types("Tstate"))
 	return withFunction("f", "Targuments", 1+states, func(c *engine.Call, f *closure, _ int) error {
@@ -216,7 +216,7 @@ func (s *scanner) next(c *engine.Call) (element, bool, error) {
 	return out[n:], true, nil
 }
 
-// reduced prepares ReduceDataset, which goes through all elements and gives the
+// reduced prepares ReduceDataset, which visits all elements and returns the
 // last state.
 func reduced(n *engine.Node) (func(*engine.Call) error, error) {
 	f, err := n.Function("f", nil)

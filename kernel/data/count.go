@@ -26,7 +26,7 @@ func counted(make func(c *engine.Call, in *Dataset, n int64) (*Dataset, error)) 
 	}
 }
 
-// taken gives the first elements; a negative number takes all.
+// taken returns the first elements; a negative number takes all.
 var taken = counted(func(c *engine.Call, in *Dataset, n int64) (*Dataset, error) {
 	size := in.size
 	switch {
@@ -70,7 +70,8 @@ var skipped = counted(func(c *engine.Call, in *Dataset, n int64) (*Dataset, erro
 	})), nil
 })
 
-// repeated gives all elements so many times, without end for a negative number.
+// repeated repeats all elements so many times, or without end for a negative
+// number.
 var repeated = counted(func(c *engine.Call, in *Dataset, n int64) (*Dataset, error) { return repeat(c, in, n), nil })
 
 func repeat(c *engine.Call, in *Dataset, n int64) *Dataset {
@@ -133,7 +134,8 @@ func (r *repeater) next(c *engine.Call) (element, bool, error) {
 	}
 }
 
-// sharded gives every element whose number leaves the index.
+// sharded returns every element whose number modulo the number of shards is the
+// index.
 func sharded(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {
@@ -188,8 +190,8 @@ func noneFor(bad bool, index int64) error {
 	return nil
 }
 
-// same passes its dataset on: what an op asks of how elements are made changes
-// nothing about them.
+// same returns its dataset: the op's options for making elements don't change
+// them.
 func same(c *engine.Call) error {
 	if _, err := datasetIn(c, 0); err != nil {
 		return err
@@ -227,7 +229,7 @@ func assertSize(c *engine.Call) error {
 	return nil
 }
 
-// amount returns "at least 3" where there may be more.
+// amount returns "at least 3" if there may be more.
 func amount(n int64, more bool) string {
 	switch {
 	case n == infinite:
@@ -238,7 +240,7 @@ func amount(n int64, more bool) string {
 	return fmt.Sprint(n)
 }
 
-// unbatched gives the rows of each element.
+// unbatched returns the rows of each element.
 func unbatched(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {
@@ -279,8 +281,8 @@ func unbatched(c *engine.Call) error {
 	return nil
 }
 
-// cardinality gives the number of elements, -1 for infinitely many and -2 where
-// it isn't known.
+// cardinality returns the number of elements, -1 for infinitely many and -2 if
+// it is unknown.
 func cardinality(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err == nil {

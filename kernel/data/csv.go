@@ -11,15 +11,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// csvFormat says how the records of files of comma-separated values are read.
+// csvFormat describes the records of files of comma-separated values.
 type csvFormat struct {
 	delimiter byte
 	quotes    bool
 	header    bool
-	missing   string // stands for no value, as the empty text does
+	missing   string // the text of a missing value, besides the empty text
 	columns   []int64
 	excluded  []int64
-	defaults  []*tensor.Tensor // one a value; empty where it is required
+	defaults  []*tensor.Tensor // one per value; empty if the value is required
 	types     []tensor.DType
 }
 
@@ -160,8 +160,8 @@ func (x *csvRecords) next(c *engine.Call) (element, error) {
 	return out, nil
 }
 
-// fields returns the fields of the next record, which may go over many lines where
-// these stand between quotes. A line of nothing is a record of one empty field.
+// fields returns the fields of the next record, which may contain line breaks
+// between quotes. An empty line is a record of one empty field.
 func (x *csvRecords) fields(afford func(int64) error) ([]string, error) {
 	var out []string
 	var text []byte

@@ -90,8 +90,8 @@ func callee(name string, f *graph.Function) graph.Attr {
 
 func (b *body) count(n int) graph.Output { return b.add("RangeDataset", ints, 0, n, 1) }
 
-// TestPipelinesWithoutEndStopWithTheContext goes through endless datasets that
-// give no element, or no last one.
+// TestPipelinesWithoutEndStopWithTheContext reads endless datasets that have no
+// element, or no last one.
 func TestPipelinesWithoutEndStopWithTheContext(t *testing.T) {
 	never := newBody(t, "never", tensor.Int64)
 	never.AddResult("", never.add("Less", nil, never.arg(0), 0))
@@ -164,7 +164,8 @@ func TestElementsAreGivenUp(t *testing.T) {
 	}
 }
 
-// TestBuffersAreBounded holds that what is kept of a pipeline counts as memory.
+// TestBuffersAreBounded checks that the memory of a pipeline's buffers is
+// counted.
 func TestBuffersAreBounded(t *testing.T) {
 	for _, x := range []struct {
 		name string
@@ -287,8 +288,8 @@ func TestInstancesHaveIteratorsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestRandomSeedGenerators holds that generators of fixed seeds agree, and that
-// zeros stand for others each time.
+// TestRandomSeedGenerators checks that generators of fixed seeds agree, and
+// that zeros mean other seeds each time.
 func TestRandomSeedGenerators(t *testing.T) {
 	orders := func(a, b int64) (string, string) {
 		s := function.Eager(context.Background())

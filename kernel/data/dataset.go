@@ -10,26 +10,26 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// ErrEndOfSequence is what an op that takes an element meets where there is none
+// ErrEndOfSequence is the error of an op that takes an element if there is none
 // left.
 var ErrEndOfSequence = errors.New("end of sequence")
 
-// Dataset describes elements: where they come from and what is done with them.
-// It never changes, and any number of iterators may go through it at once.
+// Dataset describes elements: their source and their transformations. It never
+// changes, and any number of iterators may use it at once.
 type Dataset struct {
 	source source
 	size   int64 // the number of elements, or infinite or unknown
 	types  []tensor.DType
-	shapes []graph.PartialShape // nil where nothing is known
+	shapes []graph.PartialShape // nil if nothing is known
 }
 
-// Numbers of elements that are none, as DatasetCardinality gives them.
+// Special numbers of elements, as DatasetCardinality returns them.
 const (
 	infinite int64 = -1
 	unknown  int64 = -2
 )
 
-// source makes iterators. depth is how many iterators stand above the new one.
+// source makes iterators. depth is the number of iterators above the new one.
 type source interface {
 	iterate(c *engine.Call, depth int) (iterator, error)
 }
@@ -39,8 +39,8 @@ type sourceFunc func(c *engine.Call, depth int) (iterator, error)
 
 func (f sourceFunc) iterate(c *engine.Call, depth int) (iterator, error) { return f(c, depth) }
 
-// element is the components of an element. They have memory of their own, so
-// that they outlive the call that made them, and are never changed.
+// element is the components of an element. They own their memory, because they
+// outlive the call that made them, and are never changed.
 type element []engine.Value
 
 // iterator goes through a dataset once. It belongs to one goroutine at a time.
@@ -58,8 +58,8 @@ func (f iteratorFunc) next(c *engine.Call) (element, bool, error) { return f(c) 
 // empty is an iterator without elements.
 var empty = iteratorFunc(func(*engine.Call) (element, bool, error) { return nil, false, nil })
 
-// maxDepth bounds how many iterators stand above each other: a loop could nest
-// datasets without end, and so could a function that makes datasets of itself.
+// maxDepth bounds the nesting of iterators: a loop could nest datasets without
+// end, and so could a function that makes datasets of itself.
 const maxDepth = 1000
 
 // iterate returns a new iterator, with depth others above it.
@@ -82,24 +82,24 @@ func pull(c *engine.Call, it iterator) (element, bool, error) {
 // VariantName returns TensorFlow's name of the variant.
 func (*Dataset) VariantName() string { return "tensorflow::DatasetVariantWrapper" }
 
-// Escape does nothing: all that a dataset holds has memory of its own.
+// Escape does nothing, because a dataset owns its memory.
 func (*Dataset) Escape() {}
 
-// Free does nothing: all that a dataset holds has memory of its own.
+// Free does nothing, because a dataset owns its memory.
 func (*Dataset) Free(*engine.Arena) {}
 
-// own returns input i with memory of its own.
+// own returns input i as a value that owns its memory.
 func own(c *engine.Call, i int) engine.Value { return keep(c, c.Share(i)) }
 
-// keep turns a value that belongs to the op into one with memory of its own.
+// keep turns a value that belongs to the op into one that owns its memory.
 func keep(c *engine.Call, v engine.Value) engine.Value {
 	kept := v.Keep()
 	c.Drop(v)
 	return kept
 }
 
-// owned returns the inputs from the given one on, to the one before end, with
-// memory of their own.
+// owned returns the inputs from the given one on, to the one before end, as
+// values that own their memory.
 func owned(c *engine.Call, from, end int) element {
 	out := make(element, 0, end-from)
 	for i := from; i < end; i++ {
@@ -108,7 +108,8 @@ func owned(c *engine.Call, from, end int) element {
 	return out
 }
 
-// of returns a dataset whose elements are as the op's attributes say.
+// of returns a dataset whose elements have the types and shapes of the op's
+// attributes.
 func of(c *engine.Call, size int64, s source) *Dataset {
 	as := c.Attrs()
 	types := as.Types("output_types")
@@ -152,8 +153,8 @@ func stringsIn(c *engine.Call, i int, what string) ([]string, error) {
 	return slices.Clone(c.In(i).Strings()), nil
 }
 
-// check returns an error for an element that an op with these attributes
-// can't give.
+// check returns an error for an element that an op with these attributes can't
+// return.
 func check(e element, types []tensor.DType, shapes []graph.PartialShape) error {
 	if types != nil && len(types) != len(e) {
 		return fmt.Errorf("an element has %d components, not %d", len(e), len(types))
@@ -180,8 +181,7 @@ func shapeOf(v engine.Value) tensor.Shape {
 	return v.Tensor.Shape()
 }
 
-// give makes the components the outputs, where they are as the op's attributes
-// say.
+// give sets the outputs to the components, if they fit the op's attributes.
 func give(c *engine.Call, e element) error {
 	if err := check(e, c.Attrs().Types("output_types"), c.Attrs().Shapes("output_shapes")); err != nil {
 		return err

@@ -1,18 +1,18 @@
-// Package data holds the kernels of input pipelines in graphs: datasets, which are
-// variants, iterators and queues, which are resources.
+// Package data contains the kernels of input pipelines in graphs: datasets,
+// which are variants, iterators and queues, which are resources.
 //
-// A [Dataset] is a description that never changes; an iterator goes through it once,
-// an element at a time, when somebody asks. Iterators stand above each other as
-// datasets are made of each other, and take no more memory than the elements that
-// they are at, but for batches, buffers that shuffle and caches. Nothing runs beside the
-// call that asks: what TensorFlow does in parallel or beforehand is done then, in
-// TensorFlow's order. A call's end stops a pipeline without end.
+// A [Dataset] is a description that never changes. An iterator reads it once,
+// one element per request. Iterators are nested as their datasets are. They
+// take no more memory than their current elements, except for batches, shuffle
+// buffers and caches. Nothing runs in the background: work that TensorFlow does
+// in parallel or ahead is done in the call that needs it, in TensorFlow's
+// order. The end of a call's context stops a pipeline without end.
 //
-// What iterators hold outlives calls. So elements, and what functions capture, have
-// memory of their own, which nobody changes; an iterator uses the call that asks only to
-// run functions and to reach files under its grant.
+// The elements of iterators outlive calls. So elements, and captures of
+// functions, own their memory, which is never changed. An iterator uses the
+// call only to run functions and to reach files under its grant.
 //
-// A call waits for a queue only where its context can end.
+// A call waits for a queue only if its context can end.
 package data
 
 import "github.com/cairnml/cairn/engine"

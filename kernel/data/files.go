@@ -19,13 +19,13 @@ import (
 
 // records cuts a file into texts.
 type records interface {
-	// next returns the next one; io.EOF says that there is none.
+	// next returns the next record, or io.EOF if there is none.
 	next(c *engine.Call) ([]byte, error)
 }
 
 // contents cuts a file into elements.
 type contents interface {
-	// next returns the next one; io.EOF says that there is none.
+	// next returns the next element, or io.EOF if there is none.
 	next(c *engine.Call) (element, error)
 }
 
@@ -37,14 +37,14 @@ func (x texts) next(c *engine.Call) (element, error) {
 	return element{engine.ValueOf(tensor.Scalar(string(b)))}, err
 }
 
-// fileSource goes through the records of files, one file after the other. Each is
-// opened when its first record is asked for, under the grant of the call that
-// asks, and closed behind its last.
+// fileSource reads the records of files, one file after the other. Each is
+// opened when its first record is requested, under the grant of that call, and
+// closed after its last.
 type fileSource struct {
 	node        *engine.Node
 	names       []string
 	compression string
-	open        func(i int, r *bufio.Reader, size int64) (contents, error) // size is -1 where it isn't known
+	open        func(i int, r *bufio.Reader, size int64) (contents, error) // size is -1 if it isn't known
 }
 
 func (s *fileSource) iterate(*engine.Call, int) (iterator, error) {
@@ -116,10 +116,10 @@ func (x *fileIterator) end() {
 	x.file, x.current = nil, nil
 }
 
-// errRecord is the error of a record behind which others can be read.
+// errRecord is the error of a record after which others can be read.
 var errRecord = errors.New("the record can't be read")
 
-// decompressed returns what a file holds.
+// decompressed returns the decompressed contents of a file.
 func decompressed(r io.Reader, how string) (io.Reader, error) {
 	switch how {
 	case "":
@@ -224,7 +224,7 @@ func (x *fixed) next(c *engine.Call) ([]byte, error) {
 			return nil, err
 		}
 	}
-	// The footer is known by the end behind it.
+	// The rest is the footer if the file ends after it.
 	if x.footer > 0 {
 		if ahead, err := x.r.Peek(int(x.footer) + 1); err == io.EOF {
 			if int64(len(ahead)) < x.footer {
@@ -244,8 +244,8 @@ func (x *fixed) next(c *engine.Call) ([]byte, error) {
 	return b, err
 }
 
-// ofFiles prepares a dataset of the records of files: input 0 names them, the one
-// at compression says how they are compressed, where there is one.
+// ofFiles prepares a dataset of the records of files. Input 0 names the files.
+// The input at compression, unless that is 0, is their compression.
 func ofFiles(compression int, open func(c *engine.Call, names []string) (func(int, *bufio.Reader, int64) (records, error), error)) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		names, err := stringsIn(c, 0, "the files' names")
@@ -283,8 +283,8 @@ func textLines(*engine.Call, []string) (func(int, *bufio.Reader, int64) (records
 	return func(_ int, r *bufio.Reader, _ int64) (records, error) { return lines{r}, nil }, nil
 }
 
-// recordsFrom returns what opens files of TFRecords; input 3, where there is one,
-// says where in each file to begin.
+// recordsFrom returns a function that opens files of TFRecords; input 3, if
+// there is one, is the offset of the first record in each file.
 func recordsFrom(c *engine.Call, names []string) (func(int, *bufio.Reader, int64) (records, error), error) {
 	var from []int64
 	if c.NumIn() > 3 {

@@ -39,7 +39,7 @@ func uniqueElements(c *engine.Call) error {
 	return nil
 }
 
-// keyOf returns a string that differs where tensors of one type do.
+// keyOf returns a string that differs for different tensors of one type.
 func keyOf(t *tensor.Tensor) string {
 	if t == nil {
 		return ""

@@ -14,12 +14,12 @@ func scalarShapes(n int) []graph.PartialShape {
 	return slices.Repeat([]graph.PartialShape{graph.ShapeOf()}, n)
 }
 
-// functionOf is a function that an op's attribute names, and the attribute that
-// lists the types of what it captures.
+// functionOf is the attribute of an op's function, and the attribute with the
+// types of its captures.
 type functionOf struct{ attr, captures string }
 
-// withFunctions prepares an op of several functions, whose captures stand one after
-// the other behind input 0.
+// withFunctions prepares an op of several functions, whose captures follow each
+// other after input 0.
 func withFunctions(make func(c *engine.Call, fs []*closure) error, which ...functionOf) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		var compiled []engine.Function
@@ -45,7 +45,7 @@ func withFunctions(make func(c *engine.Call, fs []*closure) error, which ...func
 	}
 }
 
-// integer runs a function that gives one number.
+// integer runs a function that returns one number.
 func (f *closure) integer(c *engine.Call, what string, in ...element) (int64, error) {
 	out, err := f.call(c, in...)
 	if err != nil {
@@ -58,8 +58,8 @@ func (f *closure) integer(c *engine.Call, what string, in ...element) (int64, er
 }
 
 // groupByWindow collects elements of one key until there are as many as their
-// window's size, and gives the elements of the dataset that a function makes of
-// each window. What is left at the end comes in the order of the keys.
+// window's size, and returns the elements of the dataset that a function makes
+// of each window. Incomplete windows come at the end, in the order of the keys.
 var groupByWindow = withFunctions(func(c *engine.Call, fs []*closure) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {
@@ -84,7 +84,7 @@ type windower struct {
 	groups map[int64]list
 	sizes  map[int64]int64
 	bytes  int64
-	open   iterator // over what the function made of a window
+	open   iterator // over the dataset that the function made of a window
 	ended  bool
 }
 
@@ -120,7 +120,7 @@ func (x *windower) next(c *engine.Call) (element, bool, error) {
 	}
 }
 
-// collect goes on until a window is full, or the elements are at their end and
+// collect reads elements until a window is full, or until the elements end and
 // there are windows left.
 func (x *windower) collect(c *engine.Call) (key int64, ok bool, err error) {
 	for !x.ended {

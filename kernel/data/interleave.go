@@ -33,11 +33,11 @@ var flatMapped = withFunction("f", "Targuments", 1, func(c *engine.Call, f *clos
 	return nil
 })
 
-// autotune stands for a number that TensorFlow chooses.
+// autotune means a number that TensorFlow chooses.
 const autotune = -1
 
-// cycleDefault is how many datasets are interleaved where TensorFlow chooses: the
-// number depends on its machine's.
+// cycleDefault is the number of interleaved datasets if TensorFlow chooses it.
+// TensorFlow's number depends on its machine.
 const cycleDefault = 10
 
 // interleaved prepares InterleaveDataset and its parallel forms: blocks of
@@ -81,7 +81,7 @@ type interleave struct {
 	depth        int
 	cycle, block int64
 
-	open  []iterator // by place in the cycle; nil where there is none
+	open  []iterator // by index in the cycle; nil for an empty place
 	live  int
 	at    int64 // the place in the cycle
 	given int64 // elements of its block so far
@@ -140,8 +140,8 @@ func (x *interleave) next(c *engine.Call) (element, bool, error) {
 	}
 }
 
-// advance goes on to the next place of the cycle; those that were never filled
-// stay so once the input has ended.
+// advance moves to the next place of the cycle. Places that were never filled
+// stay empty once the input has ended.
 func (x *interleave) advance() {
 	x.given = 0
 	n := x.cycle

@@ -12,14 +12,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Iterator is what the handle of an iterator refers to: it goes through the
-// dataset that it was last made for. It is safe for use from many goroutines, one
-// of which takes an element at a time.
+// Iterator is the object of an iterator's handle: it reads the dataset that it
+// was last made for. It is safe for concurrent use: one goroutine at a time
+// takes an element.
 type Iterator struct {
 	types  []tensor.DType
 	shapes []graph.PartialShape
-	handle string        // what IteratorToStringHandle gives
-	busy   chan struct{} // holds a token while somebody uses what follows
+	handle string        // the result of IteratorToStringHandle
+	busy   chan struct{} // holds a token while the fields below are in use
 
 	it     iterator       // nil before the first dataset
 	states *engine.States // of the functions that it calls
@@ -29,7 +29,7 @@ func newIterator(as graph.Attrs) *Iterator {
 	return &Iterator{types: as.Types("output_types"), shapes: as.Shapes("output_shapes"), busy: make(chan struct{}, 1)}
 }
 
-// lock waits until nobody else uses the iterator, or the context ends.
+// lock waits until the iterator is free, or the context ends.
 func (x *Iterator) lock(ctx context.Context) error {
 	select {
 	case x.busy <- struct{}{}:
@@ -46,7 +46,7 @@ func (x *Iterator) lock(ctx context.Context) error {
 
 func (x *Iterator) unlock() { <-x.busy }
 
-// begin makes the iterator stand before the first element of d.
+// begin sets the iterator to the first element of d.
 func (x *Iterator) begin(c *engine.Call, d *Dataset) error {
 	if err := x.accepts(d.types, d.shapes); err != nil {
 		return err
@@ -94,8 +94,9 @@ func (x *Iterator) next(c *engine.Call) (element, bool, error) {
 	return take(c, x.states, x.it)
 }
 
-// take returns the next element of an iterator that stands below no other one: the nodes
-// of its functions begin anew with it, and go on from element to element.
+// take returns the next element of an outermost iterator. The states of its
+// functions' nodes begin with the iterator and continue from element to
+// element.
 func take(c *engine.Call, states *engine.States, it iterator) (e element, ok bool, err error) {
 	err = c.Within(states, func() (err error) {
 		e, ok, err = pull(c, it)
@@ -124,8 +125,8 @@ func namedIterator(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// findIterator finds the iterator of the node's shared name, or the node's own where
-// that is empty; the first who asks makes it.
+// findIterator finds the iterator of the node's shared name, or the node's own
+// if that is empty. The first call makes it.
 func findIterator(n *engine.Node) func(c *engine.Call) (*Iterator, error) {
 	as := n.Attrs
 	name, container := as.String("shared_name", ""), as.String("container", "")
@@ -161,7 +162,7 @@ func oneShot(n *engine.Node) (func(*engine.Call) error, error) {
 			return err
 		}
 		defer x.unlock()
-		if x.it == nil { // what fails is tried again by the next call
+		if x.it == nil { // after an error the next call tries again
 			d, err := factory.dataset(c)
 			if err != nil {
 				return err
@@ -179,7 +180,7 @@ func oneShot(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// anonymous gives a new iterator, and where the op has a second output the
+// anonymous returns a new iterator and, if the op has a second output, the
 // variant that deletes it.
 func anonymous(c *engine.Call) error {
 	c.SetObject(0, newIterator(c.Attrs()))
@@ -189,7 +190,7 @@ func anonymous(c *engine.Call) error {
 	return nil
 }
 
-// makeIterator gives an iterator a dataset.
+// makeIterator sets an iterator's dataset.
 func makeIterator(c *engine.Call) error {
 	d, err := datasetIn(c, 0)
 	if err != nil {
@@ -202,7 +203,7 @@ func makeIterator(c *engine.Call) error {
 	return x.begin(c, d)
 }
 
-// getNext gives the next element; where there is none it fails.
+// getNext returns the next element, or fails if there is none.
 func getNext(c *engine.Call) error {
 	x, err := engine.Object[*Iterator](c, 0)
 	if err != nil {
@@ -218,7 +219,7 @@ func getNext(c *engine.Call) error {
 	return give(c, e)
 }
 
-// getNextAsOptional gives the next element as an optional, which is empty where
+// getNextAsOptional returns the next element as an optional, which is empty if
 // there is none.
 func getNextAsOptional(c *engine.Call) error {
 	x, err := engine.Object[*Iterator](c, 0)
@@ -238,7 +239,7 @@ func getNextAsOptional(c *engine.Call) error {
 	return nil
 }
 
-// singleElement gives the only element of a dataset.
+// singleElement returns the only element of a dataset.
 func singleElement(c *engine.Call) error {
 	d, err := datasetIn(c, 0)
 	if err != nil {
@@ -263,8 +264,8 @@ func singleElement(c *engine.Call) error {
 	return give(c, e)
 }
 
-// deleteHandle drops what a handle refers to: the garbage collector takes it, and
-// an iterator has no dataset any more.
+// deleteHandle drops the object of a handle: the garbage collector frees it,
+// and an iterator has no dataset any more.
 func deleteHandle(c *engine.Call) error {
 	if c.NumIn() != 2 {
 		return fmt.Errorf("takes 2 inputs, %d were given", c.NumIn())
@@ -281,15 +282,16 @@ func deleteHandle(c *engine.Call) error {
 	return nil
 }
 
-// handleKey returns where an instance keeps the iterator that a string stands for.
+// handleKey returns the key under which an instance keeps the iterator of a
+// string handle.
 func handleKey(s string) engine.ResourceKey {
 	return engine.ResourceKey{Kind: "iterator by its string", Name: s}
 }
 
-// counter numbers the strings that stand for iterators without a name.
+// counter numbers the string handles of iterators without a name.
 var counter atomic.Int64
 
-// toString gives a string that stands for an iterator; the instance keeps the
+// toString returns a string handle of an iterator; the instance keeps the
 // iterator from then on.
 func toString(c *engine.Call) error {
 	x, err := engine.Object[*Iterator](c, 0)
@@ -308,7 +310,7 @@ func toString(c *engine.Call) error {
 	return nil
 }
 
-// fromString gives the iterator that a string stands for.
+// fromString returns the iterator of a string handle.
 func fromString(c *engine.Call) error {
 	s, err := stringsIn(c, 0, "the handle")
 	if err != nil {
@@ -329,7 +331,7 @@ func fromString(c *engine.Call) error {
 	return nil
 }
 
-// elementAt gives the element of a place.
+// elementAt returns the element at an index.
 func elementAt(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {

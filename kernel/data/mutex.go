@@ -10,11 +10,11 @@ import (
 // mutex lets one call at a time through.
 type mutex struct {
 	waiting
-	holder any // the call that has it; nil: nobody
+	holder any // the call that has it; nil for none
 }
 
-// mutexLock is the variant of a mutex that is held until it is consumed, or until
-// nobody refers to it.
+// mutexLock is the variant of a mutex that is held until it is consumed, or
+// until there are no references to it.
 type mutexLock struct{ m *mutex }
 
 // VariantName returns TensorFlow's name of the variant.
@@ -23,7 +23,7 @@ func (*mutexLock) VariantName() string { return "(anonymous)::Mutex::SharedLockR
 // Escape does nothing: a lock holds no values.
 func (*mutexLock) Escape() {}
 
-// Free gives the mutex up.
+// Free releases the mutex.
 func (l *mutexLock) Free(*engine.Arena) { l.unlock() }
 
 func (l *mutexLock) unlock() {
@@ -56,7 +56,7 @@ func mutexes() []engine.Kernel {
 
 type mutexCaller struct{}
 
-// lockMutex waits until nobody holds the mutex.
+// lockMutex waits until the mutex is free.
 func lockMutex(c *engine.Call) error {
 	m, err := engine.Object[*mutex](c, 0)
 	if err != nil {

@@ -11,15 +11,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Queue is what the handle of a queue refers to. It is safe for use from many
-// goroutines.
+// Queue is the object of a queue's handle. It is safe for concurrent use.
 type Queue struct {
 	kind     string // "FIFOQueue"
 	name     string
 	types    []tensor.DType
 	shapes   []graph.PartialShape // nil: elements may have any
 	capacity int64                // most elements; negative: no limit
-	least    int64                // elements that stay behind until the queue is closed
+	least    int64                // elements that stay in the queue until it is closed
 
 	mu      sync.Mutex
 	items   store
@@ -32,18 +31,19 @@ type Queue struct {
 // store is the order of a queue's elements.
 type store interface {
 	put(element)
-	take() element // only where there is one
+	take() element // must not be empty
 	len() int64
-	// restore puts back what take has given, the last one first.
+	// restore puts back the elements that take has returned, the last one
+	// first.
 	restore([]element)
 }
 
-// ErrQueueClosed says that a queue takes no more elements, or has no more to give.
+// ErrQueueClosed reports that a queue takes no more elements, or has no more.
 var ErrQueueClosed = fmt.Errorf("the queue is closed: %w", ErrEndOfSequence)
 
-// queue prepares an op that finds the queue of its shared name in the instance, or
-// makes it there; one without a name belongs to its node. By reference says how
-// TensorFlow 1 has handles.
+// queue prepares an op that finds the queue of its shared name in the instance,
+// or makes it there; one without a name belongs to its node. With byRef, the
+// handle is a reference, as in TensorFlow 1.
 func queue(kind string, byRef bool, newStore func(graph.Attrs) func() store) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		as := n.Attrs
@@ -88,15 +88,15 @@ func queue(kind string, byRef bool, newStore func(graph.Attrs) func() store) fun
 	}
 }
 
-// change tells those who wait that the queue has changed; the caller holds the
-// lock.
+// change wakes the waiting calls after a change of the queue; the caller holds
+// the lock.
 func (q *Queue) change() {
 	close(q.changed)
 	q.changed = make(chan struct{})
 }
 
-// wait gives the lock up until the queue changes. Where the context never ends,
-// and so the call might wait for ever, it fails at once.
+// wait releases the lock until the queue changes. If the context never ends, so
+// that the call might wait forever, it fails at once.
 func (q *Queue) wait(ctx context.Context, why string) error {
 	changed := q.changed
 	q.mu.Unlock()
@@ -144,8 +144,8 @@ func (q *Queue) put(c *engine.Call, e element) error {
 	}
 }
 
-// get takes n elements as they come. Of a queue that is closed it gives fewer
-// where that is allowed, but none only where none is asked for.
+// get takes n elements as they come. From a closed queue it may take fewer if
+// that is allowed, but at least one, unless n is 0.
 func (q *Queue) get(c *engine.Call, n int64, fewer bool) (out []element, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -243,7 +243,7 @@ func dequeue(c *engine.Call) error {
 	return q.give(c, es[0])
 }
 
-// give makes the components the outputs.
+// give sets the outputs to the components.
 func (q *Queue) give(c *engine.Call, e element) error {
 	if want := c.Attrs().Types("component_types"); !slices.Equal(want, q.types) {
 		return fmt.Errorf("the %s %q has components of %v, not %v", q.kind, q.name, q.types, want)
@@ -254,7 +254,7 @@ func (q *Queue) give(c *engine.Call, e element) error {
 	return nil
 }
 
-// dequeueMany takes so many elements as one batch; fewer says that a closed queue
+// dequeueMany takes so many elements as one batch; with fewer, a closed queue
 // may have fewer.
 func dequeueMany(fewer bool) func(*engine.Call) error {
 	return func(c *engine.Call) error {

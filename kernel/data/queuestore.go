@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fifo gives elements in the order in which they came.
+// fifo returns elements in the order in which they came.
 type fifo []element
 
 func newFIFO(graph.Attrs) func() store { return func() store { return new(fifo) } }
@@ -26,7 +26,7 @@ func (f *fifo) take() element {
 
 func (f *fifo) restore(es []element) { *f = append(slices.Clone(es), *f...) }
 
-// bag gives an element at random.
+// bag returns an element at random.
 type bag struct {
 	random samples
 	items  []element
@@ -53,8 +53,9 @@ func (b *bag) take() element {
 
 func (b *bag) restore(es []element) { b.items = append(b.items, es...) }
 
-// byPriority gives the element whose first component, a number, is least. Which of
-// equals comes first follows from the heap, which is that of C++'s standard library.
+// byPriority returns the element whose first component, a number, is least. The
+// order of equals follows from the heap, which is that of C++'s standard
+// library.
 type byPriority []element
 
 func newByPriority(graph.Attrs) func() store { return func() store { return new(byPriority) } }

@@ -32,16 +32,16 @@ type reader struct {
 
 // pairs are records with their keys.
 type pairs interface {
-	// next returns the next key and record; io.EOF says that there is none.
+	// next returns the next key and record, or io.EOF if there is none.
 	next(c *engine.Call) (key, value string, err error)
 }
 
-// readerKind says what a reader makes of a piece of work.
+// readerKind describes how a reader cuts a piece of work into records.
 type readerKind struct {
 	op    string
-	state bool // what it has done so far can be saved
-	// open cuts a file; nil: the work itself is the record, or where whole says so
-	// the content of its file.
+	state bool // its state can be saved
+	// open cuts a file. Nil means that the work itself is the record or, with
+	// whole, the content of its file.
 	open  func(work string, as graph.Attrs, r io.Reader, size int64) (pairs, error)
 	whole bool
 }
@@ -91,8 +91,8 @@ func readerIn(c *engine.Call, n int) (*reader, error) {
 	return engine.Object[*reader](c, 0)
 }
 
-// next returns the next record: of the work under way, or of what the queue has
-// next. Where wait is false, it returns io.EOF in place of beginning new work.
+// next returns the next record: of the present work, or of the next work in the
+// queue. If wait is false, it returns io.EOF instead of beginning new work.
 func (r *reader) next(c *engine.Call, q *Queue, wait bool) (key, value string, err error) {
 	for {
 		if r.records == nil {
@@ -113,7 +113,7 @@ func (r *reader) next(c *engine.Call, q *Queue, wait bool) (key, value string, e
 			r.end()
 			return "", "", fmt.Errorf("%s: %w", r.work, err)
 		}
-		if _, whole := r.records.(*oneRecord); whole { // there is nothing behind it
+		if _, whole := r.records.(*oneRecord); whole { // it has no further record
 			r.end()
 			r.finished++
 		}
@@ -203,7 +203,7 @@ func readOne(c *engine.Call) error {
 	return nil
 }
 
-// readUpTo gives so many records, or fewer where the work under way has no more.
+// readUpTo returns so many records, or fewer if the present work has no more.
 func readUpTo(c *engine.Call) error {
 	r, err := readerIn(c, 3)
 	if err != nil {
@@ -338,7 +338,7 @@ func restoreReader(c *engine.Call) error {
 	}
 	r.end()
 	r.started, r.finished, r.produced, r.work = v[stateStarted], v[stateFinished], v[stateProduced], work
-	if r.started > r.finished { // what was under way begins anew
+	if r.started > r.finished { // unfinished work begins anew
 		r.records = &oneRecord{key: work, value: work}
 	}
 	return nil
@@ -367,7 +367,7 @@ func (x *lineRecords) next(c *engine.Call) (key, value string, err error) {
 	}
 }
 
-// recordReader cuts TFRecords; keys are where they begin.
+// recordReader cuts TFRecords; keys are their offsets.
 func recordReader(work string, as graph.Attrs, r io.Reader, _ int64) (pairs, error) {
 	r, err := decompressed(r, as.String("compression_type", ""))
 	return &recordPairs{work: work, records: tfRecords{bufio.NewReader(r)}}, err
@@ -386,8 +386,8 @@ func (x *recordPairs) next(c *engine.Call) (key, value string, err error) {
 	return key, string(b), err
 }
 
-// fixedFormat is how records of one length lie in a file: each hop bytes behind the
-// one before.
+// fixedFormat is the format of a file with records of one length: each begins
+// hop bytes after the one before.
 type fixedFormat struct{ header, length, footer, hop int64 }
 
 func newFixedFormat(as graph.Attrs) (f fixedFormat, err error) {
@@ -425,10 +425,10 @@ type fixedPairs struct {
 	fixedFormat
 	work string
 	r    *bufio.Reader
-	end  int64 // of the records; less than 0: where the file ends, but for the footer
+	end  int64 // of the records; if negative, the end of the file without the footer
 
 	at, count int64
-	last      []byte // the record before, where records overlap
+	last      []byte // the record before, if records overlap
 }
 
 func (x *fixedPairs) next(c *engine.Call) (key, value string, err error) {

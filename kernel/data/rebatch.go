@@ -113,8 +113,9 @@ func (x *rebatcher) none() (element, error) {
 	return out, nil
 }
 
-// shared gives a dataset whose batches are shared out among replicas: each becomes as
-// many as there are replicas, of one size but for the last ones, which may be empty.
+// shared returns a dataset whose batches are divided among replicas: each
+// becomes as many as there are replicas, of one size except for the last ones,
+// which may be empty.
 func shared(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {
@@ -136,7 +137,7 @@ type sharer struct {
 	replicas int64
 
 	turn int64   // of the replicas
-	rest element // what of a batch is left
+	rest element // remaining part of a batch
 	each int     // rows for each
 }
 

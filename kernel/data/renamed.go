@@ -34,8 +34,8 @@ func renamed(table []engine.Kernel) []engine.Kernel {
 	return table
 }
 
-// aside returns the kernels of what stands beside datasets: handles of what they
-// could run with, compressed elements, tables made of them.
+// aside returns the kernels of ops around datasets: handles of their execution
+// environment, compressed elements, tables made of them.
 func aside() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "ThreadPoolDataset", Run: same},
@@ -53,7 +53,7 @@ func aside() []engine.Kernel {
 	}
 }
 
-// deviceOf gives the name of the one device that there is.
+// deviceOf returns the name of the only device.
 func deviceOf(c *engine.Call) error {
 	if _, err := engine.Object[*Iterator](c, 0); err != nil {
 		return err
@@ -62,17 +62,17 @@ func deviceOf(c *engine.Call) error {
 	return nil
 }
 
-// packedElement is an element as one variant. There is nothing to be gained from
-// compressing what stays in memory.
+// packedElement is an element as one variant. Compressing values that stay in
+// memory would gain nothing.
 type packedElement struct{ components element }
 
 // VariantName returns TensorFlow's name of the variant.
 func (*packedElement) VariantName() string { return "tensorflow.data.CompressedElement" }
 
-// Escape does nothing: the components have memory of their own.
+// Escape does nothing, because the components own their memory.
 func (*packedElement) Escape() {}
 
-// Free does nothing: the components have memory of their own.
+// Free does nothing, because the components own their memory.
 func (*packedElement) Free(*engine.Arena) {}
 
 func compress(c *engine.Call) error {
@@ -131,7 +131,7 @@ func tableOf(c *engine.Call) error {
 	return table.Fill(both[0].Tensor, both[1].Tensor)
 }
 
-// fakeQueue gives the handle of a queue as the reference that it was in TensorFlow 1.
+// fakeQueue returns the handle of a queue as a reference, as in TensorFlow 1.
 func fakeQueue(c *engine.Call) error {
 	q, err := engine.Object[*Queue](c, 0)
 	if err != nil {
@@ -202,8 +202,8 @@ func mapDefun(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// noRows returns the results of no calls, whose shapes the attribute output_shapes
-// tells.
+// noRows returns the results of no calls, with the shapes of the attribute
+// output_shapes.
 func noRows(as graph.Attrs) (element, error) {
 	var out element
 	shapes := as.Shapes("output_shapes")

@@ -9,14 +9,14 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// waiting is a lock that can be given up until what it protects changes.
+// waiting is a lock that can be released until the protected state changes.
 type waiting struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed, and another one made, when anything changes
 	what    string        // `accumulator "name"`, for errors
 }
 
-// change tells those who wait that something has changed; the caller holds the lock.
+// change wakes the waiting calls after a change; the caller holds the lock.
 func (w *waiting) change() {
 	if w.changed != nil {
 		close(w.changed)
@@ -24,8 +24,8 @@ func (w *waiting) change() {
 	}
 }
 
-// wait gives the lock up until something changes. Where the context never ends, and
-// so the call might wait for ever, it fails at once.
+// wait releases the lock until the state changes. If the context never ends, so
+// that the call might wait forever, it fails at once.
 func (w *waiting) wait(ctx context.Context, why string) error {
 	if w.changed == nil {
 		w.changed = make(chan struct{})
@@ -45,9 +45,9 @@ func (w *waiting) wait(ctx context.Context, why string) error {
 }
 
 // resourceOf prepares an op that finds the resource of its shared name in the
-// instance, or makes it there; one without a name belongs to its node. By reference
-// says how TensorFlow 1 has handles. Two nodes of one name have to agree on what
-// they want: check reports how they don't.
+// instance, or makes it there; one without a name belongs to its node. With
+// byRef, the handle is a reference, as in TensorFlow 1. Two nodes of one name
+// must have compatible attributes: check returns an error if they don't.
 func resourceOf[T any](kind string, byRef bool, create func(as graph.Attrs, what string) (T, error), check func(T, graph.Attrs) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		name := n.Attrs.String("shared_name", "")
@@ -63,7 +63,7 @@ func resourceOf[T any](kind string, byRef bool, create func(as graph.Attrs, what
 			var o any
 			if name == "" {
 				o = c.NodeState(func() any {
-					made, _ := create(n.Attrs, what) // as above, where it could be made
+					made, _ := create(n.Attrs, what) // made above without an error
 					return made
 				})
 			} else {

@@ -9,18 +9,18 @@ import (
 	"github.com/cairnml/cairn/internal/philox"
 )
 
-// seeds gives the seeds of iterators that shuffle: the same for all, or those
-// that a generator draws. It is safe for use from many goroutines.
+// seeds returns the seeds of iterators that shuffle: the same for all, or newly
+// drawn ones. It is safe for concurrent use.
 type seeds struct {
 	a, b   uint64
-	redraw bool // each iterator has seeds of its own
+	redraw bool // each iterator has different seeds
 
 	mu    sync.Mutex
 	drawn samples
 }
 
-// newSeeds returns the seeds that two numbers stand for; zeros stand for seeds that
-// differ from run to run.
+// newSeeds returns the seeds for two numbers; zeros mean seeds that differ from
+// run to run.
 func newSeeds(a, b int64, redraw bool) *seeds {
 	s := &seeds{a: uint64(a), b: uint64(b), redraw: redraw}
 	if a == 0 && b == 0 {
@@ -57,14 +57,14 @@ func (s *samples) next() uint32 {
 	return x
 }
 
-// wholeBuffer stands for a buffer of all elements.
+// wholeBuffer means a buffer of all elements.
 const wholeBuffer = -2
 
-// shuffled prepares the ops that shuffle. The seeds stand in inputs seedAt and the
-// one after, or in the generator of input from, or in both, where a generator
-// that is none, as a placeholder for it, leaves the choice to the seeds; 0 means
-// that there is no such input. roundsAt is the input that says how often the dataset is
-// gone through; 0: once.
+// shuffled prepares the ops that shuffle. The seeds are in inputs seedAt and
+// the one after, or in the generator of input from. An op may have both: the
+// seeds count if the generator is only a placeholder. 0 means that there is no
+// such input. roundsAt is the input with the number of repetitions of the
+// dataset; 0: once.
 func shuffled(seedAt, from, roundsAt int) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		in, err := datasetIn(c, 0)
@@ -126,7 +126,7 @@ func twoSeeds(c *engine.Call, at int, redraw bool) (*seeds, error) {
 	return newSeeds(a, b, redraw), nil
 }
 
-// shuffler keeps a buffer of elements and gives one of them at random.
+// shuffler keeps a buffer of elements and returns one of them at random.
 type shuffler struct {
 	in     iterator
 	size   int64
@@ -164,7 +164,7 @@ func (s *shuffler) next(c *engine.Call) (element, bool, error) {
 	return e, true, nil
 }
 
-// seedGenerator gives a handle of seeds, and one that deletes it.
+// seedGenerator returns a handle of seeds, and one that deletes it.
 func seedGenerator(withReshuffle bool) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		redraw := true
@@ -197,7 +197,7 @@ func (deleter) Escape() {}
 // Free does nothing.
 func (deleter) Free(*engine.Arena) {}
 
-// dummy is a handle of nothing: the op that takes it makes what it stands for.
+// dummy is a handle without an object: the op that takes it makes the object.
 type dummy struct{}
 
 func dummyHandle(c *engine.Call) error {

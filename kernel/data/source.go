@@ -263,7 +263,7 @@ func zipped(c *engine.Call) error {
 	return nil
 }
 
-// listed makes a dataset of elements that stand one after the other in the inputs.
+// listed makes a dataset of elements that follow each other in the inputs.
 func listed(c *engine.Call) error {
 	n := len(c.Attrs().Types("output_types"))
 	if n == 0 || c.NumIn()%n != 0 {

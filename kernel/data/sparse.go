@@ -42,8 +42,8 @@ func denseToSparse(c *engine.Call) error {
 	return nil
 }
 
-// joinSparse returns a sparse tensor whose row i is element i; a limit of -1 stands
-// for the largest size among them.
+// joinSparse returns a sparse tensor whose row i is element i; a limit of -1
+// means the largest size among them.
 func joinSparse(c *engine.Call, es []element, limits []int64) (element, error) {
 	dense := []int64{int64(len(es))}
 	dense = append(dense, limits...)

@@ -53,8 +53,8 @@ func staged() []engine.Kernel {
 	return table
 }
 
-// area returns the key of a node's staging area: that of its name where it shares
-// none.
+// area returns the key of a node's staging area: its shared name, or the node's
+// name if it has none.
 func area(kind string, n *engine.Node) engine.ResourceKey {
 	name := n.Attrs.String("shared_name", "")
 	if name == "" {
@@ -94,7 +94,8 @@ func stage(run func(*engine.Call, *Queue) error) func(*engine.Node) (func(*engin
 	}
 }
 
-// peekStage gives the element at a place, which stays, as soon as it is there.
+// peekStage returns the element at an index as soon as it exists. The element
+// stays.
 func peekStage(c *engine.Call, q *Queue) error {
 	at, err := intIn(c, 0, "the index")
 	if err != nil {
@@ -208,8 +209,8 @@ func putInMap(c *engine.Call, m *stagedMap) error {
 	return nil
 }
 
-// pick gives components of a key from an output on; where they are taken, they are
-// gone, and the key with the last.
+// pick sets outputs from a given one on to components of a key. With take, it
+// removes them, and the key with the last.
 func (m *stagedMap) pick(c *engine.Call, key int64, at []int, from int, take bool) error {
 	e := slices.Clone(m.whole[key])
 	for i, k := range at {
@@ -232,7 +233,7 @@ func (m *stagedMap) pick(c *engine.Call, key int64, at []int, from int, take boo
 	return nil
 }
 
-// keyed gives the components of the key in input 0 as soon as it is complete.
+// keyed returns the components of the key in input 0 as soon as it is complete.
 func (m *stagedMap) keyed(c *engine.Call, take bool) error {
 	key, err := intIn(c, 0, "the key")
 	if err != nil {
@@ -253,7 +254,7 @@ func (m *stagedMap) keyed(c *engine.Call, take bool) error {
 func takeFromMap(c *engine.Call, m *stagedMap) error { return m.keyed(c, true) }
 func peekMap(c *engine.Call, m *stagedMap) error     { return m.keyed(c, false) }
 
-// takeAnyFromMap gives the smallest key.
+// takeAnyFromMap takes the smallest key.
 func takeAnyFromMap(c *engine.Call, m *stagedMap) error {
 	at, err := m.indices(c, 0)
 	if err != nil {

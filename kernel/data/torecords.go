@@ -46,7 +46,7 @@ func toRecords(c *engine.Call) error {
 	return dir.Sync()
 }
 
-// writeRecords writes what an iterator gives.
+// writeRecords writes the elements of an iterator.
 func writeRecords(c *engine.Call, it iterator, f io.Writer, compression string) error {
 	w := bufio.NewWriter(f)
 	var to io.WriteCloser

@@ -130,7 +130,7 @@ func (w *windows) next(c *engine.Call) (element, bool, error) {
 	return out, true, nil
 }
 
-// typeAt returns type k where it is known.
+// typeAt returns type k, if it is known.
 func typeAt(types []tensor.DType, k int) tensor.DType {
 	if k < len(types) {
 		return types[k]

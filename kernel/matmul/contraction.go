@@ -177,8 +177,8 @@ func (s *sum) output() *operand {
 	return o
 }
 
-// along returns the one stride that walks all places of some labels in order; 0
-// where there is one place only.
+// along returns the one stride that walks all places of some labels in order,
+// or 0 if there is only one place.
 func (o *operand) along(labels []label) (stride int, ok bool) {
 	span := 0
 	for _, l := range slices.Backward(labels) {

@@ -1,4 +1,4 @@
-// Package matmul holds the kernels of matrix products.
+// Package matmul contains the kernels of matrix products.
 package matmul
 
 import (

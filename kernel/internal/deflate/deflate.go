@@ -97,8 +97,8 @@ func (d *compressor) move() {
 	}
 }
 
-// insert enters the place of the three bytes at i, and returns the one before of
-// the same hash, -1 where there is none that may be matched.
+// insert enters the position of the three bytes at i. It returns the position
+// before of the same hash, or -1 if there is none that may be matched.
 func (d *compressor) insert(i int) int {
 	if d.head == nil {
 		d.head, d.prev = make([]int32, 1<<hashBits), make([]int32, d.size)

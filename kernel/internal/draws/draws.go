@@ -10,13 +10,13 @@ import (
 	"github.com/cairnml/cairn/internal/philox"
 )
 
-// State is the random state of a node. It is safe for use from many goroutines.
+// State is the random state of a node. It is safe for concurrent use.
 type State struct {
 	mu sync.Mutex
 	g  philox.Generator
 }
 
-// Reserve returns the generator as it is now; it is moved on by n blocks.
+// Reserve returns a copy of the generator, and advances the state by n blocks.
 func (s *State) Reserve(n uint64) philox.Generator {
 	s.mu.Lock()
 	defer s.mu.Unlock()

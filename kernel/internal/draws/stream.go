@@ -31,10 +31,10 @@ func (s *Stream) Next64() uint64 {
 	return lo | uint64(s.Next())<<32
 }
 
-// Float32 returns a number evenly spread over [0, 1).
+// Float32 returns a uniformly distributed number in [0, 1).
 func (s *Stream) Float32() float32 { return philox.Float32(s.Next()) }
 
-// Float64 returns a number evenly spread over [0, 1).
+// Float64 returns a uniformly distributed number in [0, 1).
 func (s *Stream) Float64() float64 {
 	x := s.Next()
 	return philox.Float64(x, s.Next())

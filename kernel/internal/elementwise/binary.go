@@ -94,9 +94,9 @@ func (l *Loops[T, R]) run(c *engine.Call, ns float64) error {
 	return nil
 }
 
-// rowsOver returns the length of the rows of a tensor of shape a over which one of
-// shape b stretches so that a keeps its shape: all rows meet the elements of b,
-// step 1, or each meets one, step 0. The length is 0 where b does neither.
+// rowsOver returns the length of the rows of a tensor of shape a if
+// broadcasting one of shape b keeps the shape of a: each row meets all elements
+// of b, step 1, or one of them, step 0. The length is 0 for other shapes.
 func rowsOver(a, b tensor.Shape) (n, step int) {
 	if len(b) > len(a) || len(a) == 0 {
 		return 0, 0
@@ -182,8 +182,9 @@ func (l *Loops[T, R]) rows(p *Broadcast, dst []R, x, y []T, lo, hi int) {
 	}
 }
 
-// Broadcast walks two tensors that stretch to one shape, row by row: dimensions that
-// both run through alike are joined, the last one is a row.
+// Broadcast walks two tensors that are broadcast to one shape, row by row.
+// Dimensions along which both have a fixed stride are joined; the last one is a
+// row.
 type Broadcast struct {
 	Rows, Inner  int
 	StepA, StepB int // within a row: 0 or 1

@@ -17,9 +17,9 @@ type ByType map[tensor.DType]Func
 // Types lists the types in TensorFlow's order.
 func (t ByType) Types() []tensor.DType { return engine.ByType[Func](t).Types() }
 
-// Kernel returns the kernel of an op whose inputs' type the attribute names, or
-// which has one type only and no attribute for it (attr is empty then). The Func
-// is chosen once a node, by the type of input 0.
+// Kernel returns the kernel of an op. attr is the attribute with the type of
+// its inputs, or empty if they can have only one type. The Func is chosen once
+// per node, by the type of input 0.
 func (t ByType) Kernel(op, attr string, p engine.Precision) engine.Kernel {
 	k := engine.Kernel{Op: op, Prepare: t.Prepare, Precision: p}
 	if attr != "" {
@@ -45,8 +45,8 @@ func (t ByType) Prepare(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// Run runs the Func for the type of input 0, for kernels that go on as another
-// op's.
+// Run runs the Func for the type of input 0, for kernels that continue as the
+// kernel of another op.
 func (t ByType) Run(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -119,8 +119,8 @@ func Unary[T, R tensor.Element](f func(dst []R, x []T), ns float64) Func {
 	}
 }
 
-// Floating lists the types of real numbers in floating point that kernels compute
-// in: the 16-bit ones by way of float32.
+// Floating lists the floating-point types of real numbers in which kernels
+// compute. The 16-bit ones are computed as float32.
 func Floating() []tensor.DType {
 	return []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16}
 }
@@ -188,7 +188,7 @@ func Wide(c *engine.Call, n int) []float32 {
 	return x
 }
 
-// Narrow rounds float32 to halves, to the nearest, ties to even.
+// Narrow rounds float32 to the nearest half, ties to even.
 func Narrow[H Half](dst []H, src []float32) {
 	switch dst := any(dst).(type) {
 	case []tensor.F16:

@@ -7,7 +7,7 @@ import (
 )
 
 // View returns a tensor's storage as words of type T, for kernels that move
-// elements without looking at them. T has the elements' size.
+// elements without reading them. T has the elements' size.
 func View[T any](t *tensor.Tensor) []T {
 	b := t.Bytes()
 	var z T

@@ -17,9 +17,9 @@ import (
 // Epilogue is the attribute fused_ops of a node, with the indices of its
 // arguments.
 type Epilogue struct {
-	// Bias is the input with a number a channel, 0 where there is none.
+	// Bias is the input with one number per channel, 0 if there is none.
 	Bias int
-	// Add is the input with a summand of the result's shape, 0 where there is
+	// Add is the input with a summand of the result's shape, 0 if there is
 	// none.
 	Add int
 	// Activate applies the activation to numbers in place; nil means none.
@@ -27,7 +27,7 @@ type Epilogue struct {
 	// Clamp reports whether Activate only bounds numbers by Low and High.
 	Clamp     bool
 	Low, High float32
-	// Cost is about how many nanoseconds a number takes.
+	// Cost is the approximate time for one number, in nanoseconds.
 	Cost float64
 }
 
@@ -98,8 +98,8 @@ func Of(n *engine.Node, first int) (*Epilogue, error) {
 	return e, nil
 }
 
-// Check holds the arguments of a call to the result's shape, whose channels are
-// dimension channel.
+// Check compares the arguments of a call with the result's shape; its channels
+// are dimension channel.
 func (e *Epilogue) Check(c *engine.Call, y tensor.Shape, channel int) error {
 	if e.Bias > 0 {
 		if b := c.In(e.Bias); b.DType() != tensor.Float32 || len(b.Shape()) != 1 || b.Len() != y[channel] {
@@ -148,8 +148,7 @@ func (e *Epilogue) finishRows(c *engine.Call, dst []float32, n int, each float64
 	c.Parallel(len(dst)/n, each, func(lo, hi int) { g.Rows(dst, lo*n, hi*n, n) })
 }
 
-// Apply finishes a result whose channels are dimension channel, the last one or
-// another.
+// Apply applies the epilogue to a result; its channels are dimension channel.
 func (e *Epilogue) Apply(c *engine.Call, y *tensor.Tensor, channel int) {
 	dst, s := tensor.Values[float32](y), y.Shape()
 	var bias, add []float32

@@ -32,8 +32,8 @@ const (
 	source  protowire.Number = 10
 )
 
-// Writer is a writer of summaries, which has no file before it is opened and after it
-// is closed. It may be used from many goroutines.
+// Writer is a writer of summaries, which has no file before it is opened and
+// after it is closed. It is safe for concurrent use.
 type Writer struct {
 	mu      sync.Mutex
 	dir     vfs.Dir
@@ -45,7 +45,7 @@ type Writer struct {
 	flushed time.Time
 }
 
-// Of returns the writer whose handle input i is.
+// Of returns the writer of the handle in input i.
 func Of(c *engine.Call, i int) (*Writer, error) {
 	w, ok := c.Input(i).Object.(*Writer)
 	if !ok {
@@ -57,8 +57,9 @@ func Of(c *engine.Call, i int) (*Writer, error) {
 // files counts the files that this process has begun, as their names do.
 var files atomic.Int64
 
-// Open begins a file in a folder, unless the writer has one. Events wait until there are
-// more than most of them, or for some time, and are written with the next one then.
+// Open begins a file in a folder, unless the writer has one. Events are
+// buffered until there are more than most of them, or until wait has passed;
+// the next event then writes them.
 func (w *Writer) Open(dir vfs.Dir, folder, suffix string, most int32, wait time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +86,7 @@ func (w *Writer) Open(dir vfs.Dir, folder, suffix string, most int32, wait time.
 // errClosed is the error of writing to a writer without a file.
 var errClosed = errors.New("the writer of summaries has no file: CreateSummaryFileWriter hasn't run, or CloseSummaryWriter has")
 
-// Write writes an event of a step that has one field besides.
+// Write writes an event with a step and one more field.
 func (w *Writer) Write(at int64, field protowire.Number, v []byte) error {
 	return w.Import(protowire.AppendBytes(protowire.AppendTag(head(at), field, protowire.BytesType), v))
 }
@@ -151,11 +152,11 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Step returns the step that input i is.
+// Step returns the step in input i.
 func Step(c *engine.Call, i int) (int64, error) { return tensor.Item[int64](c.In(i)) }
 
-// WriteSummary writes the Summary that make returns, of the inputs from the third on, to the
-// writer that is the first, under the step that is the second.
+// WriteSummary writes the Summary that make returns for the inputs from the
+// third on. The first input is the writer, the second the step.
 func WriteSummary(c *engine.Call, make func() ([]byte, error)) error {
 	if c.NumIn() < 2 {
 		return fmt.Errorf("takes a writer and a step")

@@ -38,8 +38,9 @@ type level struct {
 // long is from how many numbers on a transform calls check.
 const long = 1 << 12
 
-// New returns the plan of transforms of length n, which is at least 1. Long transforms
-// call check now and then, unless it is nil; it may leave them by a panic.
+// New returns the plan of transforms of length n, which is at least 1. Long
+// transforms call check from time to time, unless it is nil; it may end them by
+// a panic.
 func New(n int, check func()) *Plan {
 	if check == nil {
 		check = func() {}
@@ -55,7 +56,8 @@ func New(n int, check func()) *Plan {
 	return p
 }
 
-// PlanSize is the most bytes that a plan and its transforms take for a number of theirs.
+// PlanSize is the most memory of a plan and its transforms for each of their
+// numbers, in bytes.
 const PlanSize = 16 * 20
 
 func newPlan(n int, check func()) *Plan {

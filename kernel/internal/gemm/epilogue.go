@@ -22,7 +22,8 @@ func (e *Epilogue[T]) none() bool {
 	return e == nil || e.Bias == nil && e.Add == nil && !e.Clamp && e.Map == nil
 }
 
-// From returns the epilogue of the columns from col on; nil is that of nil.
+// From returns the epilogue of the columns from col on, or nil for a nil
+// epilogue.
 func (e *Epilogue[T]) From(col int) *Epilogue[T] {
 	if e == nil || e.Bias == nil || col == 0 {
 		return e
@@ -32,8 +33,8 @@ func (e *Epilogue[T]) From(col int) *Epilogue[T] {
 	return &part
 }
 
-// Rows applies the epilogue to elements from up to to of dst: whole rows of cols
-// elements, one after the other. Nil does nothing.
+// Rows applies the epilogue to elements from up to to of dst: whole rows of
+// cols elements, one after the other. A nil epilogue does nothing.
 func (e *Epilogue[T]) Rows(dst []T, from, to, cols int) {
 	if e.none() || to <= from {
 		return

@@ -115,7 +115,8 @@ func (b *buffer) put() {
 	}
 }
 
-// Borrow returns n elements of pooled memory, which hold anything, until free is called.
+// Borrow returns n elements of pooled memory with any contents. They are valid
+// until free is called.
 func Borrow[T float32 | float64](n int) (v []T, free func()) {
 	b := getBuffer(n * int(unsafe.Sizeof(T(0))))
 	return unsafe.Slice((*T)(b.p), n), b.put

@@ -19,7 +19,7 @@ var pathNames = [...]string{"generic", "avx2", "avx512"}
 // String returns the path's name in lower case.
 func (p Path) String() string { return pathNames[p] }
 
-// Available lists the paths this machine can run, the best last.
+// Available lists the paths that this machine can run, the fastest last.
 func Available() []Path { return available() }
 
 // current is the path in use, chosen when the program starts.
@@ -63,9 +63,9 @@ func (g *geometry) cost(m, n, k int) float64 {
 	return 20 + max(2*steps*float64(m)/g.gflops, steps/float64(4*g.lanes))
 }
 
-// Cost returns roughly how many nanoseconds a product of m×k by k×n elements of
-// size bytes (4 or 8) takes on one core, for callers that have many to share
-// out.
+// Cost returns the approximate time, in nanoseconds, of a product of m×k by k×n
+// elements of size bytes (4 or 8) on one core, for callers that divide many
+// among workers.
 func Cost(size, m, n, k int) float64 {
 	return geometries[current.Load()][size/8].cost(m, n, k)
 }

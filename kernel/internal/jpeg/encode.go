@@ -24,8 +24,8 @@ type Encoding struct {
 // maxSide is the largest width and height that libjpeg takes.
 const maxSide = 65500
 
-// Encode returns a JPEG image of pixels of 1 channel (gray) or 3 (red, green and
-// blue), row by row: the bytes that libjpeg writes.
+// Encode returns a JPEG image with the bytes that libjpeg writes. The pixels
+// have 1 channel (gray) or 3 (red, green and blue), row by row.
 func Encode(pix []byte, height, width, channels int, e Encoding) ([]byte, error) {
 	switch {
 	case channels != 1 && channels != 3:

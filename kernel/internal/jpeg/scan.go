@@ -7,7 +7,7 @@ import (
 
 // huffman decodes codes of up to 16 bits.
 type huffman struct {
-	least, most [17]int32 // the first and the last code of a length; most is -1 where there is none
+	least, most [17]int32 // the first and the last code of a length; most is -1 if there is none
 	first       [17]int32 // the number of the first value
 	values      []byte
 }

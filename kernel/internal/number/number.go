@@ -31,7 +31,7 @@ func Float(s string, bits int) (float64, error) {
 	return x, nil
 }
 
-// Int returns the whole number that a text is, as TensorFlow reads it.
+// Int returns the whole number in a text, as TensorFlow reads it.
 func Int(s string, bits int) (int64, error) {
 	x, err := strconv.ParseInt(strings.Trim(s, Space), 10, bits)
 	if err != nil {
@@ -40,7 +40,7 @@ func Int(s string, bits int) (int64, error) {
 	return x, nil
 }
 
-// Uint returns the whole number that a text is, as TensorFlow reads it.
+// Uint returns the whole number in a text, as TensorFlow reads it.
 func Uint(s string, bits int) (uint64, error) {
 	x, err := strconv.ParseUint(strings.TrimPrefix(strings.Trim(s, Space), "+"), 10, bits)
 	if err != nil {

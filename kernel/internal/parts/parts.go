@@ -1,4 +1,4 @@
-// Package parts copies parts of tensors, whatever their elements are.
+// Package parts copies parts of tensors of any element type.
 package parts
 
 import (
@@ -19,8 +19,8 @@ func Copy(dst, src *tensor.Tensor, to, from, n int) {
 	copy(dst.Strings()[to:to+n], src.Strings()[from:from+n])
 }
 
-// Gather makes output 0 of the parts of x that indices name along axis, separately
-// for each place in the first batchDims dimensions.
+// Gather sets output 0 to the parts of x that indices select along axis,
+// separately for each place in the first batchDims dimensions.
 func Gather(c *engine.Call, x, indices *tensor.Tensor, axis int, batchDims int64) error {
 	s, is := x.Shape(), indices.Shape()
 	dims, batch, err := shape.Gather(s, is, axis, batchDims)

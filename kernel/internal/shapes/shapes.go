@@ -23,8 +23,8 @@ func Strides(s tensor.Shape) []int {
 	return out
 }
 
-// BroadcastStrides returns the strides of a tensor of shape s seen as one of
-// shape to: 0 where it stretches.
+// BroadcastStrides returns the strides of a tensor of shape s that is broadcast
+// to shape to: 0 for dimensions along which it is stretched.
 func BroadcastStrides(s, to tensor.Shape) []int {
 	out := make([]int, len(to))
 	n, off := 1, len(to)-len(s)
@@ -82,8 +82,8 @@ func CallInts(c *engine.Call, t *tensor.Tensor, what string) ([]int64, error) {
 	return out, nil
 }
 
-// Int32s returns the storage of a vector or scalar of int32, the form in which lists
-// mostly come; false for all others.
+// Int32s returns the storage of a vector or scalar of int32, the usual type of
+// lists, or false for all others.
 func Int32s(t *tensor.Tensor) ([]int32, bool) {
 	if t.DType() != tensor.Int32 || len(t.Shape()) > 1 {
 		return nil, false
@@ -92,7 +92,7 @@ func Int32s(t *tensor.Tensor) ([]int32, bool) {
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4), true
 }
 
-// Elems appends [Ints] to into, in the form that the rules of graph/shape take.
+// Elems appends [Ints] to into, as elements for the rules of graph/shape.
 func Elems(into []graph.Elem, t *tensor.Tensor, what string) ([]graph.Elem, error) {
 	if len(t.Shape()) > 1 {
 		return nil, fmt.Errorf("%s is %v%v, not a vector", what, t.DType(), t.Shape())
@@ -139,7 +139,7 @@ func Int(t *tensor.Tensor, what string) (int64, error) {
 	return v[0], nil
 }
 
-// Dims returns a shape given as an integer vector; sizes below min are refused.
+// Dims returns the shape in an integer vector; a size below min is an error.
 func Dims(t *tensor.Tensor, what string, min int64) (tensor.Shape, error) {
 	return AppendDims(nil, t, what, min)
 }
@@ -179,7 +179,7 @@ func Count(s tensor.Shape) int {
 	return n
 }
 
-// SetInts makes output i a vector of type d, int32 or int64.
+// SetInts sets output i to a vector of type d, int32 or int64.
 func SetInts(c *engine.Call, i int, d tensor.DType, v []int64) error {
 	out, err := c.Alloc(i, d, tensor.Shape{len(v)})
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestConversionsAreTensors holds the assembly to package tensor: for every half, and for
-// float32 at and beside each half and each middle between two.
+// TestConversionsAreTensors compares the assembly with package tensor: for
+// every half, and for float32 at and next to each half and each middle between
+// two.
 func TestConversionsAreTensors(t *testing.T) {
 	halves := make([]uint16, 1<<16)
 	for i := range halves {

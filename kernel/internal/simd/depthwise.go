@@ -7,7 +7,7 @@ package simd
 //		s := 0
 //		for r in [0, Rows), k in [0, Columns):
 //			s += w[r*WeightStep+k*Channels+c] * src[p*PlaceStep+r*RowStep+k*ColumnStep+c]
-//		dst[p*Channels+c] = s // or what an Ending makes of it
+//		dst[p*Channels+c] = s // after an Ending, if there is one
 //
 // All counts are at least 1, and no step is negative.
 type Taps struct {
@@ -18,17 +18,17 @@ type Taps struct {
 	Channels            int
 }
 
-// Ending is what happens to each sum before it is stored:
+// Ending is applied to each sum before it is stored:
 //
 //	s = min(max(s + Bias[c], Low), High)
 //
-// What is not a number stays so.
+// NaN stays NaN.
 type Ending[T any] struct {
 	Bias      []T
 	Low, High T
 }
 
-// Check panics where the steps lead out of the slices' lengths.
+// Check panics if the steps lead out of the slices' lengths.
 func (t *Taps) Check(dst, src, w int) {
 	if (t.Places-1)*t.PlaceStep+(t.Rows-1)*t.RowStep+(t.Columns-1)*t.ColumnStep+t.Channels > src ||
 		t.Places*t.Channels > dst || (t.Rows-1)*t.WeightStep+t.Columns*t.Channels > w ||

@@ -4,7 +4,7 @@ package simd
 
 import "unsafe"
 
-// strip is what the loops of depthwise convolutions are given: [Taps] with all
+// strip is the argument of the loops of depthwise convolutions: [Taps] with all
 // steps in bytes. They change it. The assembly knows the offsets of the fields.
 type strip struct {
 	dst, src, w         unsafe.Pointer

@@ -8,13 +8,14 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// fused says that the CPU multiplies and adds with one rounding; a test switches it
-// off.
+// fused reports whether the CPU multiplies and adds with one rounding; a test
+// switches it off.
 var fused = enabled && cpu.X86.HasFMA
 
-// fastStart returns how many of n elements fill whole vectors, or -1 where the CPU
-// lacks instructions; the elements behind them go through a vector that is filled
-// up, so that an element's result doesn't depend on where it stands.
+// fastStart returns the number of the n elements that fill whole vectors, or -1
+// if the CPU lacks instructions. The remaining elements are computed in a
+// vector that is filled up, so that an element's result doesn't depend on its
+// position.
 func fastStart(n int) int {
 	switch {
 	case !fused || !enabled:

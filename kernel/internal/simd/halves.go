@@ -1,6 +1,6 @@
 package simd
 
-// Rounding is what the steps of [Products] are rounded to.
+// Rounding is the type to which the steps of [Products] are rounded.
 type Rounding int
 
 const (

@@ -4,7 +4,7 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
-// halving says that the CPU converts to float16 and back.
+// halving reports whether the CPU converts to float16 and back.
 var halving = enabled && cpu.X86.HasF16C
 
 // most is how many vectors of sums the loops hold.

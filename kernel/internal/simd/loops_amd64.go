@@ -14,11 +14,11 @@ const (
 // microseconds, as the scheduler cannot stop it.
 const piece = 16 << 10
 
-// enabled is what the CPU allows; a test switches it off.
+// enabled reports whether the CPU has AVX2; a test switches it off.
 var enabled = cpu.X86.HasAVX2
 
-// wide says that functions run on AVX-512, in vectors twice as long; a test
-// switches it off.
+// wide reports whether functions run on AVX-512, in vectors twice as long; a
+// test switches it off.
 var wide = enabled && cpu.X86.HasAVX512F
 
 // start returns how many elements there are for the loops, 0 for too few.

@@ -29,13 +29,14 @@ func Normalize(dst, a, gamma, beta []float32, m, scale float32) int { return 0 }
 // and reports whether it can.
 func LayerNorm(dst, a, gamma, beta []float32, epsilon float32) bool { return false }
 
-// MaxPool sets dst to the largest element of each window, see [Pool], for as many channels
-// from the first on as it returns: to the first one of several, and to the first tap
-// where that is not a number.
+// MaxPool sets dst to the largest element of each window, see [Pool], to the
+// first one of several. If the first tap is NaN, the result is NaN. It does as
+// many channels from the first on as it returns.
 func MaxPool[T any](dst, x []T, p *Pool) int { return 0 }
 
-// MaxPoolGrad adds each element of dy to that of out where [MaxPool] finds the window's
-// largest in x, for as many channels from the first on as it returns.
+// MaxPoolGrad adds each element of dy to the element of out at the position of
+// the window's largest in x, as [MaxPool] finds it. It does as many channels
+// from the first on as it returns.
 func MaxPoolGrad[T any](out, x, dy []T, p *Pool) int { return 0 }
 
 // Products makes the steps, see [Steps], and reports whether it can.

@@ -5,15 +5,15 @@ package simd
 //	for p in [0, Places), c in [0, Channels):
 //		x[p*Step+Taps[t]+c] // for tap t of place p
 //
-// What comes out of the places lies side by side, Channels elements each. There is
-// at least one tap, and no number is negative.
+// The results of the places are contiguous, Channels elements each. There is at
+// least one tap, and no number is negative.
 type Pool struct {
 	Taps         []int
 	Places, Step int
 	Channels     int
 }
 
-// Check panics where the row leads out of the slices' lengths.
+// Check panics if the row leads out of the slices' lengths.
 func (p *Pool) Check(image, places int) {
 	last := 0
 	for _, t := range p.Taps {

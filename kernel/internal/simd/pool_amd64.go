@@ -4,14 +4,14 @@ package simd
 
 import "unsafe"
 
-// pooled is what the loops of pooling are given: a [Pool] with all steps in bytes.
-// The assembly knows the offsets of the fields.
+// pooled is the argument of the loops of pooling: a [Pool] with all steps in
+// bytes. The assembly knows the offsets of the fields.
 type pooled struct {
-	x, out, grad unsafe.Pointer // out: what comes out, or with a gradient what it is added to
+	x, out, grad unsafe.Pointer // out: the results, or with a gradient the array to which it is added
 	taps         unsafe.Pointer // words
 	count        uintptr
 	places       uintptr
-	step, row    uintptr // between places of x, and of what comes out
+	step, row    uintptr // between places of x, and of the results
 	bytes        uintptr // of channels, a multiple of a vector's
 }
 
@@ -29,21 +29,22 @@ func (t *pooled) run(size int) {
 	}
 }
 
-// MaxPool sets dst to the largest element of each window, see [Pool], for as many channels
-// from the first on as it returns: to the first one of several, and to the first tap
-// where that is not a number.
+// MaxPool sets dst to the largest element of each window, see [Pool], to the
+// first one of several. If the first tap is NaN, the result is NaN. It does as
+// many channels from the first on as it returns.
 func MaxPool[T any](dst, x []T, p *Pool) int {
 	return pool(unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), nil, p, dst)
 }
 
-// MaxPoolGrad adds each element of dy to that of out where [MaxPool] finds the window's
-// largest in x, for as many channels from the first on as it returns.
+// MaxPoolGrad adds each element of dy to the element of out at the position of
+// the window's largest in x, as [MaxPool] finds it. It does as many channels
+// from the first on as it returns.
 func MaxPoolGrad[T any](out, x, dy []T, p *Pool) int {
 	return pool(unsafe.Pointer(&out[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&dy[0]), p, out)
 }
 
-// pool runs the loop for the type of out's elements, with a gradient where grad isn't
-// nil.
+// pool runs the loop for the type of out's elements, with a gradient unless
+// grad is nil.
 func pool[T any](out, x, grad unsafe.Pointer, p *Pool, of []T) int {
 	var z T
 	size := int(unsafe.Sizeof(z))

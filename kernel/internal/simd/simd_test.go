@@ -27,7 +27,7 @@ func root[T float32 | float64](x T) T { return T(math.Sqrt(float64(x))) }
 
 func testLoops[T float32 | float64](t *testing.T) {
 	const x, b1, b2, epsilon = 0.3, 0.1, 0.001, 1e-7
-	// Each loop and what it must do to one element; in and out are the
+	// Each loop and its expected result for one element; in and out are the
 	// operands dst (or v), a (or m), b (or s), and c (or g).
 	loops := map[string]struct {
 		run  func(s [4][]T) int

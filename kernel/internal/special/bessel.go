@@ -8,8 +8,8 @@ import "math"
 // euler is Euler's constant.
 const euler = 0.57721566490153286060651209008240243
 
-// asymptotic is from where on the asymptotic series of the modified Bessel
-// functions reach double precision.
+// asymptotic is the argument from which on the asymptotic series of the
+// modified Bessel functions reach double precision.
 const asymptotic = 25
 
 // seriesI returns the series of the modified Bessel function of the first kind

@@ -2,7 +2,7 @@ package special
 
 import "math"
 
-// Zeta returns the Hurwitz zeta function, by Euler's and Maclaurin's formula.
+// Zeta returns the Hurwitz zeta function, by the Euler-Maclaurin formula.
 func Zeta(x, q float64) float64 {
 	switch {
 	case x != x || q != q || x < 1:
@@ -196,7 +196,7 @@ func (g Gamma) LowerByA(a, x float64) float64 {
 }
 
 // SampleByA returns the derivative of a sample of the gamma distribution by its
-// shape a, the probability below it held fast.
+// shape a, at a constant cumulative probability.
 func (g Gamma) SampleByA(a, x float64) float64 {
 	if x == 0 {
 		return 0

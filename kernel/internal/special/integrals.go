@@ -172,8 +172,8 @@ var bernoulli = [...]float64{
 	854513. / 138, -236364091. / 2730,
 }
 
-// Ndtri returns the number below which the standard normal distribution has
-// the probability p.
+// Ndtri returns the quantile of the standard normal distribution for
+// probability p.
 func Ndtri(p float64) float64 {
 	switch {
 	case !(p >= 0 && p <= 1):

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Time is about how many nanoseconds a step of a product takes.
+// Time is the approximate time of a step of a product, in nanoseconds.
 const Time = 4
 
 // Product is a product of matrices of half precision whose sums are rounded at every step, in

@@ -35,7 +35,7 @@ const (
 	halveF16, halveBF16 = 200 * lanes, 128 * lanes
 )
 
-// Sum adds numbers of type H up.
+// Sum returns the reduction that adds numbers of type H.
 func Sum[H elementwise.Half]() *Steps {
 	s := &Steps{Join: func(a, b float32) float32 { return a + b }, Round: Rounding[H](), Halve: halveF16, adds: true, to: simd.ToFloat16}
 	if tensor.TypeOf[H]() == tensor.BFloat16 {
@@ -44,7 +44,7 @@ func Sum[H elementwise.Half]() *Steps {
 	return s
 }
 
-// Prod multiplies numbers of type H.
+// Prod returns the reduction that multiplies numbers of type H.
 func Prod[H elementwise.Half]() *Steps {
 	return &Steps{Empty: 1, Join: func(a, b float32) float32 { return a * b }, Round: Rounding[H]()}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Of returns the first elements of t, at most that many, or all if most is
-// negative: "1 2 3", "[1 2][3 4]", "1 2...". The rows of a tensor of more than
-// one dimension are in brackets.
+// Of returns the first elements of t: at most most, or all if most is negative.
+// Examples are "1 2 3", "[1 2][3 4]", "1 2...". The rows of a tensor of more
+// than one dimension are in brackets.
 func Of(t *tensor.Tensor, most int64) string {
 	w := writer{t: t, left: t.Len()}
 	if most >= 0 && int64(w.left) > most {
@@ -139,8 +139,8 @@ func short(x float64, bits int) string {
 }
 
 // Nested returns the elements of t in brackets, one line per row, as printing
-// ops write them. Of every dimension it writes at most that many elements at
-// either end, or all if most is negative. Strings are quoted.
+// ops write them. Of every dimension it writes at most most elements at either
+// end, or all if most is negative. Strings are quoted.
 func Nested(t *tensor.Tensor, most int64) string {
 	n := nested{t: t, ends: t.Len()}
 	if most >= 0 && most < int64(n.ends) {

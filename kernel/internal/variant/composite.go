@@ -2,8 +2,8 @@ package variant
 
 import "github.com/cairnml/cairn/engine"
 
-// Composite is a value of several tensors, such as a ragged or a sparse one, as its
-// components.
+// Composite is a value of several tensors, such as a ragged or a sparse one. It
+// consists of its components.
 type Composite struct {
 	Metadata   string // an opaque description of its kind
 	Components []engine.Value
@@ -12,7 +12,7 @@ type Composite struct {
 // VariantName returns TensorFlow's name of the variant.
 func (*Composite) VariantName() string { return "CompositeTensorVariant" }
 
-// Escape makes the components last.
+// Escape makes the components last beyond the call.
 func (x *Composite) Escape() { escape(x.Components) }
 
 // Free releases the components.

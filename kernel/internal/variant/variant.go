@@ -1,5 +1,5 @@
-// Package variant holds the objects that TensorFlow's variants are here: lists
-// of tensors and optionals.
+// Package variant contains the objects of TensorFlow's variants: lists of
+// tensors and optionals.
 package variant
 
 import (
@@ -23,7 +23,7 @@ type List struct {
 // VariantName returns TensorFlow's name of the variant.
 func (*List) VariantName() string { return "tensorflow::TensorList" }
 
-// Escape makes the elements last.
+// Escape makes the elements last beyond the call.
 func (l *List) Escape() { escape(l.Items) }
 
 // Held returns the memory of the list itself, without its elements.
@@ -35,7 +35,7 @@ func (l *List) Free(a *engine.Arena) {
 	l.Items = nil
 }
 
-// Optional is a tuple of values, or nothing.
+// Optional is a tuple of values, or empty.
 type Optional struct {
 	Has    bool
 	Values []engine.Value
@@ -44,7 +44,7 @@ type Optional struct {
 // VariantName returns TensorFlow's name of the variant.
 func (*Optional) VariantName() string { return "tensorflow::data::Optional" }
 
-// Escape makes the values last.
+// Escape makes the values last beyond the call.
 func (o *Optional) Escape() { escape(o.Values) }
 
 // Free releases the values.
@@ -69,7 +69,7 @@ func free(a *engine.Arena, vs []engine.Value) {
 	}
 }
 
-// Copy returns a list of the same elements, one more reference to each, with
+// Copy returns a list of the same elements, with one more reference to each and
 // room for extra more.
 func (l *List) Copy(c *engine.Call, extra int) *List {
 	n := *l
@@ -101,8 +101,8 @@ func (l *List) ElementShape(want graph.PartialShape) (graph.PartialShape, error)
 	return s, nil
 }
 
-// Map returns a list whose elements f makes of l's; those that are not set stay
-// so.
+// Map returns the list of the results of f for the elements of l. Elements that
+// are not set stay unset.
 func (l *List) Map(f func(engine.Value) (engine.Value, error)) (*List, error) {
 	n := *l
 	n.Items = make([]engine.Value, len(l.Items))

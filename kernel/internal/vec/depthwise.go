@@ -32,8 +32,7 @@ func Depthwise[T Float](dst, src, w []T, t *simd.Taps, end *simd.Ending[T]) {
 	}
 }
 
-// Finish does to places of as many channels as the ending's bias has what the ending
-// says.
+// Finish applies the ending to places of as many channels as its bias has.
 func Finish[T Float](dst []T, end *simd.Ending[T]) {
 	for n := len(end.Bias); len(dst) >= n; dst = dst[n:] {
 		finish(dst[:n], end.Bias, end)

@@ -6,9 +6,10 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
-// The functions of this file are those of the same names without Fast where
-// package simd hasn't them, and differ from these by a few units in the last place
-// where it has: an element's result doesn't depend on where it stands.
+// If package simd has no such functions, those of this file are those of the
+// same names without Fast. Otherwise they differ from these by a few units in
+// the last place. An element's result doesn't depend on its position in the
+// slice.
 
 // FastExp sets dst to exp(x). It may be x.
 func FastExp(dst, x []float32) {

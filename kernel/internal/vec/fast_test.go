@@ -7,8 +7,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
-// TestFastFunctionsAreClose holds the functions of float32 to their values, in units
-// in the last place of the result or, where summands cancel, of the argument.
+// TestFastFunctionsAreClose compares the functions of float32 with their
+// values, in units in the last place of the result or, if summands cancel, of
+// the argument.
 func TestFastFunctionsAreClose(t *testing.T) {
 	var x []float32
 	for i := -40_000; i <= 40_000; i++ {
@@ -110,8 +111,8 @@ func TestFastSoftmax(t *testing.T) {
 	}
 }
 
-// TestFastSoftmaxHasTheBitsOfItsParts holds what goes over a row at once to what takes it
-// step by step.
+// TestFastSoftmaxHasTheBitsOfItsParts compares the function for a whole row
+// with its steps one by one.
 func TestFastSoftmaxHasTheBitsOfItsParts(t *testing.T) {
 	for n := 16; n < 400; n += 16 {
 		for _, odd := range []float32{0, float32(math.NaN()), float32(math.Inf(-1)), float32(math.Inf(1)), 1000} {
@@ -163,7 +164,8 @@ func TestLayerNorm(t *testing.T) {
 	}
 }
 
-// TestLayerNormAtOnce holds what takes a row at once to what takes it step by step.
+// TestLayerNormAtOnce compares the function for a whole row with its steps one
+// by one.
 func TestLayerNormAtOnce(t *testing.T) {
 	for n := 16; n < 600; n += 16 {
 		for _, odd := range []float32{1, 0, 1e-30, 1e30, float32(math.Inf(1)), float32(math.NaN())} {

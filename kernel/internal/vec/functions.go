@@ -16,12 +16,12 @@ import (
 // the same bits everywhere.
 
 const (
-	// expRange is beyond what float32 holds, and far below where 2ⁿ leaves the
-	// exponents of float64.
+	// expRange is beyond the exponents of float32, and far below those n for
+	// which 2ⁿ has no exponent in float64.
 	expRange = 128
-	// tanhRange is beyond where tanh rounds to 1.
+	// tanhRange is beyond the numbers whose tanh rounds to less than 1.
 	tanhRange = 20
-	// erfRange is beyond where erfc rounds to 0.
+	// erfRange is beyond the numbers whose erfc rounds to more than 0.
 	erfRange = 11
 
 	// rounding makes a sum so large that its last bit counts 1: adding it rounds to
@@ -44,7 +44,7 @@ func clamp(x, lo, hi float64) float64 {
 }
 
 // expParts returns p and s with exp(x) = p·s + s: s is a power of two, and p is
-// exp(r) - 1 for the rest r, exact where that is small.
+// exp(r) - 1 for the rest r, exact for small r.
 func expParts(x float64) (p, s float64) {
 	k := float64(x*math.Log2E) + rounding
 	n := k - rounding
@@ -100,7 +100,8 @@ func logOf(e, less1, m float64) float64 {
 	return float64(e*math.Ln2) + y
 }
 
-// logOf1p returns log(u), where u is 1+x rounded: near 0, x tells more than u-1.
+// logOf1p returns log(u) for u = 1+x, rounded: near 0, x is more precise than
+// u-1.
 func logOf1p(u, x float64) float64 {
 	e, m := split(u)
 	if e == 0 {

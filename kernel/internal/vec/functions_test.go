@@ -98,8 +98,8 @@ func TestSwishIsTheProductWithTheSigmoid(t *testing.T) {
 	}
 }
 
-// TestFunctionsHaveTheSameBitsEverywhere holds architectures to one another: the sums
-// stand for what all of them give.
+// TestFunctionsHaveTheSameBitsEverywhere compares architectures with one
+// another: each checksum is that of all results.
 func TestFunctionsHaveTheSameBitsEverywhere(t *testing.T) {
 	want := map[string]uint32{
 		"Exp": 0x4bbda6c5, "Expm1": 0x3e17cde3, "Tanh": 0x78318cd9, "Sigmoid": 0x146b8755, "Log": 0x712b891c, "Log1p": 0xf696adeb,

@@ -1,7 +1,7 @@
 package vec
 
-// Matrix is a matrix in a slice: element (i, j) lies at Data[i*Row+j*Col]. One
-// of the strides is 1; the other way round it is the transposed matrix.
+// Matrix is a matrix in a slice: element (i, j) is Data[i*Row+j*Col]. One of
+// the strides is 1; swapping them transposes the matrix.
 type Matrix[T any] struct {
 	Data     []T
 	Row, Col int
@@ -38,7 +38,7 @@ func axpy[T Number](dst, y []T, x T, step int) {
 	}
 }
 
-// gemmDots does what Gemm does, for a b whose columns are dense.
+// gemmDots multiplies as Gemm does, for a b whose columns are contiguous.
 func gemmDots[T Number](dst []T, a, b Matrix[T], m, n, k int) {
 	var buf []T
 	if a.Col != 1 {

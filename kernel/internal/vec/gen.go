@@ -51,7 +51,7 @@ var binary = []op{
 	{"LessEqual", "Real", "bool", "x <= y", ""},
 	{"Greater", "Real", "bool", "x > y", ""},
 	{"GreaterEqual", "Real", "bool", "x >= y", ""},
-	// Gradients: of what the names say, in TensorFlow's order of inputs.
+	// Gradients of the named functions, with TensorFlow's order of inputs.
 	{"TanhGrad", "Float | Complex", "T", "y * (1 - x*x)", ""},
 	{"SigmoidGrad", "Float | Complex", "T", "y * x * (1 - x)", ""},
 	{"SqrtGrad", "Float", "T", "unlessZero(y, y * 0.5 / x)", ""},
@@ -114,7 +114,7 @@ var unary = []op{
 	{"Digamma", "Float", "T", "T(digamma(float64(x)))", ""},
 }
 
-// mathFuncs are functions of package math, and of cmplx where complex is true.
+// mathFuncs are functions of package math, and of cmplx if complex is true.
 var mathFuncs = []struct {
 	name    string
 	complex bool
@@ -133,8 +133,8 @@ var unaryIf = []struct{ name, constraint, cond, yes, no string }{
 	{"Selu", "Float", "x < 0", "T(seluScale * seluAlpha * math.Expm1(float64(x)))", "seluScale * x"},
 }
 
-// vectors names the loops that package simd has too: it does whole vectors of
-// float32 and float64, the loop here what is left.
+// vectors names the loops that package simd has too: its loop does whole
+// vectors of float32 and float64, the loop here the remaining elements.
 var vectors = map[string]string{
 	"AddVV": "Add", "SubVV": "Sub", "MulVV": "Mul", "DivVV": "Div", "SquaredDifferenceVV": "SquaredDifference",
 	"AddVS": "AddScalar", "SubVS": "SubScalar", "MulVS": "MulScalar", "DivVS": "DivScalar", "SquaredDifferenceVS": "SquaredDifferenceScalar",
@@ -145,13 +145,13 @@ var vectors = map[string]string{
 	"Sigmoid": "Sigmoid", "Softplus": "Softplus", "Elu": "Elu", "Selu": "Selu", "Rsqrt": "Rsqrt",
 }
 
-// singles names the functions of functions.go: what is computed for float32.
+// singles names the functions of functions.go, which compute float32.
 var singles = map[string]string{
 	"Exp": "exp32", "Expm1": "expm1_32", "Log": "log32", "Log1p": "log1p32", "Tanh": "tanh32", "Erf": "erf32", "Erfc": "erfc32",
 	"Sigmoid": "sigmoid32", "Softplus": "softplus32", "Elu": "elu32", "Selu": "selu32", "Rsqrt": "rsqrt32",
 }
 
-// single returns the loop over float32, if it is one of its own.
+// single returns the loop over float32, if the function has a special one.
 func single(name string) string {
 	f, ok := singles[name]
 	if !ok {

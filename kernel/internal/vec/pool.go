@@ -2,8 +2,9 @@ package vec
 
 import "github.com/cairnml/cairn/kernel/internal/simd"
 
-// MaxPool sets dst to the largest element of each window of a row, see [simd.Pool]: to
-// the first one of several, and to the first tap where that is not a number.
+// MaxPool sets dst to the largest element of each window of a row, see
+// [simd.Pool]: to the first one of several. If the first tap is NaN, the result
+// is NaN.
 func MaxPool[T Real](dst, x []T, p *simd.Pool) {
 	p.Check(len(x), len(dst))
 	first := simd.MaxPool(dst, x, p)
@@ -27,8 +28,8 @@ func MaxPool[T Real](dst, x []T, p *simd.Pool) {
 	}
 }
 
-// MaxPoolGrad adds each element of dy to that of out where [MaxPool] finds the window's
-// largest in x; out is laid out as x.
+// MaxPoolGrad adds each element of dy to the element of out at the position of
+// the window's largest in x, as [MaxPool] finds it. out has the layout of x.
 func MaxPoolGrad[T Real](out, x, dy []T, p *simd.Pool) {
 	p.Check(min(len(x), len(out)), len(dy))
 	first := simd.MaxPoolGrad(out, x, dy, p)

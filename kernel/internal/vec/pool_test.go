@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
-// TestPoolingGivesTheFirstOfTheLargest holds rows of windows to their definition, with
-// ties, zeros of both signs and what is not a number among the elements.
+// TestPoolingGivesTheFirstOfTheLargest compares rows of windows with their
+// definition, with ties, zeros of both signs and NaN among the elements.
 func TestPoolingGivesTheFirstOfTheLargest(t *testing.T) {
 	t.Run("float32", testPooling[float32])
 	t.Run("float64", testPooling[float64])

@@ -127,7 +127,7 @@ func SumSquares[T Float](x []T) T {
 	return s
 }
 
-// Lowest returns what is not above any value of T: negative infinity for
+// Lowest returns the lower bound of all values of T: negative infinity for
 // floats.
 func Lowest[T Real]() T {
 	var z T
@@ -148,7 +148,7 @@ func Lowest[T Real]() T {
 	return z // 0 for unsigned types
 }
 
-// Highest returns what is not below any value of T: infinity for floats.
+// Highest returns the upper bound of all values of T: infinity for floats.
 func Highest[T Real]() T {
 	var z T
 	switch p := any(&z).(type) {

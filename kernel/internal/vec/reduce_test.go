@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReductionsOfRowsAreThePlainOnes holds what runs by vectors to the loops, with
-// NaN and zeros of both signs in every place.
+// TestReductionsOfRowsAreThePlainOnes compares the functions on vectors with
+// the loops, with NaN and zeros of both signs at every position.
 func TestReductionsOfRowsAreThePlainOnes(t *testing.T) {
 	t.Run("float32", testReductions[float32])
 	t.Run("float64", testReductions[float64])

@@ -97,8 +97,8 @@ func xlog1pyComplex[T Complex](x, y T) T {
 	return T(complex128(x) * log1pComplex(complex128(y)))
 }
 
-// log1pComplex returns the logarithm of 1+z, whose real part keeps its digits where
-// z is small.
+// log1pComplex returns the logarithm of 1+z. Its real part keeps its digits for
+// small z.
 func log1pComplex(z complex128) complex128 {
 	a, b := real(z), imag(z)
 	if math.Abs(a) > 0.5 || math.Abs(b) > 0.5 {
@@ -107,7 +107,7 @@ func log1pComplex(z complex128) complex128 {
 	return complex(math.Log1p(2*a+a*a+b*b)/2, math.Atan2(b, 1+a))
 }
 
-// expm1Complex returns exp(z)-1, whose real part keeps its digits where z is small.
+// expm1Complex returns exp(z)-1. Its real part keeps its digits for small z.
 func expm1Complex(z complex128) complex128 {
 	grown, half := math.Expm1(real(z)), math.Sin(imag(z)/2)
 	return complex(grown-2*(grown+1)*half*half, (grown+1)*math.Sin(imag(z)))
@@ -154,7 +154,7 @@ const (
 	seluAlpha = 1.6732632423543772848170429916717
 )
 
-// unlessZero returns z, or zero where the gradient y is: what z is made of may be
+// unlessZero returns z, or zero if the gradient y is zero: parts of z may be
 // infinite there.
 func unlessZero[T Float | Complex](y, z T) T {
 	if y == 0 {
@@ -198,7 +198,7 @@ func acosh(z complex128) complex128 {
 	return cmplx.Log(z + cmplx.Sqrt(z+1)*cmplx.Sqrt(z-1))
 }
 
-// asinh computes in the right half-plane, where no digits cancel each other.
+// asinh computes in the right half-plane, in which no digits cancel each other.
 func asinh(z complex128) complex128 {
 	if math.Signbit(real(z)) {
 		return -cmplx.Asinh(-z)
@@ -206,7 +206,8 @@ func asinh(z complex128) complex128 {
 	return cmplx.Asinh(z)
 }
 
-// tanh returns 1 or -1 from where the exponentials leave no digit of the rest.
+// tanh returns 1 or -1 for arguments whose exponentials leave no digit of the
+// rest.
 func tanh(z complex128) complex128 {
 	if x := math.Abs(real(z)); x > 300 && !math.IsInf(imag(z), 0) {
 		sin, cos := math.Sincos(imag(z))
@@ -234,7 +235,8 @@ func atan(z complex128) complex128 {
 // asinReal and acosReal keep the digits that 1-x has near one.
 func asinReal(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 
-// erfReal has no number where the square of x has none, as TensorFlow's of float64.
+// erfReal returns NaN if the square of x overflows, as TensorFlow does for
+// float64.
 func erfReal(x float64) float64 {
 	if math.IsInf(x*x, 0) {
 		return math.NaN()

@@ -70,8 +70,8 @@ func CrossEntropy[T Float](back, x, labels []T) T {
 	return T(loss)
 }
 
-// SparseCrossEntropy does what [CrossEntropy] does, where one label is 1 and all
-// others are 0.
+// SparseCrossEntropy computes [CrossEntropy] for labels of which one is 1 and
+// all others are 0.
 func SparseCrossEntropy[T Float](back, x []T, label int) T {
 	m := MaxOf(x)
 	sum := ExpSum(back, x, m)

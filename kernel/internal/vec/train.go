@@ -65,8 +65,8 @@ func Adam[T Float](v, m, v2, g []T, alpha, beta1, beta2, epsilon T, nesterov boo
 	AdamStep(v, m, v2, g, alpha, b1, b2, epsilon)
 }
 
-// AdamStep does what [Adam] does without nesterov, with b1 and b2 for 1-beta1 and 1-beta2
-// and one rounding for each operation.
+// AdamStep takes the step of [Adam] without nesterov, with b1 and b2 for
+// 1-beta1 and 1-beta2 and one rounding for each operation.
 func AdamStep[T Float](v, m, v2, g []T, alpha, b1, b2, epsilon T) {
 	m, v2, g = m[:len(v)], v2[:len(v)], g[:len(v)]
 	n := simd.Adam(v, m, v2, g, alpha, b1, b2, epsilon)
@@ -122,7 +122,7 @@ func Adadelta[T Float](v, accum, update, g []T, lr, rho, epsilon T) {
 	}
 }
 
-// RMSProp takes the RMSProp step; mg is nil where it isn't centered.
+// RMSProp takes the RMSProp step; mg is nil unless it is centered.
 func RMSProp[T Float](v, mg, ms, mom, g []T, lr, rho, momentum, epsilon T) {
 	ms, mom, g = ms[:len(v)], mom[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -137,8 +137,8 @@ func RMSProp[T Float](v, mg, ms, mom, g []T, lr, rho, momentum, epsilon T) {
 	}
 }
 
-// Ftrl takes the step of FTRL-proximal. Where byRate is set, linear holds the
-// learning rate times what it holds otherwise.
+// Ftrl takes the step of FTRL-proximal. If byRate is set, linear is multiplied
+// by the learning rate.
 func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T, byRate bool) {
 	accum, linear, g = accum[:len(v)], linear[:len(v)], g[:len(v)]
 	root := func(x T) T {
@@ -172,7 +172,7 @@ func shrink[T Float](x, by T) T {
 	return 0
 }
 
-// part returns x/y, 0 where x is 0 whatever y is.
+// part returns x/y, or 0 if x is 0, for any y.
 func part[T Float](x, y T) T {
 	if x == 0 {
 		return 0
@@ -191,7 +191,7 @@ func AdagradDA[T Float](v, sum, squares, g []T, lr, l1, l2, step T) {
 	}
 }
 
-// AddSign takes a step that is larger where the gradient agrees with the mean of
+// AddSign takes a step that is larger if the gradient agrees with the mean of
 // those before.
 func AddSign[T Float](v, m, g []T, lr, alpha, decay, beta T) {
 	m, g = m[:len(v)], g[:len(v)]
@@ -201,7 +201,7 @@ func AddSign[T Float](v, m, g []T, lr, alpha, decay, beta T) {
 	}
 }
 
-// PowerSign does what [AddSign] does, by a factor.
+// PowerSign takes a step as [AddSign] does, by a factor.
 func PowerSign[T Float](v, m, g []T, lr, base, decay, beta T) {
 	m, g = m[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -218,7 +218,7 @@ func Proximal[T Float](v, g []T, lr, l1, l2 T) {
 	}
 }
 
-// ProximalAdagrad does what [Proximal] does, with Adagrad's learning rates.
+// ProximalAdagrad takes the step of [Proximal] with Adagrad's learning rates.
 func ProximalAdagrad[T Float](v, accum, g []T, lr, l1, l2 T) {
 	accum, g = accum[:len(v)], g[:len(v)]
 	for i, d := range g {

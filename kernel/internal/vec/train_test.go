@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFtrlLeavesNothingOfWhatRegularizationTakes: where the linear term is no more
-// than l1 TensorFlow's weight is 0, also where nothing is there to divide by.
+// TestFtrlLeavesNothingOfWhatRegularizationTakes: if the linear term is at most
+// l1, TensorFlow's weight is 0, even if the divisor is 0.
 func TestFtrlLeavesNothingOfWhatRegularizationTakes(t *testing.T) {
 	nan := math.NaN()
 	v, accum, linear := []float64{1, 1, 1}, []float64{0, -4, 1}, []float64{0, 0, 0}

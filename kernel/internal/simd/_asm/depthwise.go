@@ -50,7 +50,7 @@ func emitDepthwise() {
 }
 
 // depthwise writes one loop: over blocks of vecs vectors of channels, over
-// places, over taps. Of AVX-512, that of one vector leaves out the lanes behind
+// places, over taps. For AVX-512, the loop of one vector masks the lanes after
 // the strip's last.
 type depthwise struct {
 	elem
@@ -123,7 +123,7 @@ func (d *depthwise) emit(name string) {
 	RET()
 }
 
-// sums computes n places and steps dst to behind them.
+// sums computes n places and moves dst past them.
 func (d *depthwise) sums(name string, n int, dst, src, step, step3 reg.Register) {
 	acc := make([][]reg.VecVirtual, n)
 	for p := range acc {
@@ -187,8 +187,8 @@ func (d *depthwise) sums(name string, n int, dst, src, step, step3 reg.Register)
 	}
 }
 
-// finish adds the bias to the sums and bounds them, where the strip says so. What is
-// not a number stays so: the instructions return their second operand then.
+// finish adds the bias to the sums and bounds them, if the strip has an ending.
+// NaN stays NaN, because the instructions return their second operand then.
 func (d *depthwise) finish(acc [][]reg.VecVirtual, store string) {
 	p := GP64()
 	MOVQ(d.field(stripFinish), p)

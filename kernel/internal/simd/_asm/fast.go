@@ -115,7 +115,7 @@ func (s singles) clamp(x, low, high reg.VecVirtual) reg.VecVirtual {
 	return s.do("min", high, s.do("max", low, x))
 }
 
-// choose emits yes where a predicate b holds, else no.
+// choose emits yes for elements with a predicate b, else no.
 func (s singles) choose(predicate uint64, a reg.VecVirtual, b single, yes, no reg.VecVirtual) reg.VecVirtual {
 	y := s.reg()
 	c := fastAt(math.Float32bits(float32(b)))
@@ -163,12 +163,12 @@ func (q quotient) of(s singles, x reg.VecVirtual) reg.VecVirtual {
 // notLessOrEq is the predicate a > b, true for NaN.
 const notLessOrEq = 0x16
 
-// orNaN emits y, or NaN where x is.
+// orNaN emits y, or NaN for elements whose x is NaN.
 func (s singles) orNaN(x, y reg.VecVirtual) reg.VecVirtual {
 	return s.do("min", y, x) // x is more than y, or NaN
 }
 
-// exp emits e to the power of x; what is below 2⁻¹²⁵ is 0.
+// exp emits e to the power of x; a result below 2⁻¹²⁵ is 0.
 func (s singles) exp(x reg.VecVirtual) reg.VecVirtual {
 	const round = 3 << 22
 	x = s.clamp(x, s.constant(-87.3), s.constant(89))
@@ -258,9 +258,9 @@ func emitFastExpSum(s singles) {
 	RET()
 }
 
-// emitFastSoftmax writes dst = exp(a-m)·(1/s), where m is the largest element and s the sum
-// of what is multiplied, in the order of [emitFastExpSum] and then by halves. Where an
-// element is not a number no result is one, whatever m is then.
+// emitFastSoftmax writes dst = exp(a-m)·(1/s). m is the largest element and s
+// the sum of the exponentials, in the order of [emitFastExpSum] and then by
+// halves. If an element is NaN, all results are, whatever m is then.
 func emitFastSoftmax(s singles) {
 	name := "fastSoftmax" + s.name()
 	declare(name, "dst, a *float32, n int")
@@ -298,8 +298,8 @@ func emitFastSoftmax(s singles) {
 	RET()
 }
 
-// each16 writes a loop that goes from begin on over 16 elements at a time, n being where it
-// is: for each of the vectors that these are body is written once.
+// each16 writes a loop from begin on over 16 elements at a time, with the index
+// in n. It writes body once for each of their vectors.
 func (s singles) each16(label string, begin, n reg.GPVirtual, body func(i int)) {
 	MOVQ(begin, n)
 	Label(label)
@@ -332,7 +332,7 @@ func (s singles) fold(v []reg.VecVirtual, op func(...Op)) reg.VecVirtual {
 	return all
 }
 
-// emitFast writes all of these for both kinds of vectors, and what calls them.
+// emitFast writes all of these for both kinds of vectors, and their callers.
 func emitFast() {
 	fastTable = GLOBL("fastConstants", attr.RODATA|attr.NOPTR)
 	for _, s := range []singles{{false}, {true}} {

@@ -11,8 +11,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// function is a function of one number. What package vec has under the same name
-// in plain Go does the same operations; the reasons stand there.
+// function is a function of one number. The function of the same name in
+// package vec does the same operations in plain Go; its comments have the
+// reasons.
 type function struct {
 	name   string
 	doc    string
@@ -88,7 +89,7 @@ const (
 	seluScale = 1.0507009873554804934193349852946
 	seluAlpha = 1.6732632423543772848170429916717
 
-	rounding = 3 << 51 // adding it rounds to an integer, which stands in the low bits
+	rounding = 3 << 51 // adding it rounds to an integer in the low bits
 	one      = 0x3ff << 52
 	signBit  = 1 << 63
 )
@@ -152,8 +153,8 @@ func (l lanes) logOf1p(u, x reg.VecVirtual) reg.VecVirtual {
 	return l.logOf(e, l.choose(equal, e, 0, x, l.do("sub", m, number(1))), m)
 }
 
-// logEdges emits y, the logarithm of u, or what it is where x is infinite or NaN
-// and where u isn't positive.
+// logEdges emits y, the logarithm of u. It replaces y for infinite or NaN x,
+// and for u that isn't positive.
 func (l lanes) logEdges(y, x, u reg.VecVirtual) reg.VecVirtual {
 	y = l.choose(lessThan, x, number(math.Inf(1)), y, x)
 	y = l.choose(lessOrEq, u, 0, l.constant(number(math.NaN())), y)
@@ -245,7 +246,8 @@ func declare(name, params string) {
 	fmt.Fprintf(&decls, "\n//go:noescape\nfunc %s(%s)\n", name, params)
 }
 
-// emitFunctions writes all functions for both kinds of vectors, and what calls them.
+// emitFunctions writes all functions for both kinds of vectors, and their
+// callers.
 func emitFunctions() {
 	table = GLOBL("constants", attr.RODATA|attr.NOPTR)
 	for _, l := range []lanes{{false}, {true}} {

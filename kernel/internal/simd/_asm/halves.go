@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// half is a type of half precision, with what emits constants and returns what rounds vectors
-// of float32 to it.
+// half is a type of half precision. rounding emits constants and returns a function that rounds vectors of float32 to the
+// type.
 type half struct {
 	name     string
 	rounding func() func(x reg.VecVirtual)
@@ -32,9 +32,8 @@ func roundF16(x reg.VecVirtual) {
 	VCVTPH2PS(h, x)
 }
 
-// roundBF16 returns what rounds by adding less than half a unit, or half a unit where the
-// last bit is set, and dropping the rest. What is not a number has no bits there that carry: it
-// was made from numbers of the type.
+// roundBF16 returns a function that rounds by adding less than half a unit, or half a unit if the last bit is set, and
+// dropping the rest. NaN has no bits there that carry, because it was made from numbers of the type.
 func roundBF16() func(x reg.VecVirtual) {
 	one, half := YMM(), YMM()
 	VPCMPEQD(one, one, one)
@@ -120,8 +119,8 @@ func (h half) emitProducts(rounded bool) {
 	RET()
 }
 
-// emitConversions writes what rounds float32 to half precision in place, narrows it to that and
-// widens it again, for n elements, a positive multiple of 8.
+// emitConversions writes functions that round float32 to half precision in place, narrow it to that and widen it again, for
+// n elements, a positive multiple of 8.
 func (h half) emitConversions() {
 	declare("round"+h.name, "x *float32, n int")
 	x, n := Load(Param("x"), GP64()), Load(Param("n"), GP64())

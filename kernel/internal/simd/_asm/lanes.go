@@ -8,12 +8,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// lanes computes with vectors of float64, which hold what was float32: four of
-// AVX2, or eight of AVX-512. Both emit the same operations in the same order, and
+// lanes computes with vectors of float64 converted from float32: four of AVX2,
+// or eight of AVX-512. Both emit the same operations in the same order, and
 // none that fuses, so that their results are those of plain Go.
 type lanes struct{ wide bool }
 
-// name returns what the names of these lanes' functions end in.
+// name returns the suffix of the names of these lanes' functions.
 func (l lanes) name() string {
 	if l.wide {
 		return "AVX512"
@@ -74,7 +74,7 @@ type instruction struct{ plain, broadcast func(...Op) }
 
 var instructions = map[string]instruction{
 	"add": {VADDPD, VADDPD_BCST}, "sub": {VSUBPD, VSUBPD_BCST}, "mul": {VMULPD, VMULPD_BCST}, "div": {VDIVPD, VDIVPD_BCST},
-	"min": {VMINPD, VMINPD_BCST}, "max": {VMAXPD, VMAXPD_BCST}, // b where one is NaN
+	"min": {VMINPD, VMINPD_BCST}, "max": {VMAXPD, VMAXPD_BCST}, // b if one is NaN
 	"addInt": {VPADDQ, VPADDQ_BCST}, "subInt": {VPSUBQ, VPSUBQ_BCST},
 	"and": {VANDPD, nil}, "or": {VORPD, nil}, // of AVX2; AVX-512F has them for integers only
 	"andInt": {VPANDQ, VPANDQ_BCST}, "orInt": {VPORQ, VPORQ_BCST},
@@ -122,7 +122,7 @@ const (
 	lessOrEq = 0x12
 )
 
-// choose emits yes where a predicate b holds, else no.
+// choose emits yes for elements with a predicate b, else no.
 func (l lanes) choose(predicate uint64, a reg.VecVirtual, b number, yes, no reg.VecVirtual) reg.VecVirtual {
 	y := l.reg()
 	c := at(math.Float64bits(float64(b)))

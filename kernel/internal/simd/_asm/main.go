@@ -140,7 +140,7 @@ func emitLoops() {
 	}
 }
 
-// compute emits what a loop does to a vector of each input.
+// compute emits the operation of a loop on a vector of each input.
 type compute func(in, scalars []reg.VecVirtual) []reg.VecVirtual
 
 // loop writes a function of pointers, scalars and n, a count of elements that
@@ -183,8 +183,8 @@ func (e elem) loops(name string, outs, ins, scalars []string, f compute) {
 // wide has the names of the loops of AVX-512.
 var wide = map[string]bool{}
 
-// begin writes a loop's head. It returns the index, which runs from -n bytes up to 0,
-// from the ends of the slices, and what emits the step of a vector off from there.
+// begin writes a loop's head. It returns the index, which runs from -n bytes up to 0, from the ends of the slices, and a
+// function that emits the step of a vector off from there.
 func (e elem) begin(name string, outs, ins, scalars []string, f compute) (n reg.Register, step func(sv []reg.VecVirtual, vec func() reg.VecVirtual, off int)) {
 	var pointers []string
 	for _, p := range append(append([]string{}, outs...), ins...) {
@@ -276,7 +276,7 @@ const (
 	notLess = 0x15
 )
 
-// where emits x where a predicate b holds, else 0.
+// where emits x for elements with a predicate b, else 0.
 func (e elem) where(predicate uint64, a, b, x reg.VecVirtual) reg.VecVirtual {
 	if a.Size() < 64 {
 		return e.do("and", x, e.compare(predicate, a, b))

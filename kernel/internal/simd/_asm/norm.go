@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// emitMoments writes what adds every sixteenth element of a, or the squares of how
-// far these are from m, to sums.
+// emitMoments writes a function that adds every sixteenth element of a, or the
+// squares of their differences from m, to sums.
 func emitMoments(s singles, name string, squares bool) {
 	name += s.name()
 	declare(name, "a *float32, m float32, sums *[16]float32, n int")
@@ -71,9 +71,9 @@ func emitNormalize(s singles) {
 	RET()
 }
 
-// emitLayerNorm writes what [emitMoments] and [emitNormalize] lead to: dst =
-// (a-m)·scale·gamma + beta of the mean m and of scale, one over the root of the variance
-// and epsilon. Rows that follow each other don't wait for each other's sums then.
+// emitLayerNorm writes [emitMoments] and [emitNormalize] in one function: dst =
+// (a-m)·scale·gamma + beta of the mean m and of scale, one over the root of the
+// variance and epsilon. So consecutive rows don't wait for each other's sums.
 func emitLayerNorm(s singles) {
 	name := "layerNorm" + s.name()
 	declare(name, "dst, a, gamma, beta *float32, epsilon, count float32, n int")

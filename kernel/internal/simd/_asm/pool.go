@@ -57,7 +57,7 @@ func (e elem) pool(name string, gradient bool) {
 	XORQ(c, c)
 	Label(name + "_vector")
 	LEAQ(Mem{Base: x, Index: c, Scale: 1}, at)
-	// The largest: what comes later has to be larger.
+	// The largest: a later element replaces it only if it is larger.
 	start := func() {
 		MOVQ(field(pooledTaps), tap)
 		MOVQ(field(pooledCount), n)
@@ -92,7 +92,7 @@ func (e elem) pool(name string, gradient bool) {
 			VMOVUPS(e.do("add", d, e.load(target, off)), Mem{Base: target, Index: off, Scale: 1})
 		}
 		start()
-		// Where the first tap is not a number it stays the largest.
+		// If the first tap is NaN it stays the largest.
 		done := e.compare(equalOrUnordered, e.load(at, off), best)
 		add(done)
 		DECQ(n)

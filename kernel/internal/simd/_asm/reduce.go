@@ -14,7 +14,7 @@ const (
 	same      = 0x00
 )
 
-// blend emits yes where mask is set, else no.
+// blend emits yes for elements whose mask is set, else no.
 func (e elem) blend(mask, yes, no reg.VecVirtual) reg.VecVirtual {
 	y := YMM()
 	if e.size == 4 {
@@ -37,10 +37,10 @@ func (e elem) signs() reg.VecVirtual {
 	return y
 }
 
-// extremum emits Go's max or min of a and b: NaN where one of them is, and zeros
+// extremum emits Go's max or min of a and b: NaN if one of them is, and zeros
 // ordered by their signs.
 func (e elem) extremum(op string, a, b reg.VecVirtual) reg.VecVirtual {
-	y := e.do(op, a, b) // b where one is NaN or both are zeros
+	y := e.do(op, a, b) // b if one is NaN or both are zeros
 	tie := map[string]string{"max": "and", "min": "or"}[op]
 	y = e.blend(e.compare(same, a, b), e.do(tie, a, b), y)
 	return e.blend(e.compare(unordered, a, a), a, y)
@@ -75,8 +75,8 @@ func (e elem) fold(name string, f folding) {
 	RET()
 }
 
-// folding is what happens to register i of the totals: before the loop, to a vector
-// of the slice, and behind the loop.
+// folding has the operations on register i of the totals: before the loop, on a
+// vector of the slice, and after the loop.
 type folding struct {
 	begin func(i int)
 	step  func(i int, total, x reg.VecVirtual)
@@ -97,15 +97,15 @@ func (e elem) sum() {
 	})
 }
 
-// extremumOf writes the largest or smallest of every eighth element, NaN where one of
-// them is. Of two zeros it gives either.
+// extremumOf writes the largest or smallest of every eighth element, NaN if one
+// of them is. Of two zeros it returns either.
 func (e elem) extremumOf(op string) {
 	nan := make([]reg.VecVirtual, e.size/4)
 	take := map[string]func(...Op){"max4": VMAXPS, "max8": VMAXPD, "min4": VMINPS, "min8": VMINPD}[fmt.Sprint(op, e.size)]
 	e.fold(op+"imumOf", folding{
 		begin: func(i int) { nan[i] = YMM(); VXORPS(nan[i], nan[i], nan[i]) },
 		step: func(i int, total, x reg.VecVirtual) {
-			take(total, x, total) // total where x is NaN
+			take(total, x, total) // total if x is NaN
 			VORPS(e.compare(unordered, x, x), nan[i], nan[i])
 		},
 		end: func(i int, total reg.VecVirtual) { VORPS(nan[i], total, total) },

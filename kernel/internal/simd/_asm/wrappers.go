@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// wrapper is what package vec calls: a function of slices in front of the assembly
-// for float32 and float64.
+// wrapper is a function that package vec calls: a function of slices that calls
+// the assembly for float32 and float64.
 type wrapper struct {
 	name, asm string
 	doc       string
@@ -42,7 +42,7 @@ var wrappers = []wrapper{
 	{"Adam", "adam", "takes Adam's step, m += (g-m)*b1; s += (g*g-s)*b2; v -= m*alpha / (√s+epsilon)", "v, m, s, g", "alpha, b1, b2, epsilon"},
 }
 
-// foldings are the wrappers of what [elem.fold] writes.
+// foldings are the wrappers of the functions that [elem.fold] writes.
 var foldings = []wrapper{
 	{"Sum", "sum", "adds element i of a to sums[i%8]", "", ""},
 	{"MaximumOf", "maximumOf", "makes sums[i%8] the larger of it and element i of a: NaN where that is, either of two zeros", "", ""},
