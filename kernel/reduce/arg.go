@@ -37,11 +37,22 @@ func arg[T realNumber](largest bool) elementwise.Func {
 	return func(c *engine.Call) error { return argOver(c, tensor.Values[T](c.In(0)), largest) }
 }
 
+// finite returns the largest finite number of a type of floating-point numbers.
+func finite(d tensor.DType) float64 {
+	switch d {
+	case tensor.Float16:
+		return 65504
+	case tensor.BFloat16:
+		return float64(math.Float32frombits(0x7f7f0000))
+	case tensor.Float32:
+		return math.MaxFloat32
+	}
+	return math.MaxFloat64
+}
+
 func argHalf[H elementwise.Half](largest bool) elementwise.Func {
 	return func(c *engine.Call) error {
-		x := make([]float32, c.In(0).Len())
-		elementwise.Widen(x, tensor.Values[H](c.In(0)))
-		return argOver(c, x, largest)
+		return argOver(c, elementwise.Widened[H](c, c.In(0)), largest)
 	}
 }
 
@@ -90,13 +101,27 @@ func argOver[T realNumber](c *engine.Call, x []T, largest bool) error {
 	default:
 		return fmt.Errorf("output_type %v isn't int32 or int64", d)
 	}
+	// TensorFlow compares floating-point numbers with the worst finite one first: index 0 is
+	// that of NaN, and of infinities that are not better.
+	isFloat := c.In(0).DType().IsFloating()
+	worst := finite(c.In(0).DType())
+	if largest {
+		worst = -worst
+	}
 	for o := range outer {
 		for in := range inner {
 			base, best := o*n*inner+in, 0
-			for k := 1; k < n; k++ {
-				v, b := x[base+k*inner], x[base+best*inner]
+			var b T
+			if isFloat {
+				b = T(worst)
+			} else if n > 0 {
+				b = x[base]
+			}
+			for k := range n {
+				c.Step(k)
+				v := x[base+k*inner]
 				if largest && v > b || !largest && v < b {
-					best = k
+					best, b = k, v
 				}
 			}
 			set(o*inner+in, best)

@@ -1,5 +1,5 @@
-"""Writes the fixtures of what ops on images and AsString do with NaN, infinities and
-subnormal numbers, far/zzzzzzzzodd.json. Neither gradients nor shapes are recorded for these.
+"""Writes the fixtures of ops on images, AsString, ArgMax, ArgMin, TopK and AudioSpectrogram with NaN,
+infinities and subnormal numbers, far/zzzzzzzzodd.json. Neither gradients nor shapes are recorded for these.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_oddvalues.py
 """
@@ -31,5 +31,18 @@ for x in [bits("uint16", "bfloat16", [1, 2, 3, 127, 0x8001, 0x80, 64]), bits("ui
     x = x if isinstance(x, np.ndarray) else x.numpy()
     for style in [{}, {"scientific": True}, {"shortest": True}]:
         case(FAMILY, "AsString", [("input", x)], style)
+
+LOWEST, LOW16 = -3.4028234663852886e38, -65504
+rows = np.array([[N, LOWEST, -INF], [-INF, LOWEST, N], [N, LOW16, -INF], [-INF, -INF, N], [N, -LOW16, INF], [N, -LOWEST, INF], [N, 1, 2], [1, N, 2], [2, 1, N], [N, N, N], [1, N, N], [N, N, 1], [-INF, N, -INF], [N, -INF, INF], [INF, N, INF], [0, -0., N]], np.float32)
+for t in [tf.bfloat16, tf.float16, tf.float32, tf.float64]:
+    x = tf.cast(rows, t).numpy()
+    for axis in [0, 1]:
+        case(FAMILY, "ArgMax", [("input", x), ("dimension", np.int32(axis))])
+        case(FAMILY, "ArgMin", [("input", x), ("dimension", np.int32(axis))])
+    case(FAMILY, "TopKV2", [("input", x), ("k", np.int32(2))], {"sorted": True})
+
+sound = np.array([1, N, 3, 2, 1, 1, -1, 5, 2, 2, N, N, 0, 1, 2, 3], np.float32).reshape(-1, 1)
+for squared in [False, True]:
+    case(FAMILY, "AudioSpectrogram", [("input", sound)], {"window_size": 4, "stride": 2, "magnitude_squared": squared})
 
 write()
