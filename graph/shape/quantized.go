@@ -13,6 +13,7 @@ func quantizedRules() map[string]Rule {
 	return join(
 		rules(quantizedLike, "QuantizedRelu", "QuantizedRelu6", "QuantizedInstanceNorm"),
 		rules(ranging(pool, "MaxPool", 1), "QuantizedMaxPool"),
+		rules(ranging(pool, "MaxPool3D", 1), "_QuantizedMaxPool3D"),
 		rules(ranging(pool, "AvgPool", 1), "QuantizedAvgPool"),
 		rules(ranging(matMul, "MatMul", 2), "QuantizedMatMul"),
 		rules(fusedMatMul, "QuantizedMatMulWithBias", "QuantizedMatMulWithBiasAndRelu", "QuantizedMatMulWithBiasAndReluAndRequantize",

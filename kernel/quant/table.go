@@ -47,6 +47,7 @@ func Kernels() []engine.Kernel {
 		{Op: "QuantizedBiasAdd", Types: engine.Types{"T1": short, "T2": short, "out_type": wide}, Run: quantizedBiasAdd},
 		{Op: "QuantizedMatMul", Types: engine.Types{"T1": narrow, "T2": narrow, "Toutput": wide}, Run: quantizedMatMul},
 		{Op: "QuantizedConv2D", Types: engine.Types{"Tinput": short, "Tfilter": short, "out_type": wide}, Prepare: prepareConv},
+		{Op: "_QuantizedMaxPool3D", Types: engine.Types{"T": short}, Prepare: prepareVolumePool},
 		{Op: "QuantizedMaxPool", Types: engine.Types{"T": short}, Prepare: prepareWindows(quantizedPool(false))},
 		{Op: "QuantizedAvgPool", Types: engine.Types{"T": short}, Prepare: prepareWindows(quantizedPool(true))},
 		{Op: "QuantizedRelu", Types: engine.Types{"Tinput": rectified.Types(), "out_type": rectified.Types()}, Run: quantizedRelu(0)},

@@ -49,7 +49,7 @@ def ingraph(op):
         with tf.Graph().as_default():
             one = lambda k, v: (fresh if k == "summand" else constant)(*v) if isinstance(v, tuple) else v
             kwargs = {k: [one(k, x) for x in v] if isinstance(v, list) else one(k, v) for k, v in kwargs.items()}
-            fn = getattr(tf.raw_ops, op, None) or functools.partial(op_def_library.apply_op, op)
+            fn = getattr(tf.raw_ops, op, None) or functools.partial(op_def_library.apply_op, op, name="node")
             out = flatten(fn(**kwargs))
             types = [o.dtype for o in out]
             with tf.compat.v1.Session() as session:
@@ -118,5 +118,11 @@ for q, lo, hi in [(tf.quint8, 0, 255), (tf.qint8, -128, 127)]:
     for mins, maxs in [([-1, -1, -1], [2, 2, 2]), ([0, 0, 0], [2, 3, 5]), ([-1, -0.5, -3], [1, 2, 0.5]), ([0.5, 0.6, 0.7], [1, 2, 3])]:
         v = [codes(q, s, lo, hi) for s in ((2, 3), (2, 1), (2, 4))]
         record("QuantizedConcatV2", [("values", v), ("axis", np.int32(1)), ("input_mins", [S(x) for x in mins]), ("input_maxes", [S(x) for x in maxs])], {})
+
+# Windows over volumes.
+for q, lo, hi in [(tf.quint8, 0, 255), (tf.qint8, -128, 127)]:
+    for k, st, pad in [((2, 2, 2), (2, 2, 2), "VALID"), ((1, 3, 2), (1, 2, 1), "SAME"), ((3, 2, 2), (2, 1, 3), "SAME")]:
+        record("_QuantizedMaxPool3D", [("input", codes(q, (2, 4, 5, 6, 3), lo, hi)), ("min_input", S(-1)), ("max_input", S(2))],
+               {"ksize": [1, *k, 1], "strides": [1, *st, 1], "padding": pad, "data_format": "NDHWC"})
 
 write()
