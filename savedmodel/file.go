@@ -68,9 +68,9 @@ func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, er
 	return b, f.most, err
 }
 
-// smallFile is the size up to which a file is read whole, even if its parts
+// maxWholeFile is the size up to which a file is read whole, even if its parts
 // could be read later: so little memory is better than an open descriptor.
-const smallFile = 256 << 10
+const maxWholeFile = 256 << 10
 
 // graphFile is an open file whose parts are read when they are needed. It has
 // no Close: a cleanup of the garbage collector closes it when it is
@@ -83,11 +83,11 @@ type graphFile struct {
 	modified time.Time
 }
 
-// hold returns the message in the file, and the file if later reads need it.
+// keepOpen returns the message in the file, and the file if later reads need it.
 // The first result is nil if the message is in memory.
-func (f *file) hold() (*graphFile, pb.Source, error) {
+func (f *file) keepOpen() (*graphFile, pb.Source, error) {
 	at, ok := f.File.(io.ReaderAt)
-	if !ok || f.info.Size() <= smallFile || runtime.GOOS == "windows" { // on Windows an open file can't be replaced
+	if !ok || f.info.Size() <= maxWholeFile || runtime.GOOS == "windows" { // on Windows an open file can't be replaced
 		defer f.Close()
 		b, err := f.read()
 		return nil, pb.InMemory(b), err

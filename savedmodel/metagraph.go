@@ -214,7 +214,7 @@ func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
 	gr, err := graphInternals.Read(g.graphDef, &o)
 	if errors.Is(err, graph.ErrUnknownOp) {
 		var guessed []*graph.OpDef
-		if guessed, err = g.guessOps(); err == nil {
+		if guessed, err = g.undefinedOps(); err == nil {
 			o.Ops = g.defs(guessed)
 			gr, err = graphInternals.Read(g.graphDef, &o)
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// TestObjectsInPiecesAreWhole checks that several fields of one number are
+// TestFieldsOfObjectsAreMerged checks that several fields of one number are
 // merged, and that of several kinds the last counts.
-func TestObjectsInPiecesAreWhole(t *testing.T) {
+func TestFieldsOfObjectsAreMerged(t *testing.T) {
 	object := func(pieces ...*pb.SavedObject) (b []byte) {
 		for _, p := range pieces {
 			b = p.AppendTo(b)
@@ -58,14 +58,14 @@ func TestObjectsInPiecesAreWhole(t *testing.T) {
 	}
 }
 
-// TestFaultsInObjectsSayWhereTheyAre: with the message, the field and the byte, though the
+// TestErrorsInObjectsNameThePlace: with the message, the field and the byte, though the
 // object graph is read without making messages of it.
-func TestFaultsInObjectsSayWhereTheyAre(t *testing.T) {
+func TestErrorsInObjectsNameThePlace(t *testing.T) {
 	user := &pb.SavedObject{Which: pb.SavedObjectUserObject, UserObject: &pb.SavedUserObject{Identifier: "identifier"}}
 	variable := &pb.SavedObject{Which: pb.SavedObjectVariable, Variable: &pb.SavedVariable{Name: "identifier"}}
 	for field, n := range map[string]*pb.SavedObject{"user_object": user, "variable": variable,
 		"children": {Children: []*pb.ObjectReference{{LocalName: "identifier"}}}, "saveable_objects": {SaveableObjects: []*pb.SaveableObjectEntry{{Key: "identifier"}}}} {
-		b := (&pb.SavedModel{MetaGraphs: []*pb.MetaGraphDef{{ObjectGraphDef: lazily(&pb.SavedObjectGraph{Nodes: []*pb.SavedObject{n}})}}}).Marshal()
+		b := (&pb.SavedModel{MetaGraphs: []*pb.MetaGraphDef{{ObjectGraphDef: lazyOf(&pb.SavedObjectGraph{Nodes: []*pb.SavedObject{n}})}}}).Marshal()
 		at := strings.Index(string(b), "identifier")
 		b[at-1] += 5 // the length of the name, which then reaches out of its message
 		var fault *pb.DecodeError
@@ -76,9 +76,9 @@ func TestFaultsInObjectsSayWhereTheyAre(t *testing.T) {
 	}
 }
 
-// TestWhatObjectsRepeatIsReadOnce: thousands of traces with equal types take the memory
+// TestEqualPropertiesOfObjectsAreShared: thousands of traces with equal types take the memory
 // of their numbers.
-func TestWhatObjectsRepeatIsReadOnce(t *testing.T) {
+func TestEqualPropertiesOfObjectsAreShared(t *testing.T) {
 	spec := func(name string) *pb.StructuredValue {
 		x := &pb.StructuredValue{Which: pb.StructuredValueTensorSpecValue, TensorSpecValue: &pb.TensorSpecProto{Name: name, Dtype: pb.DataTypeFloat,
 			Shape: &pb.TensorShapeProto{Dim: []*pb.Dim{{Size: -1}, {Size: 7}, {Size: 7}, {Size: 1024}}}}}
@@ -92,12 +92,12 @@ func TestWhatObjectsRepeatIsReadOnce(t *testing.T) {
 	for i := range n {
 		key := fmt.Sprint("f", i)
 		objects.ConcreteFunctions = append(objects.ConcreteFunctions, &pb.SavedConcreteFunctionEntry{Key: key, Value: &pb.SavedConcreteFunction{
-			CanonicalizedInputSignature: lazily(spec([]string{"x", "y"}[i%2])), OutputSignature: lazily(spec("").TupleValue.Values[0])}})
+			CanonicalizedInputSignature: lazyOf(spec([]string{"x", "y"}[i%2])), OutputSignature: lazyOf(spec("").TupleValue.Values[0])}})
 		objects.Nodes = append(objects.Nodes, &pb.SavedObject{Which: pb.SavedObjectFunction, Function: &pb.SavedFunction{ConcreteFunctions: []string{key},
-			FunctionSpec: lazily(&pb.FunctionSpec{Fullargspec: &pb.StructuredValue{Which: pb.StructuredValueNamedTupleValue,
+			FunctionSpec: lazyOf(&pb.FunctionSpec{Fullargspec: &pb.StructuredValue{Which: pb.StructuredValueNamedTupleValue,
 				NamedTupleValue: &pb.NamedTupleValue{Name: "FullArgSpec"}}})}})
 	}
-	b := (&pb.SavedModel{MetaGraphs: []*pb.MetaGraphDef{{ObjectGraphDef: lazily(objects)}}}).Marshal()
+	b := (&pb.SavedModel{MetaGraphs: []*pb.MetaGraphDef{{ObjectGraphDef: lazyOf(objects)}}}).Marshal()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	m, err := Unmarshal(b, nil)

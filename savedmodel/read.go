@@ -259,7 +259,7 @@ func (m *SavedModel) openBinary() (pb.Source, error) {
 	}
 	m.most = f.most
 	var s pb.Source
-	if m.held, s, err = f.hold(); err != nil {
+	if m.held, s, err = f.keepOpen(); err != nil {
 		return s, err
 	}
 	return s, nil

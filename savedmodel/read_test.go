@@ -97,7 +97,7 @@ func TestFunctionsAreReadWithTheirTypes(t *testing.T) {
 	}
 }
 
-func TestSignaturesTellWhatTheyTakeAndGive(t *testing.T) {
+func TestSignaturesListInputsAndOutputs(t *testing.T) {
 	g, _ := readModel(t, "module").Find()
 	s, err := g.Signature("serving_default")
 	if err != nil {
@@ -142,7 +142,7 @@ func TestOpsAssetsAndCollectionsAreListed(t *testing.T) {
 	}
 }
 
-func TestMetaGraphsAreToldApartByTags(t *testing.T) {
+func TestMetaGraphsAreSelectedByTags(t *testing.T) {
 	m := readModel(t, "tf1_graphs")
 	for _, tags := range [][]string{{"serve", "gpu"}, {"gpu", "serve"}, {"serve"}, nil} {
 		g, err := m.Find(tags...)
@@ -221,7 +221,7 @@ func TestWrongFilesAreRefused(t *testing.T) {
 		t.Errorf("ten million MetaGraphs: %v", err)
 	}
 	object := func(o ...*pb.SavedObject) *pb.MetaGraphDef {
-		return &pb.MetaGraphDef{ObjectGraphDef: lazily(&pb.SavedObjectGraph{Nodes: o})}
+		return &pb.MetaGraphDef{ObjectGraphDef: lazyOf(&pb.SavedObjectGraph{Nodes: o})}
 	}
 	deep := &pb.StructuredValue{}
 	for range 80 {
@@ -232,8 +232,8 @@ func TestWrongFilesAreRefused(t *testing.T) {
 		"an asset that isn't":      object(&pb.SavedObject{Which: pb.SavedObjectAsset, Asset: &pb.SavedAsset{AssetFileDefIndex: 1}}),
 		"a function that isn't":    object(&pb.SavedObject{Which: pb.SavedObjectFunction, Function: &pb.SavedFunction{ConcreteFunctions: []string{"f"}}}),
 		"a slot of nothing":        object(&pb.SavedObject{SlotVariables: []*pb.SlotVariableReference{{OriginalVariableNodeId: -1}}}),
-		"a deep structure": {ObjectGraphDef: lazily(&pb.SavedObjectGraph{ConcreteFunctions: []*pb.SavedConcreteFunctionEntry{{Key: "f",
-			Value: &pb.SavedConcreteFunction{OutputSignature: lazily(deep)}}}})},
+		"a deep structure": {ObjectGraphDef: lazyOf(&pb.SavedObjectGraph{ConcreteFunctions: []*pb.SavedConcreteFunctionEntry{{Key: "f",
+			Value: &pb.SavedConcreteFunction{OutputSignature: lazyOf(deep)}}}})},
 		"an asset elsewhere": {AssetFileDef: []*pb.AssetFileDef{{Filename: "../secret"}}},
 	} {
 		b := (&pb.SavedModel{MetaGraphs: []*pb.MetaGraphDef{m}}).Marshal()
@@ -244,8 +244,8 @@ func TestWrongFilesAreRefused(t *testing.T) {
 	}
 }
 
-// lazily returns m as a message that is decoded on request.
-func lazily[M any](m *M) *pb.Lazy[M] {
+// lazyOf returns m as a message that is decoded on request.
+func lazyOf[M any](m *M) *pb.Lazy[M] {
 	l := pb.LazyOf(m)
 	return &l
 }

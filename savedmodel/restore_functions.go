@@ -131,9 +131,9 @@ func (r *Restored) unfilledError() error {
 	return errors.New("the variable has no value in the model's checkpoint, because a registered saver of the program that wrote it has it")
 }
 
-// coverRestored marks the variables that functions of a loaded object save and restore. The checkpoint stores no values for
+// markRestored marks the variables that functions of a loaded object save and restore. The checkpoint stores no values for
 // the variables themselves.
-func (s *saver) coverRestored() {
+func (s *saver) markRestored() {
 	for id := range s.walk.Nodes {
 		own := generic(s.walk.Nodes[id].Object)
 		if own == nil {

@@ -123,7 +123,7 @@ func TestForeignFilesAreNotLost(t *testing.T) {
 	}
 }
 
-func TestWhatCanNotBeSavedIsNamed(t *testing.T) {
+func TestSaveErrorsNameTheObject(t *testing.T) {
 	ctx := context.Background()
 	m, opts := newWithAsset(t)
 	type nested struct {

@@ -62,7 +62,7 @@ func (s *saver) findRegistered() error {
 		groups[name] = append(groups[name], checkpoint.Object{Prefix: n.Path, Object: n.Object})
 		r.covered[trackable.Identity(n.Object)] = true
 	}
-	s.coverRestored()
+	s.markRestored()
 	for _, name := range order {
 		x, _ := s.savers.Lookup(name)
 		if err := s.addRegistered(name, x, groups[name]); err != nil {

@@ -129,7 +129,7 @@ func TestDefaultsOfInputsAreSaved(t *testing.T) {
 	}
 }
 
-func TestAModelSaysWhichTensorFlowItIsFor(t *testing.T) {
+func TestModelsHaveTensorFlowsVersion(t *testing.T) {
 	_, g := saved(t, newLinear(), nil)
 	if g.TensorFlowVersion != "2.21.0" || g.TensorFlowGitVersion == "" {
 		t.Errorf("version %q, %q", g.TensorFlowVersion, g.TensorFlowGitVersion)
@@ -169,7 +169,7 @@ func TestContainersAndSharedObjectsAreSaved(t *testing.T) {
 	}
 }
 
-func TestWhatFilesSayOfVariablesIsSavedAgain(t *testing.T) {
+func TestTraitsOfVariablesAreSavedAgain(t *testing.T) {
 	v := trackable.NewVariable(tensor.Vector[float32](1, 2)).Named("scope/v").SetTrainable(false)
 	v.SetShape(tensor.Shape{-1})
 	v.SetTraits(&trackable.VariableTraits{Device: "/job:worker/device:CPU:0", Synchronization: "ON_READ", Aggregation: "MEAN"})

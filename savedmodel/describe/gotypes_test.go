@@ -94,8 +94,8 @@ func TestGoTypesCompile(t *testing.T) {
 	}
 }
 
-// TestTextKeepsToEightyColumns: lines that could be broken are.
-func TestTextKeepsToEightyColumns(t *testing.T) {
+// TestTextFitsEightyColumns: lines that could be broken are.
+func TestTextFitsEightyColumns(t *testing.T) {
 	for _, name := range []string{"keras_mlp", "hub", "lstm", "tf1_graphs"} {
 		fsys := os.DirFS(filepath.Join(models, name))
 		m, err := savedmodel.Read(t.Context(), fsys, nil)

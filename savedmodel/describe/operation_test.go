@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel/describe"
 )
 
-// TestOutputsThatAreOperationsAreCalledSo: a call has no value for them, so that Go types
+// TestOutputsThatAreOperationsAreMarked: a call has no value for them, so that Go types
 // have no field for them.
-func TestOutputsThatAreOperationsAreCalledSo(t *testing.T) {
+func TestOutputsThatAreOperationsAreMarked(t *testing.T) {
 	dir := os.DirFS("../testdata/models/tf1_no_init")
 	m, err := savedmodel.Read(t.Context(), dir, nil)
 	if err != nil {

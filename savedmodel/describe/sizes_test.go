@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/savedmodel/describe"
 )
 
-func TestSizesTellWhatObjectsTake(t *testing.T) {
+func TestSizesOfObjects(t *testing.T) {
 	fsys := os.DirFS("../testdata/models/tables")
 	m, err := savedmodel.Read(t.Context(), fsys, nil)
 	if err != nil {

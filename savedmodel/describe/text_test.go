@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/inspect/render"
 )
 
-// TestNamesAreCutOnTerminalsAlone checks the table of layers.
-func TestNamesAreCutOnTerminalsAlone(t *testing.T) {
+// TestNamesAreBrokenOnlyOnTerminals checks the table of layers.
+func TestNamesAreBrokenOnlyOnTerminals(t *testing.T) {
 	long := strings.Repeat("expanded_conv_project_", 5) + "BN"
 	layers := []Layer{{Name: "model", Class: "Functional"}, {Depth: 1, Name: long, Class: "BatchNormalization", Output: "float32[?,112,112,16]"}}
 	for _, terminal := range []bool{false, true} {

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestADashIsANameToo: the tag "-" leaves a field out, "-," is the input "-".
-func TestADashIsANameToo(t *testing.T) {
+// TestBindAcceptsADashAsName: the tag "-" leaves a field out, "-," is the input "-".
+func TestBindAcceptsADashAsName(t *testing.T) {
 	const model = `saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: "serve" } graph_def {
 		node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
 		node { name: "y" op: "Identity" input: "x" attr { key: "T" value { type: DT_FLOAT } } }

@@ -162,7 +162,7 @@ func (s *Signature) Call(ctx context.Context, in map[string]*tensor.Tensor) (map
 	if err != nil {
 		return nil, fmt.Errorf("savedmodel: signature %q: %w", s.def.Name, err)
 	}
-	if err := unrecorded(ctx, s.callable.where); err != nil {
+	if err := checkNotRecorded(ctx, s.callable.where); err != nil {
 		return nil, err
 	}
 	results, err := s.model.run(ctx, s.callable, args)

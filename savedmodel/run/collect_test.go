@@ -8,10 +8,10 @@ import (
 
 var kept [][]byte
 
-// TestWhatReadingLeavesIsCollected checks that garbage is collected before
+// TestGarbageIsCollectedBeforeWeightsAreRead checks that garbage is collected before
 // weights are read, even if other models in the heap are larger than the
 // weights; and that the collector doesn't run if there is little garbage.
-func TestWhatReadingLeavesIsCollected(t *testing.T) {
+func TestGarbageIsCollectedBeforeWeightsAreRead(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	const weights = 16 << 20
 	kept = [][]byte{make([]byte, 4*weights)}

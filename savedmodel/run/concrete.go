@@ -48,7 +48,7 @@ func (s *Signature) Concrete(ctx context.Context) (*graph.Concrete, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, vars, err := s.model.lifted(c.Function)
+	f, vars, err := s.model.withVariableArgs(c.Function)
 	if err != nil {
 		return nil, fmt.Errorf("savedmodel: %s: %w", s.callable.where, err)
 	}

@@ -111,7 +111,7 @@ func (f *Function) call(ctx context.Context, t *savedmodel.ConcreteFunction, in 
 	if err != nil {
 		return nil, err
 	}
-	if err := unrecorded(ctx, c.where); err != nil {
+	if err := checkNotRecorded(ctx, c.where); err != nil {
 		return nil, err
 	}
 	if want := len(c.function.Args) - len(c.captures); want != len(in) {
@@ -162,7 +162,7 @@ func (f *Function) CallFlat(ctx context.Context, trace int, in []*tensor.Tensor)
 	if err != nil {
 		return nil, err
 	}
-	if err := unrecorded(ctx, c.where); err != nil {
+	if err := checkNotRecorded(ctx, c.where); err != nil {
 		return nil, err
 	}
 	results, err := f.model.run(ctx, c, in)
@@ -187,15 +187,15 @@ func (f *Function) mismatch(args []any, kwargs map[string]any, reason string) er
 	}
 	if only := f.info.Concrete; reason == "" && len(only) == 1 && only[0].In != nil {
 		if all, named, err := f.bind(args, kwargs); err == nil {
-			e.Reason = misfit(only[0], d.call(all, named, only[0].In))
+			e.Reason = mismatch(only[0], d.call(all, named, only[0].In))
 		}
 	}
 	return e
 }
 
-// misfit describes the difference between a call and the trace's arguments; ""
+// mismatch describes the difference between a call and the trace's arguments; ""
 // if it finds none.
-func misfit(c *savedmodel.ConcreteFunction, in *graph.Structure) string {
+func mismatch(c *savedmodel.ConcreteFunction, in *graph.Structure) string {
 	for i, e := range c.Args() {
 		if got := element(in.Elems[0], i); got != nil && !e.Accepts(got) {
 			// As entries of a dict, the arguments appear in the text with a

@@ -106,8 +106,8 @@ func TestEndpointsOfAGraphDef(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNoGraphDef checks that each error names the kind of file.
-func TestFilesThatAreNoGraphDef(t *testing.T) {
+// TestReadingOtherFilesAsGraphDefFails checks that each error names the kind of file.
+func TestReadingOtherFilesAsGraphDefFails(t *testing.T) {
 	o := &run.LoadOptions{Kernels: kernel.All()}
 	_, err := run.LoadGraphDef(t.Context(), os.DirFS("../testdata/models/table"), "saved_model.pb", o)
 	var format *savedmodel.FormatError

@@ -15,8 +15,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestWhatNothingReachesIsNotRead: a fault in a function hinders those who need it.
-func TestWhatNothingReachesIsNotRead(t *testing.T) {
+// TestUnreachableFunctionsAreNotRead: a fault in a function hinders those who need it.
+func TestUnreachableFunctionsAreNotRead(t *testing.T) {
 	inner := `function { signature { name: 'inner' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } }
 		node_def { name: 'n' op: 'Neg' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } } ret { key: 'r' value: 'n:y:0' } }`
 	wrong := strings.NewReplacer("'inner'", "'wrong'", "'n:y:0'", "'nowhere:y:0'").Replace(inner)
@@ -54,10 +54,10 @@ func TestWhatNothingReachesIsNotRead(t *testing.T) {
 	}
 }
 
-// TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor checks that functions that only
+// TestSaverFunctionsAreReadOnDemand checks that functions that only
 // the saver's ops call aren't decoded until a program prunes the graph to one
 // of them.
-func TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor(t *testing.T) {
+func TestSaverFunctionsAreReadOnDemand(t *testing.T) {
 	dir := changed(t, "module", func(g *pb.MetaGraphDef, _ *pb.SavedObjectGraph) {
 		def, err := g.GraphDef.Get()
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel/run"
 )
 
-// TestPointersOfGitLFSAreTold: a repository that was cloned without Git LFS has small
+// TestErrorsNamePointersOfGitLFS: a repository that was cloned without Git LFS has small
 // texts in place of its large files.
-func TestPointersOfGitLFSAreTold(t *testing.T) {
+func TestErrorsNamePointersOfGitLFS(t *testing.T) {
 	pointer := []byte("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n")
 	for _, name := range []string{"saved_model.pb", "variables/variables.index", "variables/variables.data-00000-of-00001"} {
 		dir := files(t, "keras_mlp")

@@ -116,7 +116,7 @@ func TestModelsServeManyGoroutines(t *testing.T) {
 	}
 }
 
-func TestLoadingLeavesNothingBehind(t *testing.T) {
+func TestFailedLoadsLeakNothing(t *testing.T) {
 	dir := files(t, "hub")
 	heap := func() uint64 {
 		runtime.GC()
@@ -140,7 +140,7 @@ func TestLoadingLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestVariablesWithoutValuesAreTold(t *testing.T) {
+func TestErrorsNameVariablesWithoutValues(t *testing.T) {
 	for _, name := range []string{"module", "tf1_refs"} {
 		dir := files(t, name)
 		for p := range dir {
@@ -170,7 +170,7 @@ func TestVariablesWithoutValuesAreTold(t *testing.T) {
 	}
 }
 
-func TestWrongInputsAreTold(t *testing.T) {
+func TestErrorsNameWrongInputs(t *testing.T) {
 	m := load(t, "module")
 	x := tensor.Must(tensor.Zeros(tensor.Float32, 2, 3))
 	for _, c := range []struct {
@@ -335,10 +335,10 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// TestAnOpThatNobodyDefinesFailsOnlyWhoNeedsIt uses an op without a definition.
+// TestUndefinedOpsFailOnlyTheCallsThatNeedThem uses an op without a definition.
 // A function's body refers to its outputs by name, and only a definition would
 // list these names.
-func TestAnOpThatNobodyDefinesFailsOnlyWhoNeedsIt(t *testing.T) {
+func TestUndefinedOpsFailOnlyTheCallsThatNeedThem(t *testing.T) {
 	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
 		node { name: 'y' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
@@ -407,9 +407,9 @@ func TestTheChunkedFormIsLoaded(t *testing.T) {
 	}
 }
 
-// TestTheLastOfTwoNamesOfATensorCounts compares with a session of TensorFlow
+// TestLastOfTwoNamesForOneTensorIsUsed compares with a session of TensorFlow
 // that is fed one tensor twice; either name is enough.
-func TestTheLastOfTwoNamesOfATensorCounts(t *testing.T) {
+func TestLastOfTwoNamesForOneTensorIsUsed(t *testing.T) {
 	m := load(t, "tf1_refs")
 	call := func(in map[string]*tensor.Tensor) *tensor.Tensor {
 		out, err := m.Call(ctx, "same", in)

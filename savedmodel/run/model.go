@@ -24,10 +24,10 @@ type Model struct {
 	variables map[*savedmodel.Object]*trackable.Variable
 	named     []*trackable.Variable // of TensorFlow 1, with a value in the checkpoint
 
-	making    sync.Mutex // held while resources are made
-	resources map[*savedmodel.Object]engine.Value
-	failed    map[*savedmodel.Object]error
-	unfilled  error // the reason that the restore op couldn't fill these resources; nil if it ran, or isn't needed
+	making     sync.Mutex // held while resources are made
+	resources  map[*savedmodel.Object]engine.Value
+	failed     map[*savedmodel.Object]error
+	restoreErr error // the reason that the restore op couldn't fill these resources; nil if it ran, or isn't needed
 }
 
 // instantiate makes a model over the program's weights.
@@ -39,13 +39,13 @@ func (p *program) instantiate(ctx context.Context) (m *Model, err error) {
 func (p *program) instance(ctx context.Context) (*Model, error) {
 	m := &Model{
 		program: p, instance: new(engine.Instance), variables: map[*savedmodel.Object]*trackable.Variable{},
-		resources: map[*savedmodel.Object]engine.Value{}, failed: map[*savedmodel.Object]error{}, unfilled: p.unrestored,
+		resources: map[*savedmodel.Object]engine.Value{}, failed: map[*savedmodel.Object]error{}, restoreErr: p.noRestore,
 	}
 	for _, o := range p.meta.Objects {
-		if o.Kind == savedmodel.VariableObject && !p.left(o) {
+		if o.Kind == savedmodel.VariableObject && !p.excluded(o) {
 			v := trackable.NewVariable(nil).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
-			loosen(v, o.Variable.Shape)
-			if err := p.misfits[o]; err != nil {
+			setDeclaredShape(v, o.Variable.Shape)
+			if err := p.mismatched[o]; err != nil {
 				internals.SetVariableFault(v, err)
 			}
 			m.variables[o] = v
@@ -67,7 +67,7 @@ func (p *program) instance(ctx context.Context) (*Model, error) {
 		var missing *UnsupportedError
 		switch {
 		case errors.As(err, &missing): // for a resource that the restore op fills: only calls that need one fail
-			m.unfilled = missing
+			m.restoreErr = missing
 			clear(m.resources)
 			clear(m.failed)
 		case err != nil:
@@ -82,8 +82,8 @@ func (p *program) instance(ctx context.Context) (*Model, error) {
 	return m, nil
 }
 
-// loosen lets v take all shapes that are declared for it.
-func loosen(v *trackable.Variable, declared graph.PartialShape) {
+// setDeclaredShape lets v take all shapes that are declared for it.
+func setDeclaredShape(v *trackable.Variable, declared graph.PartialShape) {
 	switch {
 	case !declared.HasRank():
 		v.SetUnranked()
@@ -127,8 +127,8 @@ func (m *Model) Variable(path string) (*trackable.Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.left(o) {
-		return nil, fmt.Errorf("savedmodel: the variable %q: %w", path, errLeftOut)
+	if m.excluded(o) {
+		return nil, fmt.Errorf("savedmodel: the variable %q: %w", path, errExcluded)
 	}
 	v := m.variables[o]
 	if v == nil {
@@ -160,10 +160,10 @@ func (m *Model) run(ctx context.Context, c *callable, in []*tensor.Tensor) ([]en
 // hundreds; a plan keeps none.
 var argLists = sync.Pool{New: func() any { return new([]engine.Value) }}
 
-// unrecorded returns an error if a gradient tape records ctx, because the tape
+// checkNotRecorded returns an error if a gradient tape records ctx, because the tape
 // would treat the results of the call as constants. where names the called
 // function.
-func unrecorded(ctx context.Context, where string) error {
+func checkNotRecorded(ctx context.Context, where string) error {
 	if !callers.Recording(ctx) {
 		return nil
 	}
@@ -180,10 +180,10 @@ func (m *Model) runValues(ctx context.Context, c *callable, args []engine.Value)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.turns.take(ctx, c.where); err != nil {
+	if err := m.callLimit.take(ctx, c.where); err != nil {
 		return nil, err
 	}
-	defer m.turns.giveBack()
+	defer m.callLimit.release()
 	return m.execute(ctx, c, args, m.files)
 }
 
@@ -237,8 +237,8 @@ const maxChain = 100
 // the caller holds the lock m.making.
 func (m *Model) valueOf(ctx context.Context, o *savedmodel.Object, depth int) (engine.Value, error) {
 	switch {
-	case m.left(o):
-		return engine.Value{}, errLeftOut
+	case m.excluded(o):
+		return engine.Value{}, errExcluded
 	case o.Kind == savedmodel.VariableObject:
 		v := m.variables[o]
 		return engine.HandleOf(v), internals.VariableFault(v)
@@ -264,8 +264,8 @@ func (m *Model) resource(ctx context.Context, o *savedmodel.Object, depth int) (
 	if err := m.failed[o]; err != nil {
 		return engine.Value{}, err
 	}
-	if m.unfilled != nil && m.byOp[o] {
-		return engine.Value{}, fmt.Errorf("its contents can't be restored: %w", m.unfilled)
+	if m.restoreErr != nil && m.byOp[o] {
+		return engine.Value{}, fmt.Errorf("its contents can't be restored: %w", m.restoreErr)
 	}
 	if depth > maxChain {
 		return engine.Value{}, fmt.Errorf("resources are made of each other without end")

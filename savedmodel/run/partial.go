@@ -6,8 +6,8 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// errLeftOut reports that LoadOptions.Objects excludes an object.
-var errLeftOut = errors.New("it was not loaded: LoadOptions.Objects leaves it out")
+// errExcluded reports that LoadOptions.Objects excludes an object.
+var errExcluded = errors.New("it was not loaded: LoadOptions.Objects leaves it out")
 
 // choose returns the objects that [LoadOptions].Objects names, with all objects
 // that they need: children, captures of their functions, dependencies, slot
@@ -58,5 +58,5 @@ func choose(g *savedmodel.MetaGraph, paths []string) (map[*savedmodel.Object]boo
 	return chosen, nil
 }
 
-// left reports whether an object was left out.
-func (p *program) left(o *savedmodel.Object) bool { return p.chosen != nil && !p.chosen[o] }
+// excluded reports whether LoadOptions.Objects excludes an object.
+func (p *program) excluded(o *savedmodel.Object) bool { return p.chosen != nil && !p.chosen[o] }

@@ -25,12 +25,12 @@ type program struct {
 	restore    *callable                    // each instance runs it; nil if weights has all values
 	chosen     map[*savedmodel.Object]bool  // the objects that are loaded; nil for all
 	byOp       map[*savedmodel.Object]bool  // objects whose values only the restore op can restore
-	unrestored error                        // why it can't run
-	misfits    map[*savedmodel.Object]error // variables whose value in the checkpoint isn't theirs
+	noRestore  error                        // why it can't run
+	mismatched map[*savedmodel.Object]error // variables whose value in the checkpoint isn't theirs
 	init       *callable                    // run by each instance after that; nil for most
 
 	invariants engine.Invariants // of all plans
-	turns      turns             // of all instances' calls
+	callLimit  callLimit         // of all instances' calls
 
 	mu         sync.Mutex
 	signatures map[string]*signatureEntry
@@ -39,7 +39,7 @@ type program struct {
 	decoding  sync.Mutex
 	graph     *runnable // with the functions that signatures and makers reach; nil until it is needed
 	constants map[*savedmodel.Object]*tensor.Tensor
-	asked     []*runnable // graphs of functions that graph lacks, one for each function that was asked for
+	single    []*runnable // graphs of functions that graph lacks, one for each function that was asked for
 }
 
 // reached returns the graph with the functions that signatures reach, and those that make
@@ -66,7 +66,7 @@ func (p *program) reached() (*runnable, error) {
 // forget drops the graph and everything made from it. The next call makes them
 // again.
 func (p *program) forget() {
-	p.graph, p.constants, p.asked = nil, nil, nil
+	p.graph, p.constants, p.single = nil, nil, nil
 	clear(p.signatures)
 	clear(p.functions)
 }
@@ -83,7 +83,7 @@ type entry struct {
 
 // newProgram makes a program of which nothing is read yet.
 func newProgram(g *savedmodel.MetaGraph, o LoadOptions) (*program, error) {
-	p := &program{meta: g, opts: o, signatures: map[string]*signatureEntry{}, functions: map[*graph.Function]*entry{}, turns: newTurns(&o)}
+	p := &program{meta: g, opts: o, signatures: map[string]*signatureEntry{}, functions: map[*graph.Function]*entry{}, callLimit: newCallLimit(&o)}
 	var err error
 	if p.chosen, err = choose(g, o.Objects); err != nil {
 		return nil, err
@@ -185,11 +185,11 @@ func (p *program) compiled(c *callable) (*engine.Plan, error) {
 // loops, the callable is made of the graph as the file has it: a node that both
 // an If and such a Merge need would run twice.
 func (p *program) prune(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
-	c, err := p.cut(in, where, feeds, fetches, targets)
-	if in.asWritten == nil || err == nil && !branching(c.function) {
+	c, err := p.pruneOnce(in, where, feeds, fetches, targets)
+	if in.unraised == nil || err == nil && !branching(c.function) {
 		return c, err
 	}
-	again, rawErr := in.asWritten()
+	again, rawErr := in.unraised()
 	if rawErr != nil {
 		return c, err
 	}
@@ -198,14 +198,14 @@ func (p *program) prune(in *runnable, where string, feeds, fetches []graph.Outpu
 	if !ok1 || !ok2 {
 		return c, err
 	}
-	if raw, rawErr := p.cut(again, where, rawFeeds, rawFetches, rawTargets); rawErr == nil {
+	if raw, rawErr := p.pruneOnce(again, where, rawFeeds, rawFetches, rawTargets); rawErr == nil {
 		return raw, nil
 	}
 	return c, err
 }
 
-// cut makes the callable of prune from one form of the graph.
-func (p *program) cut(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
+// pruneOnce makes the callable of prune from one form of the graph.
+func (p *program) pruneOnce(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
 	all := append([]graph.Output(nil), feeds...)
 	fed := map[graph.Output]bool{}
 	for _, f := range feeds {
@@ -240,14 +240,14 @@ func (p *program) cut(in *runnable, where string, feeds, fetches []graph.Output,
 	f.Name = "pruned"
 	p.dropUnused(f, c, len(feeds))
 	c.function = f
-	c.know()
+	c.setVariableFacts()
 	return c, p.check(c, in)
 }
 
-// know sets the types and shapes of the variables that the function captures: a
+// setVariableFacts sets the types and shapes of the variables that the function captures: a
 // file leaves them out if nodes make the handles. The function must be c's own
 // copy.
-func (c *callable) know() {
+func (c *callable) setVariableFacts() {
 	args := c.function.Args[len(c.function.Args)-len(c.captures):]
 	for i, x := range c.captures {
 		fact := &args[i].Out[0]
@@ -285,25 +285,25 @@ func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
 	f.NumberArgs()
 }
 
-// fewAsked is how many functions are read by themselves, each of which takes a look at the
-// names of all. Who asks for more gets the whole library.
-const fewAsked = 8
+// maxSingle limits the number of functions that are decoded one by one. Each search goes through
+// the names of all functions, so the next function decodes the whole library.
+const maxSingle = 8
 
-// holding returns a graph whose library has the function of that name, with the
+// graphWith returns a graph whose library has the function of that name, with the
 // functions that it calls.
-func (p *program) holding(name string) (*runnable, error) {
+func (p *program) graphWith(name string) (*runnable, error) {
 	in, err := p.reached()
 	if err != nil || in.Library.Lookup(name) != nil {
 		return in, err
 	}
 	p.decoding.Lock()
 	defer p.decoding.Unlock()
-	for _, in := range p.asked {
+	for _, in := range p.single {
 		if in.Library.Lookup(name) != nil {
 			return in, nil
 		}
 	}
-	if len(p.asked) == fewAsked { // its errors are ignored: a fault elsewhere in the library doesn't concern this function
+	if len(p.single) == maxSingle { // its errors are ignored: a fault elsewhere in the library doesn't concern this function
 		if in, err := p.whole(); err == nil && in.Library.Lookup(name) != nil {
 			return in, nil
 		}
@@ -314,15 +314,15 @@ func (p *program) holding(name string) (*runnable, error) {
 		return nil, err
 	case in.Library.Lookup(name) == nil:
 		return nil, &savedmodel.NotFoundError{Kind: "function", Name: name, Note: "the objects speak of it, the graph's library lacks it"}
-	case len(p.asked) < fewAsked:
-		p.asked = append(p.asked, in)
+	case len(p.single) < maxSingle:
+		p.single = append(p.single, in)
 	}
 	return in, nil
 }
 
 // concrete returns the callable of a trace.
 func (p *program) concrete(t *savedmodel.ConcreteFunction) (*callable, error) {
-	in, err := p.holding(t.Name)
+	in, err := p.graphWith(t.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -354,6 +354,6 @@ func (p *program) bind(in *runnable, f *graph.Function, t *savedmodel.ConcreteFu
 		}
 		c.captures = append(c.captures, capture{object: o})
 	}
-	c.know()
+	c.setVariableFacts()
 	return c, p.check(c, in)
 }

@@ -21,9 +21,9 @@ type runnable struct {
 	objectOf map[*graph.Node]*savedmodel.Object // nodes that make the handles of objects
 	pathOf   map[graph.Output]*tensor.Tensor
 
-	// asWritten returns the graph with the control flow that the file has. It
+	// unraised returns the graph with the control flow that the file has. It
 	// is nil if nothing was raised.
-	asWritten func() (*runnable, error)
+	unraised func() (*runnable, error)
 }
 
 // raised decodes the MetaGraph's graph and raises its control flow. only and
@@ -38,7 +38,7 @@ func raised(g *savedmodel.MetaGraph, only, from []string) (*runnable, error) {
 	r := &runnable{Graph: gr}
 	if raise.Needed(gr) {
 		r.problems = raise.Graph(gr)
-		r.asWritten = sync.OnceValues(func() (*runnable, error) {
+		r.unraised = sync.OnceValues(func() (*runnable, error) {
 			gr, err := modelInternals.DecodeGraph(g, only, from)
 			if err != nil {
 				return nil, err

@@ -13,10 +13,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestACallWithTensorsIsNoConstantOfATape checks that a loaded model's Call
+// TestCallsWithTensorsFailUnderATape checks that a loaded model's Call
 // fails while a tape records, with an error that names the alternatives. After
 // the recording, and with another context, it runs.
-func TestACallWithTensorsIsNoConstantOfATape(t *testing.T) {
+func TestCallsWithTensorsFailUnderATape(t *testing.T) {
 	fsys := files(t, "finetune_dense")
 	var want recorded
 	if err := json.Unmarshal(fsys["gradients.json"].Data, &want); err != nil {

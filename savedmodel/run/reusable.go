@@ -54,8 +54,8 @@ func (m *Model) Reusable() (*Reusable, error) {
 					return nil, err
 				}
 				r.losses = append(r.losses, f)
-			case to != nil && m.left(e.Object):
-				return nil, fmt.Errorf("savedmodel: the variable %q of %q: %w", e.Name, part, errLeftOut)
+			case to != nil && m.excluded(e.Object):
+				return nil, fmt.Errorf("savedmodel: the variable %q of %q: %w", e.Name, part, errExcluded)
 			case to != nil && m.variables[e.Object] != nil:
 				*to = append(*to, m.variables[e.Object])
 			}

@@ -41,9 +41,9 @@ func ExampleModel_Reusable() {
 	// Output: [1,2] 2 1 1 0 <nil>
 }
 
-// TestReusableModelsAreTold checks, for models of TensorFlow with and without
+// TestCheckReusable checks, for models of TensorFlow with and without
 // the interface, the list of the parts that they lack.
-func TestReusableModelsAreTold(t *testing.T) {
+func TestCheckReusable(t *testing.T) {
 	for name, want := range map[string][]string{
 		"hub": nil, "hub_training": nil,
 		"module":     {"__call__", "variables", "trainable_variables", "regularization_losses"},
@@ -81,8 +81,8 @@ type badModule struct {
 
 type callIn struct{ X, Scale *ops.Value }
 
-// TestWrongFormsOfReusableModelsAreTold writes a module with wrong parts.
-func TestWrongFormsOfReusableModelsAreTold(t *testing.T) {
+// TestCheckReusableOfWrongForms writes a module with wrong parts.
+func TestCheckReusableOfWrongForms(t *testing.T) {
 	v, w := trackable.NewVariable(tensor.Scalar[float32](1)), trackable.NewVariable(tensor.Scalar[float32](2))
 	m := &badModule{Variables: []*trackable.Variable{v}}
 	m.Call = fn.New(func(s *ops.Scope, in callIn) *ops.Value { return ops.Mul(s, ops.Mul(s, in.X, in.Scale), v) })

@@ -40,8 +40,8 @@ func (m *Model) Save(ctx context.Context, dir vfs.Dir, name string, opts *savedm
 func (m *Model) giveState(r *savedmodel.Restored, o *savedmodel.RewriteOptions) error {
 	paths := m.meta.Paths()
 	for _, x := range m.meta.Objects {
-		if m.left(x) {
-			return fmt.Errorf("%s: %w", paths[x.ID], errLeftOut)
+		if m.excluded(x) {
+			return fmt.Errorf("%s: %w", paths[x.ID], errExcluded)
 		}
 		from := m.variables[x]
 		to, ok := r.Object(x.ID).(*trackable.Variable)

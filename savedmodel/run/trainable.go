@@ -11,11 +11,11 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// lifted returns f with variables of TensorFlow 1 as further arguments, namely
+// withVariableArgs returns f with variables of TensorFlow 1 as further arguments, namely
 // those that its nodes find by name in the model's instance. Code outside of
 // the model can then differentiate f with regard to them. It returns f itself
 // if there are none.
-func (m *Model) lifted(f *graph.Function) (*graph.Function, []*trackable.Variable, error) {
+func (m *Model) withVariableArgs(f *graph.Function) (*graph.Function, []*trackable.Variable, error) {
 	var feeds, named, fetches []graph.Output
 	var vars []*trackable.Variable
 	for _, a := range f.Args {

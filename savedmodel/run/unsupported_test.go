@@ -14,10 +14,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel checks the error for
+// TestErrorsDistinguishPythonOpsFromMissingKernels checks the error for
 // tf.py_function. No file contains the Python code that it calls, so only a
 // kernel of the caller can run it.
-func TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel(t *testing.T) {
+func TestErrorsDistinguishPythonOpsFromMissingKernels(t *testing.T) {
 	missing := func(op string) run.MissingOp {
 		return run.MissingOp{Op: op, Def: graph.LookupOp(op), Count: 1, Uses: []string{"signature serving_default: " + op}}
 	}
@@ -32,9 +32,9 @@ func TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel(t *testing.T) {
 	}
 }
 
-// TestAProgramForXLAIsRefusedAndSaysWhatToDo uses a model of jax2tf, whose
+// TestErrorOfXLAProgramsHasAHint uses a model of jax2tf, whose
 // module is an attribute of bytes. Calls that don't reach it run.
-func TestAProgramForXLAIsRefusedAndSaysWhatToDo(t *testing.T) {
+func TestErrorOfXLAProgramsHasAHint(t *testing.T) {
 	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
 		node { name: 'y' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
@@ -69,10 +69,10 @@ func TestAProgramForXLAIsRefusedAndSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestAModelLoadsWhereItsSignaturesRun checks that the survey of names, which
+// TestSurveyAndGraphReportTheSameMissingOps checks that the survey of names, which
 // loading uses, and the decoded graph, which calls use, report the same missing
 // ops, whichever op it is.
-func TestAModelLoadsWhereItsSignaturesRun(t *testing.T) {
+func TestSurveyAndGraphReportTheSameMissingOps(t *testing.T) {
 	all := kernel.All()
 	refused, loaded := 0, 0
 	for _, name := range []string{"assets", "counter", "hub", "keras_mlp", "lstm", "mlp", "module", "random_paths", "recurrent", "reshaped", "structured",

@@ -95,17 +95,17 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 	reqs, objects := make([]bundle.ReadRequest, 0, len(keys)), make([]*savedmodel.Object, 0, len(keys))
 	paths := map[int]string(nil)
 	if !p.opts.Partial {
-		if err := p.savedElsewhere(keys); err != nil {
+		if err := p.savedByUnknownSaver(keys); err != nil {
 			return err
 		}
 	}
 	for _, o := range p.meta.Objects {
-		if o.Kind != savedmodel.VariableObject || p.left(o) {
+		if o.Kind != savedmodel.VariableObject || p.excluded(o) {
 			continue
 		}
 		key, ok := keys[o]
 		if !ok {
-			if p.opts.Partial || p.byTheOp(o) {
+			if p.opts.Partial || p.restoredByOp(o) {
 				continue
 			}
 			if paths == nil {
@@ -119,17 +119,17 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 		}
 		if d := o.Variable.DType; d != tensor.Invalid && d != e.DType || !o.Variable.Shape.Accepts(e.Shape) {
 			// As in a session of TensorFlow, that matters only to those who need it.
-			if p.misfits == nil {
-				p.misfits = map[*savedmodel.Object]error{}
+			if p.mismatched == nil {
+				p.mismatched = map[*savedmodel.Object]error{}
 			}
-			p.misfits[o] = fmt.Errorf("savedmodel: the variable %q is %v%v, the checkpoint's %q %v%v", o.Variable.Name, d, o.Variable.Shape, key, e.DType, e.Shape)
+			p.mismatched[o] = fmt.Errorf("savedmodel: the variable %q is %v%v, the checkpoint's %q %v%v", o.Variable.Name, d, o.Variable.Shape, key, e.DType, e.Shape)
 			continue
 		}
 		weights += e.Size
 		reqs, objects = append(reqs, bundle.ReadRequest{Name: e.Name}), append(objects, o) // the key is a part of the graph that is given up
 	}
 	collectBefore(weights)
-	if err := placeTogether(r, reqs); err != nil {
+	if err := allocateBlocks(r, reqs); err != nil {
 		return fmt.Errorf("savedmodel: %w", err)
 	}
 	if err := r.ReadAll(ctx, reqs, nil); err != nil {
@@ -145,7 +145,7 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 	err := p.restoreByOp()
 	var missing *UnsupportedError
 	if errors.As(err, &missing) { // matters only to those who need these objects
-		p.restore, p.unrestored, err = nil, missing, nil
+		p.restore, p.noRestore, err = nil, missing, nil
 	}
 	return err
 }
@@ -169,8 +169,8 @@ func inBlock(d tensor.DType, shape tensor.Shape) int {
 	return 0
 }
 
-// placeTogether allocates blocks of memory for the small tensors among reqs.
-func placeTogether(r *bundle.Reader, reqs []bundle.ReadRequest) error {
+// allocateBlocks allocates blocks of memory for the small tensors among reqs.
+func allocateBlocks(r *bundle.Reader, reqs []bundle.ReadRequest) error {
 	entries := make([]bundle.Entry, 0, min(len(reqs), blockSize/smallWeight)) // of a block
 	which := make([]int, 0, cap(entries))
 	size := 0
@@ -234,13 +234,13 @@ func collectBefore(weights int64) {
 	}
 }
 
-// savedElsewhere returns an error if a registered saver wrote the values of
+// savedByUnknownSaver returns an error if a registered saver wrote the values of
 // variables, so that the checkpoint has no keys for them.
-func (p *program) savedElsewhere(keys map[*savedmodel.Object]string) error {
+func (p *program) savedByUnknownSaver(keys map[*savedmodel.Object]string) error {
 	var e *SaverError
 	var paths map[int]string
 	for _, o := range p.meta.Objects {
-		if _, ok := keys[o]; ok || o.Kind != savedmodel.VariableObject || o.RegisteredSaver == "" || p.left(o) {
+		if _, ok := keys[o]; ok || o.Kind != savedmodel.VariableObject || o.RegisteredSaver == "" || p.excluded(o) {
 			continue
 		}
 		if e == nil {
@@ -257,9 +257,9 @@ func (p *program) savedElsewhere(keys map[*savedmodel.Object]string) error {
 	return e
 }
 
-// byTheOp reports whether the model's restore op can restore a variable:
+// restoredByOp reports whether the model's restore op can restore a variable:
 // another object's functions save and restore it, as a registered saver's do.
-func (p *program) byTheOp(o *savedmodel.Object) bool {
+func (p *program) restoredByOp(o *savedmodel.Object) bool {
 	if o.RegisteredSaver != "" || !p.meta.HasSaver() {
 		return false
 	}
@@ -279,7 +279,7 @@ func (p *program) needsOp() bool {
 	}
 	for o := range p.byOp {
 		if p.chosen[o] {
-			p.unrestored = errLeftOut
+			p.noRestore = errExcluded
 		}
 	}
 	return false

@@ -155,9 +155,9 @@ func TestAGraphDefIsScannedToo(t *testing.T) {
 	}
 }
 
-// TestLongChainsAndRingsAreScannedInLittleTime: 20,000 functions that call each
+// TestLongChainsAndCyclesAreScannedInLinearTime: 20,000 functions that call each
 // other in a ring, and as many nodes in a chain.
-func TestLongChainsAndRingsAreScannedInLittleTime(t *testing.T) {
+func TestLongChainsAndCyclesAreScannedInLinearTime(t *testing.T) {
 	const n = 20_000
 	var b strings.Builder
 	b.WriteString("meta_graphs { graph_def { library {")
@@ -254,9 +254,9 @@ func octal(s string) string {
 	return b.String()
 }
 
-// TestTheOpsOfPublicListsAreFoundWhereverTheyAre checks a graph, a function, a
+// TestOpsOfPublicListsAreFoundEverywhere checks a graph, a function, a
 // dataset's function, the ops that run at loading, and a serialized graph.
-func TestTheOpsOfPublicListsAreFoundWhereverTheyAre(t *testing.T) {
+func TestOpsOfPublicListsAreFoundEverywhere(t *testing.T) {
 	const meta = "saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: 'serve' } graph_def { %s } signature_def { key: '%s' value { outputs { key: 'y' value { name: '%s' dtype: DT_FLOAT } } } } }"
 	const library = " library { function { signature { name: 'f' control_output: 'a' } %s control_ret { key: 'a' value: 'op' } } }"
 	for list, names := range publicLists {

@@ -47,10 +47,10 @@ func live() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestManyCallersTakeTheMemoryOfFew runs 64 callers of a model whose call takes
+// TestMaxCallsBoundsMemory runs 64 callers of a model whose call takes
 // 8 MiB. Four calls run at once, so 32 MiB are live; with garbage it stays
 // below 100 MiB.
-func TestManyCallersTakeTheMemoryOfFew(t *testing.T) {
+func TestMaxCallsBoundsMemory(t *testing.T) {
 	if detector.Racing {
 		t.Skip("the race detector has memory of its own")
 	}
@@ -86,8 +86,8 @@ func TestManyCallersTakeTheMemoryOfFew(t *testing.T) {
 	}
 }
 
-// TestACallThatWaitsHearsItsContext checks that such a call returns the context's error.
-func TestACallThatWaitsHearsItsContext(t *testing.T) {
+// TestWaitingCallsEndWithTheContext checks that such a call returns the context's error.
+func TestWaitingCallsEndWithTheContext(t *testing.T) {
 	m := wide(t, 1)
 	in := map[string]*tensor.Tensor{"x": tensor.Must(tensor.Zeros(tensor.Float32, 16, 1024))}
 	ended, cancel := context.WithTimeout(ctx, time.Microsecond)

@@ -2,9 +2,9 @@ package savedmodel
 
 import "testing"
 
-// TestNotFoundNamesWhatThereIs checks the texts for no name, one name and
+// TestNotFoundListsSimilarNames checks the texts for no name, one name and
 // several.
-func TestNotFoundNamesWhatThereIs(t *testing.T) {
+func TestNotFoundListsSimilarNames(t *testing.T) {
 	for _, c := range []struct {
 		near []string
 		want string

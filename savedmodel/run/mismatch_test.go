@@ -31,10 +31,10 @@ func changed(t *testing.T, name string, change func(g *pb.MetaGraphDef, objects 
 	return dir
 }
 
-// TestAVariableThatDoesNotFitFailsWhoNeedsIt checks a variable whose value in
+// TestMismatchedVariablesFailOnlyTheCallsThatNeedThem checks a variable whose value in
 // the checkpoint has another shape. As in a session of TensorFlow, calls that
 // don't need it run.
-func TestAVariableThatDoesNotFitFailsWhoNeedsIt(t *testing.T) {
+func TestMismatchedVariablesFailOnlyTheCallsThatNeedThem(t *testing.T) {
 	dir := changed(t, "module", func(g *pb.MetaGraphDef, objects *pb.SavedObjectGraph) {
 		for _, n := range objects.Nodes {
 			if v := n.Variable; v != nil && v.Dtype == pb.DataType(tensor.Int64) {
@@ -79,9 +79,9 @@ func TestACapturedTensorIsNamed(t *testing.T) {
 	}
 }
 
-// TestTheOnlyTraceSaysWhatDoesNotFit checks that, if a function has one trace,
+// TestErrorOfASingleTraceNamesTheArgument checks that, if a function has one trace,
 // the error names the argument and its contents.
-func TestTheOnlyTraceSaysWhatDoesNotFit(t *testing.T) {
+func TestErrorOfASingleTraceNamesTheArgument(t *testing.T) {
 	m := load(t, "structured")
 	f, err := m.Function("words")
 	if err != nil {

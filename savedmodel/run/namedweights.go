@@ -29,7 +29,7 @@ func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error 
 	var list []assignment
 	if _, restore := p.meta.SaverOps(); restore == "" {
 		var err error
-		if list, err = p.listed(); err != nil {
+		if list, err = p.collectionAssignments(); err != nil {
 			return p.badFile(err)
 		}
 	} else {
@@ -83,11 +83,11 @@ func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error 
 // variablesKey is the collection of a graph's variables.
 const variablesKey = "variables"
 
-// listed returns the assignments for a graph without a saver, such as a module
+// collectionAssignments returns the assignments for a graph without a saver, such as a module
 // of TensorFlow Hub. As in TensorFlow, each variable of the collection is read
 // under its name, and a part of a partitioned variable is a slice of the whole
 // value.
-func (p *program) listed() (out []assignment, err error) {
+func (p *program) collectionAssignments() (out []assignment, err error) {
 	seen := map[*graph.Node]bool{}
 	for _, c := range p.meta.Collections() {
 		if c.Name != variablesKey {

@@ -74,10 +74,10 @@ func works(m *run.Model, function int) error {
 	return nil
 }
 
-// TestAGraphStaysOnTheDisk checks that calls read the functions that they need
+// TestLargeGraphsAreReadOnDemand checks that calls read the functions that they need
 // later, from many goroutines too, even if the file was removed or replaced. A
 // file that was overwritten is an error.
-func TestAGraphStaysOnTheDisk(t *testing.T) {
+func TestLargeGraphsAreReadOnDemand(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are read whole where an open one can't be removed")
 	}
@@ -140,9 +140,9 @@ func (u unseekable) Open(name string) (fs.File, error) {
 	return struct{ fs.File }{f}, nil
 }
 
-// TestAGraphOfAnyFileSystem: of files that can be read anywhere and of those that can't, of
+// TestLargeGraphsAreReadFromAnyFileSystem: of files that can be read anywhere and of those that can't, of
 // files in memory, and without a directory.
-func TestAGraphOfAnyFileSystem(t *testing.T) {
+func TestLargeGraphsAreReadFromAnyFileSystem(t *testing.T) {
 	data := largeModel(t, 800)
 	mem := fstest.MapFS{"saved_model.pb": {Data: data}}
 	for name, fsys := range map[string]fs.FS{"in memory": mem, "in order only": unseekable{mem}} {
@@ -167,9 +167,9 @@ func TestAGraphOfAnyFileSystem(t *testing.T) {
 	}
 }
 
-// TestFaultsInAGraphOnTheDiskNameTheFunction: those in a function that nothing reaches are told
+// TestErrorsOfFunctionsReadOnDemandNameThem: those in a function that nothing reaches are told
 // when it is asked for, wherever in it they are.
-func TestFaultsInAGraphOnTheDiskNameTheFunction(t *testing.T) {
+func TestErrorsOfFunctionsReadOnDemandNameThem(t *testing.T) {
 	data := largeModel(t, 800)
 	at := bytes.Index(data, []byte("__inference_f7_0"))
 	at += bytes.Index(data[at:], []byte("AddV2"))

@@ -37,10 +37,10 @@ func holds() held {
 	return h
 }
 
-// TestTenThousandLoadsLeaveTheHeapAsItWas: nor goroutines, descriptors and mappings, of
+// TestLoadsLeakNothing: nor goroutines, descriptors and mappings, of
 // models with weights, with tables and assets, and with the control flow and the variables
 // of TensorFlow 1, which are called before they are given up.
-func TestTenThousandLoadsLeaveTheHeapAsItWas(t *testing.T) {
+func TestLoadsLeakNothing(t *testing.T) {
 	kernels := kernel.All()
 	for _, c := range []struct {
 		name  string
@@ -123,9 +123,9 @@ func TestLoadingTakesAFewTimesTheGraphsFile(t *testing.T) {
 	}
 }
 
-// TestLoadsOfAFileThatStaysOpenLeaveNothing: a large graph stays on the disk, in a file that
+// TestLoadsOfOpenFilesLeakNothing: a large graph stays on the disk, in a file that
 // is closed when its model is gone.
-func TestLoadsOfAFileThatStaysOpenLeaveNothing(t *testing.T) {
+func TestLoadsOfOpenFilesLeakNothing(t *testing.T) {
 	kernels := kernel.All()
 	folder := t.TempDir()
 	data := largeModel(t, 800)

@@ -9,10 +9,10 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// guessOps makes definitions for the unknown ops in functions, so that the rest
+// undefinedOps makes definitions for the unknown ops in functions, so that the rest
 // of the file can be read. Their outputs are those that other nodes use. The
 // definition needs nothing else, because no kernel runs such an op.
-func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
+func (g *MetaGraph) undefinedOps() ([]*graph.OpDef, error) {
 	b, err := g.graphDef.Read()
 	if err != nil {
 		return nil, err
@@ -39,16 +39,16 @@ func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
 			has[f.Signature.Name] = true
 		}
 	}
-	guesses := map[string]*guess{}
+	guesses := map[string]*undefinedOp{}
 	for _, f := range functions {
-		nodes := map[string]*guess{}
+		nodes := map[string]*undefinedOp{}
 		for _, n := range f.NodeDef {
 			if has[n.Op] || graph.LookupOp(n.Op) != nil {
 				continue
 			}
 			g := guesses[n.Op]
 			if g == nil {
-				g = &guess{attrs: map[string]*pb.AttrValue{}}
+				g = &undefinedOp{attrs: map[string]*pb.AttrValue{}}
 				guesses[n.Op] = g
 			}
 			for _, a := range n.Attr {
@@ -79,15 +79,15 @@ func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
 	return out, nil
 }
 
-// guess collects the properties of an op without a definition.
-type guess struct {
+// undefinedOp collects the properties of an op without a definition.
+type undefinedOp struct {
 	outputs []string       // in the order in which they are asked for
 	last    map[string]int // the largest place that is asked of each
 	attrs   map[string]*pb.AttrValue
 }
 
 // noteOutput records a use of the output "node:output:2".
-func noteOutput(nodes map[string]*guess, ref string) {
+func noteOutput(nodes map[string]*undefinedOp, ref string) {
 	node, rest, ok := strings.Cut(ref, ":")
 	g := nodes[node]
 	if g == nil || !ok {
@@ -109,7 +109,7 @@ func noteOutput(nodes map[string]*guess, ref string) {
 
 // def returns a definition with the outputs that are asked for. An output of
 // several tensors has its types from an attribute that lists as many.
-func (g *guess) def(name string) *pb.OpDef {
+func (g *undefinedOp) def(name string) *pb.OpDef {
 	d := &pb.OpDef{Name: name, IsStateful: true}
 	lists := map[string]bool{}
 	for _, output := range g.outputs {

@@ -7,11 +7,11 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// turns is a limit on the calls that run at once; nil is none.
-type turns chan struct{}
+// callLimit is a limit on the calls that run at once; nil is none.
+type callLimit chan struct{}
 
-// newTurns makes the limit that the options ask for.
-func newTurns(o *LoadOptions) turns {
+// newCallLimit makes the limit that the options ask for.
+func newCallLimit(o *LoadOptions) callLimit {
 	most := o.MaxCalls
 	if most == 0 {
 		workers := o.Workers
@@ -23,11 +23,11 @@ func newTurns(o *LoadOptions) turns {
 	if most < 0 {
 		return nil
 	}
-	return make(turns, most)
+	return make(callLimit, most)
 }
 
 // take waits until a call may run, in the order in which calls came, or until its context ends.
-func (t turns) take(ctx context.Context, where string) error {
+func (t callLimit) take(ctx context.Context, where string) error {
 	if t == nil {
 		return nil
 	}
@@ -44,8 +44,8 @@ func (t turns) take(ctx context.Context, where string) error {
 	}
 }
 
-// giveBack lets another call run.
-func (t turns) giveBack() {
+// release lets another call run.
+func (t callLimit) release() {
 	if t != nil {
 		<-t
 	}

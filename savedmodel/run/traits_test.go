@@ -10,10 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestWhatObjectsSayOfThemselvesIsRead checks slot variables, names of classes
+// TestTraitsOfObjectsAreRead checks slot variables, names of classes
 // and savers, the user's messages, versions and metadata, and the source lines
 // that made the nodes.
-func TestWhatObjectsSayOfThemselvesIsRead(t *testing.T) {
+func TestTraitsOfObjectsAreRead(t *testing.T) {
 	dir := changed(t, "module", func(_ *pb.MetaGraphDef, objects *pb.SavedObjectGraph) {
 		root := objects.Nodes[0]
 		at := map[string]int32{}

@@ -10,12 +10,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestRandomStatesAreThoseOfPathsOfCalls checks the random state of nodes in
+// TestEachCallSiteHasARandomState checks the random state of nodes in
 // functions. Each call site has its own state, which continues in the model's
 // next call, whether the function is inlined or not. A function that must not
 // be inlined has one state for all sites. A dataset's functions start with a
 // new state for each iterator.
-func TestRandomStatesAreThoseOfPathsOfCalls(t *testing.T) {
+func TestEachCallSiteHasARandomState(t *testing.T) {
 	fsys := files(t, "random_paths")
 	var want map[string][]plainTensor
 	if err := json.Unmarshal(fsys["results.json"].Data, &want); err != nil {

@@ -32,11 +32,11 @@ const weightsModel = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 		nodes { children { node_id: 1 local_name: 'w' } children { node_id: 2 local_name: 'others' } user_object { identifier: '_generic_user_object' } }
 		nodes { variable { dtype: DT_FLOAT shape { dim { size: N } } trainable: true name: 'w' } } OTHERS } }`
 
-// TestLoadingTakesLittleMoreThanTheWeights measures the peak size of a process
+// TestPeakMemoryOfLoadingIsNearTheWeights measures the peak size of a process
 // that loads a model: 200 MB of weights; 50 MB with a graph of 18 MB, of which
 // a signature needs little; and 17 MB in many variables. The process has loaded
 // a model before, as a server has.
-func TestLoadingTakesLittleMoreThanTheWeights(t *testing.T) {
+func TestPeakMemoryOfLoadingIsNearTheWeights(t *testing.T) {
 	if dir := os.Getenv("CAIRN_TEST_LOAD"); dir != "" {
 		loadAndTell(t, dir)
 		return
@@ -214,10 +214,10 @@ func TestAThousandFunctionsOfTwoTraces(t *testing.T) {
 	}
 }
 
-// TestAnInitOpWithoutKernelsHasAWayOut checks that the error names the option
+// TestMissingInitKernelsNameNoInit checks that the error names the option
 // that loads the model anyway, and that everything that doesn't need the op
 // then runs.
-func TestAnInitOpWithoutKernelsHasAWayOut(t *testing.T) {
+func TestMissingInitKernelsNameNoInit(t *testing.T) {
 	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
 		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
 		node { name: 'y' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
