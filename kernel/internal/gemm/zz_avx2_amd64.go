@@ -50,8 +50,8 @@ func tileF32AVX2(rows, vecs int, t *tile) {
 	}
 }
 
-// dotsF32AVX2 multiplies one row with two vectors of columns of a B that
-// lies transposed, bRow bytes apart. k is at least 4.
+// dotsF32AVX2 multiplies one row with two vectors of columns of a
+// transposed B, bRow bytes apart. k is at least 4.
 //
 //go:noescape
 func dotsF32AVX2(t *tile)
@@ -116,9 +116,9 @@ func tileF32AVX2_1x2(t *tile)
 //go:noescape
 func tileF32AVX2_1x1(t *tile)
 
-// transposeF32 packs what lies transposed: k elements of up to 8 rows
+// transposeF32 transposes and packs: k elements of up to 8 rows
 // that are srcRow bytes apart become k rows of 8, dstRow bytes apart. k is
-// at least 8. Where rows is less, the rest of each row repeats row 0.
+// at least 8. If rows is less, the rest of each row repeats row 0.
 //
 //go:noescape
 func transposeF32(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
@@ -130,8 +130,8 @@ func transposeF32(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
 func copyF32(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
 
 // runsF32 copies rows rows of n×8 + last elements, srcRow bytes apart, as runs of
-// 8: a row's lie step bytes apart, and row by row 32 bytes. last is 1 to 8; behind
-// it is zeroed.
+// 8: a row's runs are step bytes apart, and those of consecutive rows 32 bytes. last is
+// 1 to 8; the rest of the last run is zeroed.
 //
 //go:noescape
 func runsF32(dst, src unsafe.Pointer, step, srcRow uintptr, n, last, rows int)
@@ -180,8 +180,8 @@ func tileF64AVX2(rows, vecs int, t *tile) {
 	}
 }
 
-// dotsF64AVX2 multiplies one row with two vectors of columns of a B that
-// lies transposed, bRow bytes apart. k is at least 2.
+// dotsF64AVX2 multiplies one row with two vectors of columns of a
+// transposed B, bRow bytes apart. k is at least 2.
 //
 //go:noescape
 func dotsF64AVX2(t *tile)
@@ -246,9 +246,9 @@ func tileF64AVX2_1x2(t *tile)
 //go:noescape
 func tileF64AVX2_1x1(t *tile)
 
-// transposeF64 packs what lies transposed: k elements of up to 4 rows
+// transposeF64 transposes and packs: k elements of up to 4 rows
 // that are srcRow bytes apart become k rows of 4, dstRow bytes apart. k is
-// at least 4. Where rows is less, the rest of each row repeats row 0.
+// at least 4. If rows is less, the rest of each row repeats row 0.
 //
 //go:noescape
 func transposeF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
@@ -260,8 +260,8 @@ func transposeF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
 func copyF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
 
 // runsF64 copies rows rows of n×4 + last elements, srcRow bytes apart, as runs of
-// 4: a row's lie step bytes apart, and row by row 32 bytes. last is 1 to 4; behind
-// it is zeroed.
+// 4: a row's runs are step bytes apart, and those of consecutive rows 32 bytes. last is
+// 1 to 4; the rest of the last run is zeroed.
 //
 //go:noescape
 func runsF64(dst, src unsafe.Pointer, step, srcRow uintptr, n, last, rows int)

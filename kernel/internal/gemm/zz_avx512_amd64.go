@@ -74,8 +74,8 @@ func tileF32AVX512(rows, vecs int, t *tile) {
 	}
 }
 
-// dotsF32AVX512 multiplies one row with two vectors of columns of a B that
-// lies transposed, bRow bytes apart. k is at least 4.
+// dotsF32AVX512 multiplies one row with two vectors of columns of a
+// transposed B, bRow bytes apart. k is at least 4.
 //
 //go:noescape
 func dotsF32AVX512(t *tile)
@@ -244,8 +244,8 @@ func tileF64AVX512(rows, vecs int, t *tile) {
 	}
 }
 
-// dotsF64AVX512 multiplies one row with two vectors of columns of a B that
-// lies transposed, bRow bytes apart. k is at least 2.
+// dotsF64AVX512 multiplies one row with two vectors of columns of a
+// transposed B, bRow bytes apart. k is at least 2.
 //
 //go:noescape
 func dotsF64AVX512(t *tile)

@@ -268,7 +268,7 @@ func Erfc[T any](dst, a []T) int {
 	return n
 }
 
-// Elu computes dst = exp(a) - 1 where a < 0, else a, of float32.
+// Elu computes dst = exp(a) - 1 if a < 0, else a, of float32.
 func Elu[T any](dst, a []T) int {
 	d, ok := any(dst).([]float32)
 	if !ok {

@@ -34,7 +34,7 @@ func Erf[T any](dst, a []T) int { return 0 }
 // Erfc computes dst = 1 - erf(a) of float32.
 func Erfc[T any](dst, a []T) int { return 0 }
 
-// Elu computes dst = exp(a) - 1 where a < 0, else a, of float32.
+// Elu computes dst = exp(a) - 1 if a < 0, else a, of float32.
 func Elu[T any](dst, a []T) int { return 0 }
 
 // Selu computes dst = the scaled exponential linear unit of float32.

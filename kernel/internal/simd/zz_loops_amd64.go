@@ -191,7 +191,7 @@ func Minimum[T any](dst, a, b []T) int {
 	return 0
 }
 
-// ReluGrad computes dst = a where b > 0, else a times 0.
+// ReluGrad computes dst = a if b > 0, else a times 0.
 func ReluGrad[T any](dst, a, b []T) int {
 	switch dst := any(dst).(type) {
 	case []float32:
@@ -483,7 +483,7 @@ func MinimumScalar[T any](dst, a []T, x T) int {
 	return 0
 }
 
-// Relu computes dst = 0 where a < 0, else a.
+// Relu computes dst = 0 if a < 0, else a.
 func Relu[T any](dst, a []T) int {
 	switch dst := any(dst).(type) {
 	case []float32:
@@ -726,7 +726,7 @@ func Sum[T any](sums *[8]T, a []T) int {
 	return 0
 }
 
-// MaximumOf makes sums[i%8] the larger of it and element i of a: NaN where that is, either of two zeros.
+// MaximumOf makes sums[i%8] the larger of it and element i of a: NaN if that is NaN, either of two zeros.
 func MaximumOf[T any](sums *[8]T, a []T) int {
 	switch sums := any(sums).(type) {
 	case *[8]float32:
@@ -747,7 +747,7 @@ func MaximumOf[T any](sums *[8]T, a []T) int {
 	return 0
 }
 
-// MinimumOf makes sums[i%8] the smaller of it and element i of a: NaN where that is, either of two zeros.
+// MinimumOf makes sums[i%8] the smaller of it and element i of a: NaN if that is NaN, either of two zeros.
 func MinimumOf[T any](sums *[8]T, a []T) int {
 	switch sums := any(sums).(type) {
 	case *[8]float32:

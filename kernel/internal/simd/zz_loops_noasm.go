@@ -25,7 +25,7 @@ func Maximum[T any](dst, a, b []T) int { return 0 }
 // Minimum computes dst = min(a, b), as Go has it.
 func Minimum[T any](dst, a, b []T) int { return 0 }
 
-// ReluGrad computes dst = a where b > 0, else a times 0.
+// ReluGrad computes dst = a if b > 0, else a times 0.
 func ReluGrad[T any](dst, a, b []T) int { return 0 }
 
 // AddScalar computes dst = a + x.
@@ -55,7 +55,7 @@ func MaximumScalar[T any](dst, a []T, x T) int { return 0 }
 // MinimumScalar computes dst = min(a, x), as Go has it.
 func MinimumScalar[T any](dst, a []T, x T) int { return 0 }
 
-// Relu computes dst = 0 where a < 0, else a.
+// Relu computes dst = 0 if a < 0, else a.
 func Relu[T any](dst, a []T) int { return 0 }
 
 // Square computes dst = a * a.
@@ -82,10 +82,10 @@ func Adam[T any](v, m, s, g []T, alpha, b1, b2, epsilon T) int { return 0 }
 // Sum adds element i of a to sums[i%8].
 func Sum[T any](sums *[8]T, a []T) int { return 0 }
 
-// MaximumOf makes sums[i%8] the larger of it and element i of a: NaN where that is, either of two zeros.
+// MaximumOf makes sums[i%8] the larger of it and element i of a: NaN if that is NaN, either of two zeros.
 func MaximumOf[T any](sums *[8]T, a []T) int { return 0 }
 
-// MinimumOf makes sums[i%8] the smaller of it and element i of a: NaN where that is, either of two zeros.
+// MinimumOf makes sums[i%8] the smaller of it and element i of a: NaN if that is NaN, either of two zeros.
 func MinimumOf[T any](sums *[8]T, a []T) int { return 0 }
 
 // Dot adds the product of elements i of a and b to sums[i%8].

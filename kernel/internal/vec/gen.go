@@ -189,8 +189,8 @@ func write(name string, b *bytes.Buffer) {
 
 func pairs(b *bytes.Buffer, name, constraint, result, doc string, stmt func(x, y string) string) {
 	fmt.Fprintf(b, "// %sVV sets dst[i] to %s.\nfunc %sVV[T %s](dst []%s, a, b []T) {\n\ta, b = a[:len(dst)], b[:len(dst)]\n%s\tfor i := range dst {\n\t\tx, y := a[i], b[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name+"VV", []string{"dst", "a", "b"}, ""), stmt("x", "y"))
-	fmt.Fprintf(b, "// %sVS does what %sVV does, with one y.\nfunc %sVS[T %s](dst []%s, a []T, y T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"VS", []string{"dst", "a"}, ", y"), stmt("x", "y"))
-	fmt.Fprintf(b, "// %sSV does what %sVV does, with one x.\nfunc %sSV[T %s](dst []%s, x T, b []T) {\n\tb = b[:len(dst)]\n%s\tfor i := range dst {\n\t\ty := b[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"SV", []string{"dst", "b"}, ", x"), stmt("x", "y"))
+	fmt.Fprintf(b, "// %sVS computes %sVV with one y.\nfunc %sVS[T %s](dst []%s, a []T, y T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"VS", []string{"dst", "a"}, ", y"), stmt("x", "y"))
+	fmt.Fprintf(b, "// %sSV computes %sVV with one x.\nfunc %sSV[T %s](dst []%s, x T, b []T) {\n\tb = b[:len(dst)]\n%s\tfor i := range dst {\n\t\ty := b[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"SV", []string{"dst", "b"}, ", x"), stmt("x", "y"))
 }
 
 func main() {

@@ -22,7 +22,7 @@ func AddVV[T Number](dst []T, a, b []T) {
 	}
 }
 
-// AddVS does what AddVV does, with one y.
+// AddVS computes AddVV with one y.
 func AddVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.AddScalar(dst, a, y); n > 0 {
@@ -35,7 +35,7 @@ func AddVS[T Number](dst []T, a []T, y T) {
 	}
 }
 
-// AddSV does what AddVV does, with one x.
+// AddSV computes AddVV with one x.
 func AddSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	if n := simd.AddScalar(dst, b, x); n > 0 {
@@ -62,7 +62,7 @@ func SubVV[T Number](dst []T, a, b []T) {
 	}
 }
 
-// SubVS does what SubVV does, with one y.
+// SubVS computes SubVV with one y.
 func SubVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.SubScalar(dst, a, y); n > 0 {
@@ -75,7 +75,7 @@ func SubVS[T Number](dst []T, a []T, y T) {
 	}
 }
 
-// SubSV does what SubVV does, with one x.
+// SubSV computes SubVV with one x.
 func SubSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	if n := simd.SubFrom(dst, b, x); n > 0 {
@@ -102,7 +102,7 @@ func MulVV[T Number](dst []T, a, b []T) {
 	}
 }
 
-// MulVS does what MulVV does, with one y.
+// MulVS computes MulVV with one y.
 func MulVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.MulScalar(dst, a, y); n > 0 {
@@ -115,7 +115,7 @@ func MulVS[T Number](dst []T, a []T, y T) {
 	}
 }
 
-// MulSV does what MulVV does, with one x.
+// MulSV computes MulVV with one x.
 func MulSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	if n := simd.MulScalar(dst, b, x); n > 0 {
@@ -142,7 +142,7 @@ func DivVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// DivVS does what DivVV does, with one y.
+// DivVS computes DivVV with one y.
 func DivVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.DivScalar(dst, a, y); n > 0 {
@@ -155,7 +155,7 @@ func DivVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// DivSV does what DivVV does, with one x.
+// DivSV computes DivVV with one x.
 func DivSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	if n := simd.DivFrom(dst, b, x); n > 0 {
@@ -182,7 +182,7 @@ func SquaredDifferenceVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// SquaredDifferenceVS does what SquaredDifferenceVV does, with one y.
+// SquaredDifferenceVS computes SquaredDifferenceVV with one y.
 func SquaredDifferenceVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.SquaredDifferenceScalar(dst, a, y); n > 0 {
@@ -195,7 +195,7 @@ func SquaredDifferenceVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// SquaredDifferenceSV does what SquaredDifferenceVV does, with one x.
+// SquaredDifferenceSV computes SquaredDifferenceVV with one x.
 func SquaredDifferenceSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	if n := simd.SquaredDifferenceScalar(dst, b, x); n > 0 {
@@ -217,7 +217,7 @@ func SquaredDifferenceComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// SquaredDifferenceComplexVS does what SquaredDifferenceComplexVV does, with one y.
+// SquaredDifferenceComplexVS computes SquaredDifferenceComplexVV with one y.
 func SquaredDifferenceComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -226,7 +226,7 @@ func SquaredDifferenceComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// SquaredDifferenceComplexSV does what SquaredDifferenceComplexVV does, with one x.
+// SquaredDifferenceComplexSV computes SquaredDifferenceComplexVV with one x.
 func SquaredDifferenceComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -249,7 +249,7 @@ func MaxVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// MaxVS does what MaxVV does, with one y.
+// MaxVS computes MaxVV with one y.
 func MaxVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.MaximumScalar(dst, a, y); n > 0 {
@@ -262,7 +262,7 @@ func MaxVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// MaxSV does what MaxVV does, with one x.
+// MaxSV computes MaxVV with one x.
 func MaxSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	if n := simd.MaximumScalar(dst, b, x); n > 0 {
@@ -289,7 +289,7 @@ func MinVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// MinVS does what MinVV does, with one y.
+// MinVS computes MinVV with one y.
 func MinVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.MinimumScalar(dst, a, y); n > 0 {
@@ -302,7 +302,7 @@ func MinVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// MinSV does what MinVV does, with one x.
+// MinSV computes MinVV with one x.
 func MinSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	if n := simd.MinimumScalar(dst, b, x); n > 0 {
@@ -324,7 +324,7 @@ func FloorDivIntVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// FloorDivIntVS does what FloorDivIntVV does, with one y.
+// FloorDivIntVS computes FloorDivIntVV with one y.
 func FloorDivIntVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -333,7 +333,7 @@ func FloorDivIntVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// FloorDivIntSV does what FloorDivIntVV does, with one x.
+// FloorDivIntSV computes FloorDivIntVV with one x.
 func FloorDivIntSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -351,7 +351,7 @@ func FloorDivVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// FloorDivVS does what FloorDivVV does, with one y.
+// FloorDivVS computes FloorDivVV with one y.
 func FloorDivVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -360,7 +360,7 @@ func FloorDivVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// FloorDivSV does what FloorDivVV does, with one x.
+// FloorDivSV computes FloorDivVV with one x.
 func FloorDivSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -378,7 +378,7 @@ func FloorModIntVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// FloorModIntVS does what FloorModIntVV does, with one y.
+// FloorModIntVS computes FloorModIntVV with one y.
 func FloorModIntVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -387,7 +387,7 @@ func FloorModIntVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// FloorModIntSV does what FloorModIntVV does, with one x.
+// FloorModIntSV computes FloorModIntVV with one x.
 func FloorModIntSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -405,7 +405,7 @@ func FloorModVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// FloorModVS does what FloorModVV does, with one y.
+// FloorModVS computes FloorModVV with one y.
 func FloorModVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -414,7 +414,7 @@ func FloorModVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// FloorModSV does what FloorModVV does, with one x.
+// FloorModSV computes FloorModVV with one x.
 func FloorModSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -432,7 +432,7 @@ func TruncateDivVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// TruncateDivVS does what TruncateDivVV does, with one y.
+// TruncateDivVS computes TruncateDivVV with one y.
 func TruncateDivVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -441,7 +441,7 @@ func TruncateDivVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// TruncateDivSV does what TruncateDivVV does, with one x.
+// TruncateDivSV computes TruncateDivVV with one x.
 func TruncateDivSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -459,7 +459,7 @@ func TruncateDivFloatVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// TruncateDivFloatVS does what TruncateDivFloatVV does, with one y.
+// TruncateDivFloatVS computes TruncateDivFloatVV with one y.
 func TruncateDivFloatVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -468,7 +468,7 @@ func TruncateDivFloatVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// TruncateDivFloatSV does what TruncateDivFloatVV does, with one x.
+// TruncateDivFloatSV computes TruncateDivFloatVV with one x.
 func TruncateDivFloatSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -486,7 +486,7 @@ func JoinVV[T ~string](dst []T, a, b []T) {
 	}
 }
 
-// JoinVS does what JoinVV does, with one y.
+// JoinVS computes JoinVV with one y.
 func JoinVS[T ~string](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -495,7 +495,7 @@ func JoinVS[T ~string](dst []T, a []T, y T) {
 	}
 }
 
-// JoinSV does what JoinVV does, with one x.
+// JoinSV computes JoinVV with one x.
 func JoinSV[T ~string](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -513,7 +513,7 @@ func TruncateModIntVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// TruncateModIntVS does what TruncateModIntVV does, with one y.
+// TruncateModIntVS computes TruncateModIntVV with one y.
 func TruncateModIntVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -522,7 +522,7 @@ func TruncateModIntVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// TruncateModIntSV does what TruncateModIntVV does, with one x.
+// TruncateModIntSV computes TruncateModIntVV with one x.
 func TruncateModIntSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -540,7 +540,7 @@ func TruncateModVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// TruncateModVS does what TruncateModVV does, with one y.
+// TruncateModVS computes TruncateModVV with one y.
 func TruncateModVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -549,7 +549,7 @@ func TruncateModVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// TruncateModSV does what TruncateModVV does, with one x.
+// TruncateModSV computes TruncateModVV with one x.
 func TruncateModSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -567,7 +567,7 @@ func PowIntVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// PowIntVS does what PowIntVV does, with one y.
+// PowIntVS computes PowIntVV with one y.
 func PowIntVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -576,7 +576,7 @@ func PowIntVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// PowIntSV does what PowIntVV does, with one x.
+// PowIntSV computes PowIntVV with one x.
 func PowIntSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -594,7 +594,7 @@ func PowVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// PowVS does what PowVV does, with one y.
+// PowVS computes PowVV with one y.
 func PowVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -603,7 +603,7 @@ func PowVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// PowSV does what PowVV does, with one x.
+// PowSV computes PowVV with one x.
 func PowSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -621,7 +621,7 @@ func PowComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// PowComplexVS does what PowComplexVV does, with one y.
+// PowComplexVS computes PowComplexVV with one y.
 func PowComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -630,7 +630,7 @@ func PowComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// PowComplexSV does what PowComplexVV does, with one x.
+// PowComplexSV computes PowComplexVV with one x.
 func PowComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -648,7 +648,7 @@ func Atan2VV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// Atan2VS does what Atan2VV does, with one y.
+// Atan2VS computes Atan2VV with one y.
 func Atan2VS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -657,7 +657,7 @@ func Atan2VS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// Atan2SV does what Atan2VV does, with one x.
+// Atan2SV computes Atan2VV with one x.
 func Atan2SV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -675,7 +675,7 @@ func XlogyVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// XlogyVS does what XlogyVV does, with one y.
+// XlogyVS computes XlogyVV with one y.
 func XlogyVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -684,7 +684,7 @@ func XlogyVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// XlogySV does what XlogyVV does, with one x.
+// XlogySV computes XlogyVV with one x.
 func XlogySV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -702,7 +702,7 @@ func Xlog1pyVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// Xlog1pyVS does what Xlog1pyVV does, with one y.
+// Xlog1pyVS computes Xlog1pyVV with one y.
 func Xlog1pyVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -711,7 +711,7 @@ func Xlog1pyVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// Xlog1pySV does what Xlog1pyVV does, with one x.
+// Xlog1pySV computes Xlog1pyVV with one x.
 func Xlog1pySV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -729,7 +729,7 @@ func XdivyVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// XdivyVS does what XdivyVV does, with one y.
+// XdivyVS computes XdivyVV with one y.
 func XdivyVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -738,7 +738,7 @@ func XdivyVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// XdivySV does what XdivyVV does, with one x.
+// XdivySV computes XdivyVV with one x.
 func XdivySV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -756,7 +756,7 @@ func XlogyComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// XlogyComplexVS does what XlogyComplexVV does, with one y.
+// XlogyComplexVS computes XlogyComplexVV with one y.
 func XlogyComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -765,7 +765,7 @@ func XlogyComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// XlogyComplexSV does what XlogyComplexVV does, with one x.
+// XlogyComplexSV computes XlogyComplexVV with one x.
 func XlogyComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -783,7 +783,7 @@ func Xlog1pyComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// Xlog1pyComplexVS does what Xlog1pyComplexVV does, with one y.
+// Xlog1pyComplexVS computes Xlog1pyComplexVV with one y.
 func Xlog1pyComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -792,7 +792,7 @@ func Xlog1pyComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// Xlog1pyComplexSV does what Xlog1pyComplexVV does, with one x.
+// Xlog1pyComplexSV computes Xlog1pyComplexVV with one x.
 func Xlog1pyComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -810,7 +810,7 @@ func BitwiseAndVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// BitwiseAndVS does what BitwiseAndVV does, with one y.
+// BitwiseAndVS computes BitwiseAndVV with one y.
 func BitwiseAndVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -819,7 +819,7 @@ func BitwiseAndVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// BitwiseAndSV does what BitwiseAndVV does, with one x.
+// BitwiseAndSV computes BitwiseAndVV with one x.
 func BitwiseAndSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -837,7 +837,7 @@ func BitwiseOrVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// BitwiseOrVS does what BitwiseOrVV does, with one y.
+// BitwiseOrVS computes BitwiseOrVV with one y.
 func BitwiseOrVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -846,7 +846,7 @@ func BitwiseOrVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// BitwiseOrSV does what BitwiseOrVV does, with one x.
+// BitwiseOrSV computes BitwiseOrVV with one x.
 func BitwiseOrSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -864,7 +864,7 @@ func BitwiseXorVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// BitwiseXorVS does what BitwiseXorVV does, with one y.
+// BitwiseXorVS computes BitwiseXorVV with one y.
 func BitwiseXorVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -873,7 +873,7 @@ func BitwiseXorVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// BitwiseXorSV does what BitwiseXorVV does, with one x.
+// BitwiseXorSV computes BitwiseXorVV with one x.
 func BitwiseXorSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -891,7 +891,7 @@ func EqualVV[T Scalar](dst []bool, a, b []T) {
 	}
 }
 
-// EqualVS does what EqualVV does, with one y.
+// EqualVS computes EqualVV with one y.
 func EqualVS[T Scalar](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -900,7 +900,7 @@ func EqualVS[T Scalar](dst []bool, a []T, y T) {
 	}
 }
 
-// EqualSV does what EqualVV does, with one x.
+// EqualSV computes EqualVV with one x.
 func EqualSV[T Scalar](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -918,7 +918,7 @@ func NotEqualVV[T Scalar](dst []bool, a, b []T) {
 	}
 }
 
-// NotEqualVS does what NotEqualVV does, with one y.
+// NotEqualVS computes NotEqualVV with one y.
 func NotEqualVS[T Scalar](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -927,7 +927,7 @@ func NotEqualVS[T Scalar](dst []bool, a []T, y T) {
 	}
 }
 
-// NotEqualSV does what NotEqualVV does, with one x.
+// NotEqualSV computes NotEqualVV with one x.
 func NotEqualSV[T Scalar](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -945,7 +945,7 @@ func LessVV[T Real](dst []bool, a, b []T) {
 	}
 }
 
-// LessVS does what LessVV does, with one y.
+// LessVS computes LessVV with one y.
 func LessVS[T Real](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -954,7 +954,7 @@ func LessVS[T Real](dst []bool, a []T, y T) {
 	}
 }
 
-// LessSV does what LessVV does, with one x.
+// LessSV computes LessVV with one x.
 func LessSV[T Real](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -972,7 +972,7 @@ func LessEqualVV[T Real](dst []bool, a, b []T) {
 	}
 }
 
-// LessEqualVS does what LessEqualVV does, with one y.
+// LessEqualVS computes LessEqualVV with one y.
 func LessEqualVS[T Real](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -981,7 +981,7 @@ func LessEqualVS[T Real](dst []bool, a []T, y T) {
 	}
 }
 
-// LessEqualSV does what LessEqualVV does, with one x.
+// LessEqualSV computes LessEqualVV with one x.
 func LessEqualSV[T Real](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -999,7 +999,7 @@ func GreaterVV[T Real](dst []bool, a, b []T) {
 	}
 }
 
-// GreaterVS does what GreaterVV does, with one y.
+// GreaterVS computes GreaterVV with one y.
 func GreaterVS[T Real](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1008,7 +1008,7 @@ func GreaterVS[T Real](dst []bool, a []T, y T) {
 	}
 }
 
-// GreaterSV does what GreaterVV does, with one x.
+// GreaterSV computes GreaterVV with one x.
 func GreaterSV[T Real](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1026,7 +1026,7 @@ func GreaterEqualVV[T Real](dst []bool, a, b []T) {
 	}
 }
 
-// GreaterEqualVS does what GreaterEqualVV does, with one y.
+// GreaterEqualVS computes GreaterEqualVV with one y.
 func GreaterEqualVS[T Real](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1035,7 +1035,7 @@ func GreaterEqualVS[T Real](dst []bool, a []T, y T) {
 	}
 }
 
-// GreaterEqualSV does what GreaterEqualVV does, with one x.
+// GreaterEqualSV computes GreaterEqualVV with one x.
 func GreaterEqualSV[T Real](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1053,7 +1053,7 @@ func TanhGradVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// TanhGradVS does what TanhGradVV does, with one y.
+// TanhGradVS computes TanhGradVV with one y.
 func TanhGradVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1062,7 +1062,7 @@ func TanhGradVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// TanhGradSV does what TanhGradVV does, with one x.
+// TanhGradSV computes TanhGradVV with one x.
 func TanhGradSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1080,7 +1080,7 @@ func SigmoidGradVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// SigmoidGradVS does what SigmoidGradVV does, with one y.
+// SigmoidGradVS computes SigmoidGradVV with one y.
 func SigmoidGradVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1089,7 +1089,7 @@ func SigmoidGradVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// SigmoidGradSV does what SigmoidGradVV does, with one x.
+// SigmoidGradSV computes SigmoidGradVV with one x.
 func SigmoidGradSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1107,7 +1107,7 @@ func SqrtGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SqrtGradVS does what SqrtGradVV does, with one y.
+// SqrtGradVS computes SqrtGradVV with one y.
 func SqrtGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1116,7 +1116,7 @@ func SqrtGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SqrtGradSV does what SqrtGradVV does, with one x.
+// SqrtGradSV computes SqrtGradVV with one x.
 func SqrtGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1134,7 +1134,7 @@ func RsqrtGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// RsqrtGradVS does what RsqrtGradVV does, with one y.
+// RsqrtGradVS computes RsqrtGradVV with one y.
 func RsqrtGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1143,7 +1143,7 @@ func RsqrtGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// RsqrtGradSV does what RsqrtGradVV does, with one x.
+// RsqrtGradSV computes RsqrtGradVV with one x.
 func RsqrtGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1161,7 +1161,7 @@ func ReciprocalGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// ReciprocalGradVS does what ReciprocalGradVV does, with one y.
+// ReciprocalGradVS computes ReciprocalGradVV with one y.
 func ReciprocalGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1170,7 +1170,7 @@ func ReciprocalGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// ReciprocalGradSV does what ReciprocalGradVV does, with one x.
+// ReciprocalGradSV computes ReciprocalGradVV with one x.
 func ReciprocalGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1188,7 +1188,7 @@ func SqrtGradComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// SqrtGradComplexVS does what SqrtGradComplexVV does, with one y.
+// SqrtGradComplexVS computes SqrtGradComplexVV with one y.
 func SqrtGradComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1197,7 +1197,7 @@ func SqrtGradComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// SqrtGradComplexSV does what SqrtGradComplexVV does, with one x.
+// SqrtGradComplexSV computes SqrtGradComplexVV with one x.
 func SqrtGradComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1215,7 +1215,7 @@ func RsqrtGradComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// RsqrtGradComplexVS does what RsqrtGradComplexVV does, with one y.
+// RsqrtGradComplexVS computes RsqrtGradComplexVV with one y.
 func RsqrtGradComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1224,7 +1224,7 @@ func RsqrtGradComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// RsqrtGradComplexSV does what RsqrtGradComplexVV does, with one x.
+// RsqrtGradComplexSV computes RsqrtGradComplexVV with one x.
 func RsqrtGradComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1242,7 +1242,7 @@ func ReciprocalGradComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// ReciprocalGradComplexVS does what ReciprocalGradComplexVV does, with one y.
+// ReciprocalGradComplexVS computes ReciprocalGradComplexVV with one y.
 func ReciprocalGradComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1251,7 +1251,7 @@ func ReciprocalGradComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// ReciprocalGradComplexSV does what ReciprocalGradComplexVV does, with one x.
+// ReciprocalGradComplexSV computes ReciprocalGradComplexVV with one x.
 func ReciprocalGradComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1269,7 +1269,7 @@ func SoftplusGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SoftplusGradVS does what SoftplusGradVV does, with one y.
+// SoftplusGradVS computes SoftplusGradVV with one y.
 func SoftplusGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1278,7 +1278,7 @@ func SoftplusGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SoftplusGradSV does what SoftplusGradVV does, with one x.
+// SoftplusGradSV computes SoftplusGradVV with one x.
 func SoftplusGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1296,7 +1296,7 @@ func SoftsignGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SoftsignGradVS does what SoftsignGradVV does, with one y.
+// SoftsignGradVS computes SoftsignGradVV with one y.
 func SoftsignGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1305,7 +1305,7 @@ func SoftsignGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SoftsignGradSV does what SoftsignGradVV does, with one x.
+// SoftsignGradSV computes SoftsignGradVV with one x.
 func SoftsignGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1327,7 +1327,7 @@ func DivNoNanVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// DivNoNanVS does what DivNoNanVV does, with one y.
+// DivNoNanVS computes DivNoNanVV with one y.
 func DivNoNanVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1340,7 +1340,7 @@ func DivNoNanVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// DivNoNanSV does what DivNoNanVV does, with one x.
+// DivNoNanSV computes DivNoNanVV with one x.
 func DivNoNanSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1366,7 +1366,7 @@ func MulNoNanVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// MulNoNanVS does what MulNoNanVV does, with one y.
+// MulNoNanVS computes MulNoNanVV with one y.
 func MulNoNanVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1379,7 +1379,7 @@ func MulNoNanVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// MulNoNanSV does what MulNoNanVV does, with one x.
+// MulNoNanSV computes MulNoNanVV with one x.
 func MulNoNanSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1405,7 +1405,7 @@ func AndVV[T ~bool](dst []T, a, b []T) {
 	}
 }
 
-// AndVS does what AndVV does, with one y.
+// AndVS computes AndVV with one y.
 func AndVS[T ~bool](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1418,7 +1418,7 @@ func AndVS[T ~bool](dst []T, a []T, y T) {
 	}
 }
 
-// AndSV does what AndVV does, with one x.
+// AndSV computes AndVV with one x.
 func AndSV[T ~bool](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1444,7 +1444,7 @@ func OrVV[T ~bool](dst []T, a, b []T) {
 	}
 }
 
-// OrVS does what OrVV does, with one y.
+// OrVS computes OrVV with one y.
 func OrVS[T ~bool](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1457,7 +1457,7 @@ func OrVS[T ~bool](dst []T, a []T, y T) {
 	}
 }
 
-// OrSV does what OrVV does, with one x.
+// OrSV computes OrVV with one x.
 func OrSV[T ~bool](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1488,7 +1488,7 @@ func ReluGradVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// ReluGradVS does what ReluGradVV does, with one y.
+// ReluGradVS computes ReluGradVV with one y.
 func ReluGradVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1501,7 +1501,7 @@ func ReluGradVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// ReluGradSV does what ReluGradVV does, with one x.
+// ReluGradSV computes ReluGradVV with one x.
 func ReluGradSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1527,7 +1527,7 @@ func Relu6GradVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// Relu6GradVS does what Relu6GradVV does, with one y.
+// Relu6GradVS computes Relu6GradVV with one y.
 func Relu6GradVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1540,7 +1540,7 @@ func Relu6GradVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// Relu6GradSV does what Relu6GradVV does, with one x.
+// Relu6GradSV computes Relu6GradVV with one x.
 func Relu6GradSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1566,7 +1566,7 @@ func EluGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// EluGradVS does what EluGradVV does, with one y.
+// EluGradVS computes EluGradVV with one y.
 func EluGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1579,7 +1579,7 @@ func EluGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// EluGradSV does what EluGradVV does, with one x.
+// EluGradSV computes EluGradVV with one x.
 func EluGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1605,7 +1605,7 @@ func SeluGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SeluGradVS does what SeluGradVV does, with one y.
+// SeluGradVS computes SeluGradVV with one y.
 func SeluGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1618,7 +1618,7 @@ func SeluGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SeluGradSV does what SeluGradVV does, with one x.
+// SeluGradSV computes SeluGradVV with one x.
 func SeluGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {

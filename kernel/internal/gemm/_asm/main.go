@@ -68,9 +68,9 @@ func main() {
 			emitCopy(e)
 			emitRuns(e)
 			fmt.Fprintf(&decls, `
-// transpose%[1]s packs what lies transposed: k elements of up to %[2]d rows
+// transpose%[1]s transposes and packs: k elements of up to %[2]d rows
 // that are srcRow bytes apart become k rows of %[2]d, dstRow bytes apart. k is
-// at least %[2]d. Where rows is less, the rest of each row repeats row 0.
+// at least %[2]d. If rows is less, the rest of each row repeats row 0.
 //
 //go:noescape
 func transpose%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
@@ -82,8 +82,8 @@ func transpose%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int
 func copy%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
 
 // runs%[1]s copies rows rows of n×%[2]d + last elements, srcRow bytes apart, as runs of
-// %[2]d: a row's lie step bytes apart, and row by row 32 bytes. last is 1 to %[2]d; behind
-// it is zeroed.
+// %[2]d: a row's runs are step bytes apart, and those of consecutive rows 32 bytes. last is
+// 1 to %[2]d; the rest of the last run is zeroed.
 //
 //go:noescape
 func runs%[1]s(dst, src unsafe.Pointer, step, srcRow uintptr, n, last, rows int)
@@ -146,8 +146,8 @@ func tile%[1]s%[2]s(rows, vecs int, t *tile) {
 	}
 	fmt.Fprintf(w, "default:\n panic(\"BUG: gemm: no such tile\")\n}\n}\n")
 	fmt.Fprintf(w, `
-// %s multiplies one row with two vectors of columns of a B that
-// lies transposed, bRow bytes apart. k is at least %d.
+// %s multiplies one row with two vectors of columns of a
+// transposed B, bRow bytes apart. k is at least %d.
 //
 //go:noescape
 func %[1]s(t *tile)

@@ -68,7 +68,7 @@ var functions = []function{
 		y := l.erfcOf(a, l.do("mul", a, a))
 		return l.choose(lessThan, x, 0, l.do("sub", l.constant(2), y), y)
 	}, false},
-	{"elu", "exp(a) - 1 where a < 0, else a,", []number{-expRange, expRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
+	{"elu", "exp(a) - 1 if a < 0, else a,", []number{-expRange, expRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		return l.choose(lessThan, x, 0, l.expm1(l.clamp(x, c)), x)
 	}, false},
 	{"selu", "the scaled exponential linear unit", []number{-expRange, expRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {

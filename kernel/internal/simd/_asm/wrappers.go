@@ -22,7 +22,7 @@ var wrappers = []wrapper{
 	{"SquaredDifference", "squaredDifference", "computes dst = (a-b) * (a-b)", "dst, a, b", ""},
 	{"Maximum", "maximum", "computes dst = max(a, b), as Go has it", "dst, a, b", ""},
 	{"Minimum", "minimum", "computes dst = min(a, b), as Go has it", "dst, a, b", ""},
-	{"ReluGrad", "reluGrad", "computes dst = a where b > 0, else a times 0", "dst, a, b", ""},
+	{"ReluGrad", "reluGrad", "computes dst = a if b > 0, else a times 0", "dst, a, b", ""},
 	{"AddScalar", "addScalar", "computes dst = a + x", "dst, a", "x"},
 	{"SubScalar", "subScalar", "computes dst = a - x", "dst, a", "x"},
 	{"MulScalar", "mulScalar", "computes dst = a * x", "dst, a", "x"},
@@ -32,7 +32,7 @@ var wrappers = []wrapper{
 	{"SquaredDifferenceScalar", "squaredDifferenceScalar", "computes dst = (a-x) * (a-x)", "dst, a", "x"},
 	{"MaximumScalar", "maximumScalar", "computes dst = max(a, x), as Go has it", "dst, a", "x"},
 	{"MinimumScalar", "minimumScalar", "computes dst = min(a, x), as Go has it", "dst, a", "x"},
-	{"Relu", "relu", "computes dst = 0 where a < 0, else a", "dst, a", ""},
+	{"Relu", "relu", "computes dst = 0 if a < 0, else a", "dst, a", ""},
 	{"Square", "square", "computes dst = a * a", "dst, a", ""},
 	{"Neg", "neg", "computes dst = -a", "dst, a", ""},
 	{"Abs", "abs", "computes dst = |a|", "dst, a", ""},
@@ -45,8 +45,8 @@ var wrappers = []wrapper{
 // foldings are the wrappers of the functions that [elem.fold] writes.
 var foldings = []wrapper{
 	{"Sum", "sum", "adds element i of a to sums[i%8]", "", ""},
-	{"MaximumOf", "maximumOf", "makes sums[i%8] the larger of it and element i of a: NaN where that is, either of two zeros", "", ""},
-	{"MinimumOf", "minimumOf", "makes sums[i%8] the smaller of it and element i of a: NaN where that is, either of two zeros", "", ""},
+	{"MaximumOf", "maximumOf", "makes sums[i%8] the larger of it and element i of a: NaN if that is NaN, either of two zeros", "", ""},
+	{"MinimumOf", "minimumOf", "makes sums[i%8] the smaller of it and element i of a: NaN if that is NaN, either of two zeros", "", ""},
 }
 
 // writeWrappers writes the wrappers, and those that do nothing.
