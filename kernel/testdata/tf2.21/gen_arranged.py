@@ -12,7 +12,7 @@ SPLITS = np.array([0, 2, 2, 5, 9], np.int64)  # four rows
 
 
 def arranged(name, rank, f, whole=False):
-    """A program that arranges the rows as f says; rank is that of what f gives."""
+    """A program that arranges the rows by f; rank is that of f's result."""
     p = P(F32)
     got = f(p, p.RaggedTensorToVariant([SPLITS], p.args[0], batched_input=True))
     if whole:

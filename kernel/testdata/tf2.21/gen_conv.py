@@ -13,7 +13,7 @@ L = lambda v: np.array(v, np.int32)
 
 
 def case(family, op, inputs, attrs=None, **kw):
-    """Marks what TensorFlow's plain CPU kernels don't take, or leave open."""
+    """Marks calls that TensorFlow's plain CPU kernels refuse, or outputs that they leave open."""
     attrs = attrs or {}
     channels_first = str(attrs.get("data_format", "")).startswith("NC")
     if op.startswith("FusedBatchNorm"):
@@ -190,8 +190,8 @@ windows("AvgPool", "float32", (2, 5, 5, 19), (3, 3), (2, 2), "SAME")
 
 
 def norm(version, d, x, training, data_format="NHWC", factor=1.0):
-    """FusedBatchNorm and its gradient. What only means something to another
-    device, and what no kernel fills, is given as empty or by its meaning."""
+    """FusedBatchNorm and its gradient. Outputs for another device, and
+    outputs that no kernel fills, are recorded as empty or by their meaning."""
     n = x[data_format.index("C")]
     v = lambda lo=-2, hi=2: rand("float32", (n,), lo, hi)
     image, scale, offset, mean, variance = rand(d, x), v(), v(), v(), v(0.1, 2)

@@ -1,4 +1,4 @@
-"""Writes the fixtures of what ops do at the corners of what they are defined for.
+"""Writes the fixtures of ops at the corners of their domains.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_corners.py
 """
@@ -19,7 +19,7 @@ def corner(op, inputs, attrs=None, **kw):
     case("zcorners", op, inputs, attrs, **kw)
 
 
-# Shapes that don't broadcast make tensors unequal, where the node says so.
+# Shapes that don't broadcast make tensors unequal, by an attribute.
 for op in ["Equal", "NotEqual"]:
     for d in ["float32", "int64", "bool", "bfloat16"]:
         for dims in [(3, 2), (2, 3), (3,)]:

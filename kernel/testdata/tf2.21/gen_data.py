@@ -50,7 +50,7 @@ def rng(p, *v):
     return p.RangeDataset(*[L(x) for x in v], output_types=[I64], output_shapes=[[]])
 
 
-# TensorFlow can't rewrite datasets of some old ops; these options say that it needn't.
+# TensorFlow can't rewrite datasets of some old ops; these options switch that off.
 PLAIN = "\x12\x00\x1a\x04\x08\x00p\x00*\x00:\x02\x08\x00b\x00"
 plain = lambda p, ds: p.OptionsDataset(ds, serialized_options=PLAIN, **O)
 
@@ -211,7 +211,7 @@ r = collect(p, rep(p, ds, 2))
 x = p.DeleteMemoryCache(h, d, control=r[:1])
 p.ret(*r)
 program(FAMILY, "AnonymousMemoryCache", p, [], [])
-# What a cache holds was computed once: the function counts its calls in a variable.
+# Cached elements were computed once: the function counts its calls in a variable.
 p = P()
 v = p.VarHandleOp(dtype=I64, shape=[], shared_name="calls")
 a = p.AssignVariableOp(v, L(0))

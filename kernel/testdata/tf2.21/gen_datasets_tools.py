@@ -1,4 +1,4 @@
-"""What the scripts that record the fixtures of datasets share."""
+"""The common functions of the scripts that record the fixtures of datasets."""
 from gen_programs import *  # noqa: F403
 from gen_programs import P, fn, program
 
@@ -7,7 +7,7 @@ L = lambda v: A(v, np.int64)
 
 
 def collect(p, ds, *types):
-    """Gives, for each component, the values of all elements and their shapes, one
+    """Returns, for each component, the values of all elements and their shapes, one
     after the other."""
     types = types or (I64,)
 

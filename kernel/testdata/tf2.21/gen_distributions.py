@@ -86,7 +86,7 @@ def variables():
         rng("StatefulUniformInt", alg, ("shape", i32(7)), ("minval", t(-5)), ("maxval", t(1000)))
     for d in HALVES:
         for out in COUNTED:
-            # A variable of its own memory: TensorFlow moves on the state that a constant has lent.
+            # A variable with separate memory: TensorFlow advances the state in the memory of a constant.
             p, out = P(I64), tf.as_dtype(out)
             v = p.VarHandleOp(dtype=I64, shape=[3], shared_name="state", container="")
             a = p.AssignVariableOp(v, p.AddV2(p.args[0], i64(0, 1, 2)))

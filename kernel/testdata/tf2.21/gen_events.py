@@ -1,5 +1,5 @@
-"""Writes the fixtures of writers of summaries, programs/zzzzevents.json: what stands in
-their files but for the time.
+"""Writes the fixtures of writers of summaries, programs/zzzzevents.json: the contents of
+their files without the times.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_events.py
 """

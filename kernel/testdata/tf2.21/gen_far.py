@@ -1,5 +1,5 @@
-"""Writes the fixtures of what ops do with NaN, infinities and numbers far from
-zero, far/nan.json. Neither gradients nor shapes are recorded for these.
+"""Writes the fixtures of ops on NaN, infinities and numbers far from zero,
+far/nan.json. Neither gradients nor shapes are recorded for these.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_far.py
 """
@@ -10,7 +10,7 @@ from recorder import *
 FAMILY = "far/nan"
 N, INF = np.nan, np.inf
 # TensorFlow's own kernels of three dimensions start elsewhere than those of oneDNN,
-# which is in use wherever nobody switches it off.
+# which is in use by default.
 ONEDNN = dict(elsewhere=True)
 
 # The largest of a window is never NaN, and no less than the lowest finite number.
@@ -27,7 +27,7 @@ for d in F:
 three = np.stack([odd, odd[:, ::-1]], 1).astype(np.float32)
 case(FAMILY, "MaxPool3D", [("input", three)], dict(ksize=[1, 1, 2, 2, 1], strides=[1, 1, 2, 2, 1], padding="VALID"), **ONEDNN)
 
-# Gradients that are NaN stay so where the op is flat.
+# Gradients that are NaN stay so at points where the op is flat.
 for d in F:
     g, x = np.array([N, 1, -1, INF, N, 2], np_of(d)), np.array([-1, 0, 3, 7, 7, N], np_of(d))
     for op in ["ReluGrad", "Relu6Grad", "EluGrad", "SeluGrad"]:
@@ -42,7 +42,7 @@ for d in C:
         case(FAMILY, op, [("x", np.array([1e8 + 1e8j, -1e8 + 2j, 3 + 1e7j, 1e5 - 3j, -2 + 0.5j, 0.3 - 1j], np_of(d)))])
     case(FAMILY, "Acosh", [("x", np.array([complex(-INF, 0), complex(INF, 0)], np_of(d)))])
 
-# Near one, and NaN among what is added up.
+# Near one, and NaN among the summands.
 for d in F2:
     for op in ["Asin", "Acos"]:
         case(FAMILY, op, [("x", np.array([1 - 1e-7, 1e-7 - 1, 1 - 1e-5, 0.99, -0.99, 1, -1, 1e-7, 0], np_of(d)))])
@@ -61,6 +61,6 @@ for shift in [[-9223372036854775807], [4294967298], [2147483647]]:
     case(FAMILY, "Roll", [("input", rand("float32", (5, 2))), ("shift", np.array(shift)), ("axis", np.array([0]))])
 case(FAMILY, "Roll", [("input", rand("float32", (5, 2))), ("shift", np.array([3, 9, -1])), ("axis", np.array([0, 1, 0]))])
 
-# What is empty has no negative powers.
+# Empty matrices have no negative powers.
 case(FAMILY, "Pow", [("x", np.zeros((0, 2), np.int32)), ("y", np.int32([-1, 2]))])
 write()

@@ -16,7 +16,7 @@ def farther(op, attrs=None, **inputs):
     case(FAMILY, op, list(inputs.items()), attrs)
 
 
-# The label behind the last class is none, and a sequence may have no other.
+# A label one past the last class means none, and a sequence may have no other.
 for d in ["float32"]:
     logits = rand(d, (6, 3, 5))
     for merge in [True, False]:

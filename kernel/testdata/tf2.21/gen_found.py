@@ -1,5 +1,5 @@
 """Writes the fixtures of ops of old estimators, zzzzfound.json and programs/zzzzfound.json:
-where clusters begin, fingerprints, batches for replicas, matrices of
+first clusters, fingerprints, batches for replicas, matrices of
 checkpoints.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_found.py

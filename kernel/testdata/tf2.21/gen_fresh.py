@@ -1,4 +1,4 @@
-"""Writes the fixtures of calls that were made from the ops' definitions alone, where
+"""Writes the fixtures of calls that were made from the ops' definitions alone, for which
 kernels differed from TensorFlow, far/zfresh.json. Neither gradients nor shapes
 are recorded for these.
 
@@ -27,7 +27,7 @@ for d in I + U:
         fresh("Mean", input=np.array([[least, 9], [least, 2]], np_of(d)), axis=np.int32([0, 1]))
     fresh("Mean", input=rand(d, (7, 300), 0, 100), axis=np.int32([1]))
 
-# What has no gradient stays without one.
+# Values without a gradient stay without one.
 for d in F + C:
     y = np.array([0, -0.0, N, INF, -INF, 1, 0, 2, 3], np_of(d))
     for op in ["SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad"]:

@@ -1,12 +1,12 @@
 """Writes the fixtures of the ops that passes make, in fused/: graphs as TensorFlow and its
-Keras trace them, none of whose ops is fused, and what TensorFlow 2.21 gives.
+Keras trace them, none of whose ops is fused, and TensorFlow 2.21's results.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= TF_ENABLE_ONEDNN_OPTS=0 python gen_fused.py
 
-The files are programs as gen_programs.py describes them, with four fields more. "fused" says
-how often each of the passes' ops runs in a call. The first arguments of the main program are
-the variables "vars", which begin with these values; "after" holds in a run what they are
-afterwards. "control" lists a body's steps that have to happen.
+The files are programs as gen_programs.py describes them, with four fields more. "fused" is
+the number of runs of each of the passes' ops in a call. The first arguments of the main program are
+the variables "vars", which begin with these values; "after" has their values after a
+run. "control" lists a body's steps that have to happen.
 """
 import json
 import os
@@ -356,7 +356,7 @@ def chains():
             program("chains", "%s of %s, stretched" % (name, d.name), {"_Elementwise": -1}, lambda a, b, c: fn(a, b, c), [d] * 3, [r(4, 3, 5), r(5), r(3, 1)], [r(1, 3, 5), r(1), r(3, 1)], [r(0, 3, 5), r(5), r(3, 1)])
 
 
-# --- what follows products and convolutions -------------------------------------
+# --- ops after products and convolutions -------------------------------------
 ACTS = [("nothing", lambda y: y), ("Relu", tf.nn.relu), ("Relu6", tf.nn.relu6), ("Elu", tf.nn.elu), ("LeakyRelu", lambda y: tf.nn.leaky_relu(y, 0.3)), ("Sigmoid", tf.sigmoid), ("Tanh", tf.tanh), ("swish", lambda y: y * tf.sigmoid(y))]
 
 

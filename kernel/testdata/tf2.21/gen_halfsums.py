@@ -1,5 +1,5 @@
 """Writes the fixtures of reductions that are rounded to half precision at every step, far/zzzzzhalfsums.json: rows, columns, and
-dimensions in between, shorter and longer than what is reduced in vectors or in halves.
+dimensions in between, shorter and longer than the parts that are reduced as vectors or in halves.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_halfsums.py
 """

@@ -9,7 +9,7 @@ from recorder import *
 
 FAMILY = "far/zzzzhalves"
 
-# Ones are lost behind a number whose neighbours are two apart.
+# Ones are lost after a number whose neighbours are two apart.
 for d, big in [(tf.float16, 2048), (tf.bfloat16, 256)]:
     ones = tf.cast(np.float32([big] + [1] * 200), d)
     for attrs in [{}, {"exclusive": True}, {"reverse": True}]:

@@ -117,7 +117,7 @@ unary("Relu", F + I + U, name="features")
 unary("Relu6", F + I + U, name="features", lo=-9, hi=12)
 for o in ["Floor", "Ceil", "Rint"]:
     unary(o, F, extra=[0.5, 1.5, 2.5, -0.5, -1.5])
-# TensorFlow 2.21's Round of integers gives zeros; tf.round never runs it.
+# TensorFlow 2.21's Round of integers returns zeros; tf.round never runs it.
 unary("Round", F, extra=[0.5, 1.5, 2.5, -0.5, -1.5])
 for o in ["IsNan", "IsInf", "IsFinite"]:
     unary(o, F, extra=[np.nan, np.inf, -np.inf])
@@ -416,7 +416,7 @@ for d in F:
 case("io", "ShardedFilename", [("basename", np.array(b"ckpt")), ("shard", np.int32(3)), ("num_shards", np.int32(12))])
 
 # --- edges --------------------------------------------------------------------
-# Calls that are right but rare. They stand last, so that the random numbers of
+# Calls that are right but rare. They come last, so that the random numbers of
 # the cases above stay.
 for shape, to in [((5, 0, 2), (0, -1)), ((0, 1, 3), (0, -1, 0)), ((0, 3), (-1,)), ((0, 3), (-1, 3)), ((0, 3), (-1, 0))]:
     case("edges", "Reshape", [("tensor", np.zeros(shape, np.float32)), ("shape", i32(*to))])

@@ -15,7 +15,7 @@ from recorder import case, rand
 
 FAMILY = "zzleaps"
 # TensorFlow's own kernels of three dimensions begin one element later than those of
-# oneDNN, which is in use wherever nobody switches it off.
+# oneDNN, which is in use by default.
 ONEDNN = dict(elsewhere=True)
 A = np.array
 for n, k, s in [(6, 1, 3), (7, 2, 4), (8, 2, 5), (9, 1, 3), (7, 1, 2)]:

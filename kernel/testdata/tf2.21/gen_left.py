@@ -10,7 +10,7 @@ from recorder import *
 FAMILY = "far/zzzzzzzleft"
 rng = np.random.default_rng(7)
 
-# The code of zero in the range of sums is -1 for some ranges, and float32 tells codes of 32 bits apart by 256.
+# The code of zero in the range of sums is -1 for some ranges, and float32 distinguishes codes of 32 bits in steps of 256.
 for _ in range(12):
     for d, low in [(tf.qint8, -128), (tf.quint8, 0)]:
         codes = [tf.bitcast(rng.integers(low, low + 256, shape).astype(np.int8 if low else np.uint8), d) for shape in [(2, 4), (4,)]]

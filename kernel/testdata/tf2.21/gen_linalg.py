@@ -3,7 +3,7 @@
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_linalg.py
 
 Singular vectors and eigenvectors are determined up to a factor of magnitude 1
-each: kernel/linalg's tests hold them to what they reconstruct.
+each: kernel/linalg's tests compare the matrices that they reconstruct.
 """
 import numpy as np
 import tensorflow as tf
@@ -19,7 +19,7 @@ T = F2 + C
 
 
 def values(op, x, attrs, outputs, old=False):
-    """A decomposition's values alone; what else it gives has no elements, by TensorFlow's shape function."""
+    """A decomposition's values alone; its other outputs have no elements, by TensorFlow's shape function."""
     fn = legacy(op) if old else getattr(tf.raw_ops, op)
     linalg(op, [("input", x)], attrs, elsewhere=True,
            raw=lambda **kw: [flatten(fn(**kw))[0]] + [tf.zeros([0], tf.as_dtype(x.dtype))] * (outputs - 1))

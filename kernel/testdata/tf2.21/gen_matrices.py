@@ -4,8 +4,8 @@ bands, eigenvalues of general matrices and older forms of decompositions.
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_matrices.py
 
 Eigenvectors are determined up to a factor of magnitude 1 each: kernel/linalg's
-tests hold them to what they reconstruct. The older form, which always gives
-them, is compared on diagonal matrices.
+tests compare the matrices that they reconstruct. The older form, which always
+returns them, is compared on diagonal matrices.
 """
 import numpy as np
 import tensorflow as tf
@@ -26,7 +26,7 @@ def apart(d, shape):
     """Matrices with eigenvalues of different magnitudes."""
     n = shape[-1]
     a = (rand(d, shape, -0.3, 0.3) + np.diag(2.0 * np.arange(1, n + 1))).astype(np_of(d))
-    # TensorFlow leaves the values of real matrices in the order in which it finds them: in triangles, that in which they stand.
+    # TensorFlow leaves the values of real matrices in the order in which it finds them: in triangles, that of the diagonal.
     return a if d in C else np.triu(a)
 
 

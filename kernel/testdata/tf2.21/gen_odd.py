@@ -20,7 +20,7 @@ def odd(op, attrs=None, **inputs):
     case(FAMILY, op, list(inputs.items()), attrs)
 
 
-# Bessel functions where they have no values, or no limits.
+# Bessel functions at points where they have no values, or no limits.
 for op in ["BesselI0", "BesselI1", "BesselI0e", "BesselI1e", "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselJ0", "BesselJ1", "BesselY0", "BesselY1"]:
     for d in ["float32", "float64", "float16"]:
         odd(op, x=np.array([-INF, INF, N, -3, -0.5], np_of(d)))
@@ -41,10 +41,10 @@ for d in C + F + ["int32"]:
     odd("Mean", input=np.zeros((2, 0, 3), np_of(d)), axis=np.int32([0, -2]))
     odd("Mean", {"keep_dims": True}, input=np.zeros((2, 0), np_of(d)), axis=np.int32([1]))
 
-# Nobody looks at indices where the shape stays.
+# Indices aren't read if the shape stays.
 odd("SparseReshape", input_indices=np.int64([[0, -1, 1], [1, 2, 9]]), input_shape=np.int64([2, 3, 5]), new_shape=np.int64([2, -1, 5]))
 
-# Limits to what is counted.
+# Limits of counts.
 none = np.float32([])
 for least, most in [(-1, -1), (6, 0), (0, 0), (-1, 2), (6, 2), (2, -1)]:
     limits = dict(binary_output=False, minlength=least, maxlength=most)

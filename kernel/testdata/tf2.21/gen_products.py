@@ -24,14 +24,14 @@ for d in [tf.float16, tf.bfloat16]:
         for padding in ["SAME", "VALID"]:
             case(FAMILY, "Conv3D", [("input", normal(image, d, 2.0)), ("filter", normal(filter, d))],
                  {"strides": [1, 1, 1, 1, 1], "padding": padding})
-    # matrices, vectors, and what is so small that each element is computed by itself
+    # matrices, vectors, and products so small that each element is computed by itself
     for b, i, j, k in [(1, 4, 4, 4), (2, 5, 6, 9), (2, 3, 4, 9), (2, 1, 8, 20), (2, 20, 19, 1), (2, 1, 21, 1), (2, 1, 130, 20), (3, 24, 8, 4),
                        (2, 9, 64, 8), (2, 21, 20, 33), (2, 7, 17, 1), (1, 3, 900, 9)]:
         sizes = dict(b=b, i=i, j=j, k=k)
         for equation in ["bij,bjk->bik", "bji,bjk->bik", "bij,bkj->bik", "bji,bkj->bki"] if j < 900 else ["bij,bjk->bik"]:
             terms = equation.split("->")[0].split(",")
             case(FAMILY, "Einsum", [("inputs", [normal([sizes[c] for c in t], d) for t in terms])], {"equation": equation})
-    # several dimensions of a kind, and what is summed over before
+    # several dimensions of a kind, and some that are summed over first
     sizes = dict(a=2, b=3, h=2, d=8, e=5, s=4, t=6)
     for equation in ["asd,dhe->ashe", "ashd,athd->ahst", "ahst,athd->ashd", "ashd,hde->ase", "asd->as", "asd->da", "asd,asd->", "asd,asd->a",
                      "asd,d->as", "asd,e->asd"]:

@@ -1,11 +1,11 @@
 """Writes the fixtures of ops that handle more than tensors: small graphs with
-functions, lists, variables and random state, and what TensorFlow 2.21 gives in
+functions, lists, variables and random state, and TensorFlow 2.21's results in
 one session that runs them a few times.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_programs.py
 
 A program has args (dtypes), steps and results. A step is an op with attributes
-and inputs, each [step, output]; step -1 stands for the arguments. "control" are
+and inputs, each [step, output]; step -1 means the arguments. "control" are
 the steps that run before. "functions" are the programs that attributes of kind
 "func" and "funcs" name. "runs" are calls in one session: in, out, or "error"
 with a part of TensorFlow's message.
@@ -165,7 +165,7 @@ class P:
             if s["op"] == "Const":
                 attrs = [{"name": "value", "kind": "tensor", "value": pack(s["value"])},
                          {"name": "dtype", "kind": "type", "value": pack(s["value"])["dtype"]}]
-            # What several lists of inputs are doesn't follow from the inputs.
+            # The lengths of several lists of inputs don't follow from the inputs.
             lists = s.get("lists", {}) if sum(isinstance(v, list) for v in s["in"]) > 1 else {}
             for k, v in {**lists, **s["attrs"]}.items():
                 attrs.append(attr(s["op"], k, v))

@@ -106,7 +106,7 @@ for syntax in ["proto2", "proto3"]:
         texts = [str(filled(syntax, n)).encode() for n in [0, 3]]
         decode(texts, fields, syntax, message_format="text")
         decode(encodings, fields, syntax, sanitize=True)
-        # What was read, written again.
+        # Decoded messages, written again.
         out = tf.raw_ops.DecodeProtoV2(bytes=encodings, message_type=syntax + ".All", field_names=[f for f, _ in fields], output_types=[tf.as_dtype(t) for _, t in fields], descriptor_source=SOURCE)
         case(FAMILY, "EncodeProto", [("sizes", out.sizes.numpy()), ("values", list(out.values))],
              dict(message_type=syntax + ".All", field_names=[f for f, _ in fields], descriptor_source=SOURCE))

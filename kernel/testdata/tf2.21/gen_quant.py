@@ -69,7 +69,7 @@ for q, T in Q.items():
                     case("quant", "QuantizeV2", [("input", x), ("min_range", S([-1, -3, 0])), ("max_range", S([2, 1, 4]))], {**a, "axis": 1})
     info = np.iinfo({"qint8": np.int8, "quint8": np.uint8, "qint16": np.int16, "quint16": np.uint16, "qint32": np.int32}[q])
     v = recorder.rng.integers(info.min, info.max, (2, 3, 4), endpoint=True).astype(info.dtype)
-    # The largest int32 has no float32, and what the kernel makes of it differs between processors.
+    # The largest int32 has no float32, and the kernel's result differs between processors.
     v[0, 0, 0], v[0, 0, 1] = info.min, info.max - (1000 if q == "qint32" else 0)
     qv = tf.bitcast(tf.constant(v), T)
     codes[q] = qv

@@ -1,4 +1,4 @@
-"""Writes quantized.json: arithmetic on integers that stand for floats.
+"""Writes quantized.json: arithmetic on integers that represent floats.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_quantized.py
 

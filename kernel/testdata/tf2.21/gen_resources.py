@@ -1,4 +1,4 @@
-"""Writes the fixtures of what TensorFlow 1's training graphs hold besides variables
+"""Writes the fixtures of resources in TensorFlow 1's training graphs besides variables
 and queues: readers, barriers, accumulators, mutexes: programs/zresources.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_resources.py
@@ -33,7 +33,7 @@ NAMES = dict(container="", shared_name="")
 
 
 def reader(name, op, texts, attrs, steps, runs=([],), v2=False):
-    """steps: what is asked of the reader: 0 reads one, n > 0 up to n, and names are ops."""
+    """steps: calls of the reader: 0 reads one, n > 0 up to n, and names are ops."""
     p = P()
     o = Ops(p)
     for i, t in enumerate(texts):

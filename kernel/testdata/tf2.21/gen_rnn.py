@@ -40,7 +40,7 @@ for d in ["float32", "float16"]:
                         fn = getattr(tf.raw_ops, op)
 
                         def whole(**k):
-                            # What comes behind the last step is left as it was; here it is zero.
+                            # Outputs after the last step stay as they were; here they are zero.
                             keep = tf.range(t)[:, None, None] < most
                             return [tf.where(keep, o, tf.zeros_like(o)) for o in fn(**k)]
 

@@ -1,4 +1,4 @@
-"""Writes sparse.json: the fixtures of what sparse gradients need.
+"""Writes sparse.json: the fixtures of ops for sparse gradients.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_sparse.py
 """

@@ -29,7 +29,7 @@ case("tokens", "NormalizeUTF8", [("input", one("Å"))], {"normalization_form": "
 case("tokens", "NormalizeUTF8", [("input", s(shape=(0, 2)))], {"normalization_form": "NFC"}, raw=OPS["normalize_utf8"])
 for x in [TEXTS, one("ÀB"), s(shape=(2, 0))]:
     case("tokens", "CaseFoldUTF8", [("input", x)], raw=OPS["case_fold_utf8"])
-# Every letter of some scripts, and what has more than one kind of mapping.
+# Every letter of some scripts, and characters with more than one kind of mapping.
 for lo, hi in [(0x80, 0x600), (0x1c90, 0x2100), (0x2100, 0x2200), (0x2460, 0x2500), (0xa640, 0xa7c0), (0xab30, 0xabc0), (0x13a0, 0x1400), (0xf900, 0xfb50), (0xff00, 0x10000), (0x10400, 0x10450), (0x1e900, 0x1e944), (0xe0000, 0xe0100)]:
     case("tokens", "CaseFoldUTF8", [("input", s(*[chr(r) for r in range(lo, hi)]))], raw=OPS["case_fold_utf8"])
     case("tokens", "NormalizeUTF8", [("input", s(*[chr(r) for r in range(lo, hi)]))], {"normalization_form": "NFKC"}, raw=OPS["normalize_utf8"])

@@ -54,7 +54,7 @@ for d in F:
         y = rand(d, b)
         add("TruncateDiv", ("x", rand(d, a, -20, 20)), ("y", np.where(y == 0, np.ones_like(y), y).astype(np_of(d))))
 
-# --- what is no number -------------------------------------------------------------
+# --- values that aren't numbers -------------------------------------------------------------
 for x, y in [(s("a", "bc"), s("", "d")), (s("a", "b", shape=(2, 1)), s("x", "y", "zz")), (one("q"), s("1", "2")), (s(shape=(0,)), s("a"))]:
     add("Add", ("x", x), ("y", y))
 for indices, shape, inner in [([[0], [2], [0]], [4], ()), ([[1], [1], [3]], [4, 2], (2,)), ([[0, 1], [0, 1], [1, 0]], [2, 2], ())]:

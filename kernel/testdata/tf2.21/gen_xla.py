@@ -21,7 +21,7 @@ for x in [X, np.int32([3, 1]), np.float64(2)]:
     run("XlaSharding", xla.xla_sharding, {"sharding": ""}, input=x)
 run("XlaOptimizationBarrier", xla.xla_optimization_barrier, input=[X, np.int32([1, 2])])
 
-# Blocks that would lie outside are moved inside.
+# Blocks that would reach outside are moved inside.
 for d in ["int32", "int64"]:
     for at in [[0, 0, 0], [1, 1, 2], [9, -7, 3], [-1, 2, 4]]:
         at = np.array(at, np_of(d))

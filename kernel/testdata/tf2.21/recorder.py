@@ -1,4 +1,4 @@
-"""What the scripts that record the kernels' fixtures share.
+"""The common functions of the scripts that record the kernels' fixtures.
 
 An input or output is {dtype, shape, data}, the data being base64 of the
 little-endian elements, or a list of base64 strings. A case with "vars" takes
@@ -92,7 +92,7 @@ def flatten(x):
 
 
 def lengths(op, inputs, attrs):
-    """What an op of several lists of inputs is told of their lengths and types."""
+    """The attributes of an op of several lists of inputs with their lengths and types."""
     d = op_def_registry.get(op)
     lists = [(a, v) for a, (_, v) in zip(d.input_arg, inputs) if a.number_attr or a.type_list_attr]
     out = {}
