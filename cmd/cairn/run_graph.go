@@ -56,6 +56,9 @@ func (f *runFlags) load(ctx context.Context, a *app, path string, o *modelrun.Lo
 			}
 		}
 	}
+	if errors.Is(err, savedmodel.ErrNoCheckpoint) {
+		return nil, fmt.Errorf("%s: the checkpoint %s is missing, which has the values of its variables; copy the model's whole directory", path, savedmodel.VariablesPrefix)
+	}
 	if err != nil {
 		return nil, inFile(path, denied(err))
 	}

@@ -28,7 +28,7 @@ func TestRunCallsASignature(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ args, want string }{
-		{"module", `of the inputs "x" is missing`},
+		{"module", `the input "x" is missing`},
 		{"module --signature serve", "serving_default"},
 		{"tf1_graphs --tags train", `"serve" "gpu"`},
 		{"nothing", "nothing: there is no such file or directory"},
@@ -49,6 +49,22 @@ func TestRunCallsASignature(t *testing.T) {
 		if _, errOut, code := cairn(t, append([]string{"run"}, args...)...); code != 2 || !strings.Contains(errOut, c.want) {
 			t.Errorf("run %s: %d, %s, want %q", c.args, code, errOut, c.want)
 		}
+	}
+}
+
+// TestRunWithoutVariablesSaysWhatIsMissing: the message names the checkpoint, and no option of a
+// program.
+func TestRunWithoutVariablesSaysWhatIsMissing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "m")
+	if err := os.CopyFS(dir, os.DirFS(models+"module")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "variables")); err != nil {
+		t.Fatal(err)
+	}
+	_, errOut, code := cairn(t, "run", dir, "--input", "x=[[1, 2, 3]]")
+	if want := dir + ": the checkpoint variables/variables is missing"; code != 2 || !strings.Contains(errOut, want) || strings.Contains(errOut, "Options") {
+		t.Errorf("%d, %s, want %q", code, errOut, want)
 	}
 }
 

@@ -214,11 +214,11 @@ func (s *Signature) arguments(in map[string]*tensor.Tensor) ([]*tensor.Tensor, e
 	for i, name := range missing {
 		// Another name may have fed the same tensor.
 		if k := indexOf(s.inputs, name); args[s.feed[k]] == nil {
-			verb := "is"
+			format := "the input %s is missing; it takes %s"
 			if len(missing[i:]) > 1 {
-				verb = "are"
+				format = "the inputs %s are missing; it takes %s"
 			}
-			return nil, fmt.Errorf("of the inputs %s %s missing; it takes %s", nearest.Quoted(missing[i:]), verb, describe(s.inputs))
+			return nil, fmt.Errorf(format, nearest.Quoted(missing[i:]), describe(s.inputs))
 		}
 	}
 	if known < len(in) {

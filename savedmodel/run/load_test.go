@@ -178,7 +178,7 @@ func TestErrorsNameWrongInputs(t *testing.T) {
 		in   map[string]*tensor.Tensor
 		want string
 	}{
-		{"none", nil, `the inputs "x" is missing`},
+		{"none", nil, `the input "x" is missing`},
 		{"another name", map[string]*tensor.Tensor{"x": x, "y": x}, `no input "y"`},
 		{"another type", map[string]*tensor.Tensor{"x": tensor.Must(tensor.Zeros(tensor.Int32, 2, 3))}, "is int32, it should be float32"},
 		{"another shape", map[string]*tensor.Tensor{"x": tensor.Must(tensor.Zeros(tensor.Float32, 2, 4))}, "has shape [2,4], it should be [?,3]"},

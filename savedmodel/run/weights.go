@@ -55,7 +55,7 @@ func (p *program) openCheckpoint(ctx context.Context) (*weightsFile, error) {
 		if !p.needsCheckpoint() || p.opts.Partial {
 			return c, nil
 		}
-		return nil, fmt.Errorf("savedmodel: %w: LoadOptions.NoVariables loads the model without: %w", savedmodel.ErrNoCheckpoint, err)
+		return nil, fmt.Errorf("savedmodel: %w: %w; LoadOptions.NoVariables loads the model without", savedmodel.ErrNoCheckpoint, err)
 	case err != nil:
 		return nil, err
 	}

@@ -133,7 +133,11 @@ func (s *Source) recognize(isCSV bool) error {
 		return err
 	}
 	if s.request, err = rest.ParseRequest(b); err != nil {
-		if first := bytes.TrimLeft(b, "\ufeff \t\r\n"); len(first) == 0 || first[0] != '{' {
+		first := bytes.TrimLeft(b, "\ufeff \t\r\n")
+		if len(first) == 0 {
+			return errors.New("nothing is in it (want a request as JSON, .npz, .npy, PNG, JPEG or .csv)")
+		}
+		if first[0] != '{' {
 			return errors.New("neither a request as JSON, .npz, .npy, PNG, JPEG nor .csv")
 		}
 	}

@@ -64,7 +64,7 @@ func TestRequestsTellSignatureAndForm(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"inputs": 1} {"inputs": 2}`: "stdin: byte 14: something follows", "hello": "stdin: neither a request as JSON", `{"input": 1}`: "did you mean inputs?", "": "neither",
+		`{"inputs": 1} {"inputs": 2}`: "stdin: byte 14: something follows", "hello": "stdin: neither a request as JSON", `{"input": 1}`: "did you mean inputs?", "": "nothing is in it",
 	} {
 		if _, err := Open("-", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
@@ -124,6 +124,7 @@ func TestLiterals(t *testing.T) {
 		{one, []string{"x=1", "x=2"}, `!the input "x" is given twice`},
 		{one, []string{"z=1"}, `!there is no input "z"; the signature takes "x"`},
 		{two, []string{"[1]"}, `![1] has no name (want NAME=VALUE, since the signature takes 3 inputs: "x", "y=z", "y")`},
+		{two, []string{"y=word"}, `!y: the JSON is broken: got 'w' (want a value); a string needs quotes: y='"word"'`},
 		{one, []string{"x=@none"}, "!none"},
 		{one, []string{"x=@" + write(t, "r.json", []byte(`{"inputs": 1}`))}, `!the input "x" takes an .npy`},
 	} {

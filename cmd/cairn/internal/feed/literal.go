@@ -26,6 +26,9 @@ func AddLiteral(ctx context.Context, in map[string]*tensor.Tensor, literal strin
 	path, isFile := strings.CutPrefix(value, "@")
 	if !isFile {
 		in[x.Name], err = rest.ParseTensor([]byte(value), specOf(x))
+		if err != nil && x.DType == tensor.String && !strings.ContainsAny(value, `"[{`) {
+			return fmt.Errorf("%w; a string needs quotes: %s='%q'", err, x.Name, value)
+		}
 		return err
 	}
 	s, err := Open(path, stdin)
