@@ -23,6 +23,9 @@ type file struct {
 
 // openFile opens a file and finds out how much memory it may take.
 func openFile(fsys fs.FS, name string, o *ReadOptions) (*file, error) {
+	if fsys == nil {
+		return nil, errors.New("the file system is nil; os.DirFS makes one of a directory")
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
