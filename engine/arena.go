@@ -244,8 +244,8 @@ func (a *Arena) lease(l trackable.Lease) *Buffer {
 	return b
 }
 
-// Drop gives one reference to v up, as [Call.Drop] does.
-func (a *Arena) Drop(v Value) { a.release(v.buf) }
+// Release gives up a reference to v, as [Refs.Release] does.
+func (a *Arena) Release(v Value) { a.release(v.buf) }
 
 // retain notes one more holder.
 func (b *Buffer) retain() {
@@ -370,12 +370,12 @@ func words(n int) []byte {
 // arenas keeps the idle arenas of all calls but those that keep some of their own.
 var arenas idleArenas
 
-// NewArena takes an idle arena or makes one; [Arena.Release] gives it back.
+// NewArena returns an idle arena, or a new one. [Arena.Close] makes it idle again.
 func NewArena() *Arena { return arenas.get() }
 
-// Release recycles the arena's buffers and lets another call use it. The arena
+// Close recycles the arena's buffers and lets another call use it. The arena
 // must not be used afterwards.
-func (a *Arena) Release() {
+func (a *Arena) Close() {
 	if a != nil {
 		a.Recycle()
 		a.Limit = 0

@@ -22,10 +22,10 @@ type Call struct {
 	in   []Value
 	out  []Value
 
-	args   []Value // of Move
-	last   bitset  // the inputs that nobody needs after this op; the plan's
-	taken  bitset  // the inputs whose reference the op gave away or up
-	shared bitset  // the inputs that Substitute replaced
+	args        []Value // the result of Refs.TakeFrom
+	last        bitset  // the inputs that no later op needs; belongs to the plan
+	moved       bitset  // the inputs whose reference the op moved elsewhere
+	substituted bitset  // the inputs that Substitute replaced
 
 	scratch []*loan // what the kernel holds; behind the end are loans for others to come
 
@@ -34,57 +34,6 @@ type Call struct {
 	forms []any   // all packed inputs of the plan
 	packs []int32 // those of this op
 }
-
-// Begin makes c a call in env, with no inputs yet. A Call may be used for many
-// ops, one after the other.
-func (c *Call) Begin(ctx context.Context, env *Env) {
-	c.ctx, c.last = ctx, nil
-	if c.env == env {
-		c.next()
-		return
-	}
-	c.env, c.taken, c.shared = env, c.taken[:0], c.shared[:0]
-	c.dropScratch() // of a kernel that failed: its arena is recycled
-	clear(c.in)     // nothing lies behind their ends
-	clear(c.out)
-	c.in, c.out = c.in[:0], c.out[:0]
-}
-
-// next makes a call that has begun ready for another op. What it holds of the op
-// before stays in its memory until the next op's values, or Begin, take its place.
-func (c *Call) next() {
-	c.taken, c.shared = c.taken[:0], c.shared[:0]
-	if len(c.scratch) > 0 {
-		c.dropScratch()
-	}
-	c.in, c.out = c.in[:0], c.out[:0]
-}
-
-// Add adds an input.
-func (c *Call) Add(v Value) { c.in = append(c.in, v) }
-
-// Inputs returns the inputs that were added.
-func (c *Call) Inputs() []Value { return c.in }
-
-// Run runs the kernel. A panic becomes a *[PanicError].
-func (c *Call) Run(p *Prepared) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = recovered(r)
-		}
-	}()
-	c.node, c.forms, c.packs = p.node, p.forms, p.packs
-	if err = p.run(c); err == nil && len(c.scratch) > 0 {
-		c.freeScratch()
-	}
-	if err == nil {
-		err = c.countLoose()
-	}
-	return err
-}
-
-// Results returns the outputs, valid until the next Begin.
-func (c *Call) Results() []Value { return c.out }
 
 // Op returns the op's name.
 func (c *Call) Op() string { return c.node.Op }
@@ -106,10 +55,6 @@ func (c *Call) In(i int) *tensor.Tensor { return c.in[i].Tensor }
 
 // Input returns input i, whatever it is.
 func (c *Call) Input(i int) Value { return c.in[i] }
-
-// Var returns the variable behind input i, a resource handle; nil where the
-// input is something else.
-func (c *Call) Var(i int) *trackable.Variable { return c.in[i].Variable() }
 
 // Need checks the number of inputs and that each is a tensor. The kernel may
 // then use [Call.In] freely.
@@ -169,16 +114,6 @@ func Object[T any](c *Call, i int) (T, error) {
 	return o, nil
 }
 
-// Owns reports whether input i belongs to this op alone: nobody else will look
-// at it, so that its memory or its object may be changed and become an output.
-func (c *Call) Owns(i int) bool {
-	b := c.in[i].buf
-	return b != nil && c.gives(i) && !b.shared()
-}
-
-// gives reports whether the op may give its reference to input i away.
-func (c *Call) gives(i int) bool { return c.last.has(i) && !c.taken.has(i) && !c.shared.has(i) }
-
 // Alloc makes output i, of an element type with fixed size or of strings. The
 // contents are undefined: the kernel writes every element.
 func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
@@ -210,31 +145,13 @@ func (c *Call) AllocZero(i int, d tensor.DType, shape tensor.Shape) (*tensor.Ten
 // needs that and the type and number of elements are the same: an op that reads
 // each element before it writes the one at the same place saves a buffer.
 func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	if t := c.in[in].Tensor; t != nil && t.DType() == d && c.Owns(in) && t.Shape().Equal(shape) {
+	if t := c.in[in].Tensor; t != nil && t.DType() == d && c.owned(in) && t.Shape().Equal(shape) {
 		b := c.in[in].buf
 		b.retain()
 		*c.slot(i) = Value{Tensor: t, buf: b}
 		return t, nil
 	}
 	return c.Alloc(i, d, shape)
-}
-
-// Make returns a new value that is no output yet: an element of a list, an
-// argument of a [Function]. [Call.Give] makes it an output, [Call.Drop] gives
-// it up. The contents are undefined.
-func (c *Call) Make(d tensor.DType, shape tensor.Shape) (v Value, err error) {
-	err = c.env.alloc(&v, d, shape)
-	return v, err
-}
-
-// Release gives the op's reference to input i up before its end, so that who
-// else holds the value may own it; the input must not be used any more. It does
-// nothing where the value is needed after the op.
-func (c *Call) Release(i int) {
-	if c.gives(i) {
-		c.env.Arena.release(c.in[i].buf)
-		c.taken.add(i)
-	}
 }
 
 // Scratch returns n bytes for the kernel only, of undefined contents. They come
@@ -394,16 +311,7 @@ func (c *Call) Set(i int, t *tensor.Tensor) {
 // SetObject makes output i a handle of o. A [Variant] is owned by this output
 // alone.
 func (c *Call) SetObject(i int, o any) {
-	*c.slot(i) = c.Wrap(o)
-}
-
-// Wrap returns a handle of o that is no output yet, see [Call.Make].
-func (c *Call) Wrap(o any) Value {
-	v := Value{Object: o}
-	if x, ok := o.(Variant); ok {
-		v.buf = c.env.Arena.object(x)
-	}
-	return v
+	*c.slot(i) = c.Refs().Wrap(o)
 }
 
 // SetRef makes output i a reference to a variable of TensorFlow 1.
@@ -419,70 +327,6 @@ func (c *Call) Read(i int, v *trackable.Variable) error {
 	*c.slot(i) = Value{Tensor: t, buf: c.env.Arena.lease(lease)}
 	return nil
 }
-
-// Share returns input i as an argument of a [Function]: a further reference.
-func (c *Call) Share(i int) Value {
-	v := c.in[i]
-	v.buf.retain()
-	return v
-}
-
-// Take returns input i as an argument of a [Function], and this op gives its
-// own reference up where nobody needs it afterwards: the function may own it.
-func (c *Call) Take(i int) Value {
-	v := c.in[i]
-	if c.gives(i) {
-		c.taken.add(i)
-		return v
-	}
-	v.buf.retain()
-	return v
-}
-
-// Move returns the inputs from the given one on, each by [Call.Take]. The slice
-// may take a function's results, and is valid until the kernel returns.
-func (c *Call) Move(from int) []Value {
-	c.args = c.args[:0]
-	for i := from; i < len(c.in); i++ {
-		c.args = append(c.args, c.Take(i))
-	}
-	return c.args
-}
-
-// View returns a part of the memory of input i as a value of its own: n elements
-// from element at on.
-func (c *Call) View(i, at, n int, shape tensor.Shape) (Value, error) {
-	v := c.in[i]
-	var err error
-	if d := v.Tensor.DType(); d.Fixed() {
-		v.Tensor, err = tensor.FromBytes(d, v.Tensor.Bytes()[at*d.Size():(at+n)*d.Size()], shape...)
-	} else {
-		v.Tensor, err = tensor.FromStrings(d, v.Tensor.Strings()[at:at+n], shape...)
-	}
-	if err == nil {
-		v.buf.retain()
-	}
-	return v, err
-}
-
-// Again returns one more reference to v, for an argument that is used twice.
-func (c *Call) Again(v Value) Value {
-	v.buf.retain()
-	return v
-}
-
-// AgainTo makes dst what [Call.Again] returns for src. It copies no value that has just
-// been written as a whole, which processors would wait for.
-func (c *Call) AgainTo(dst, src *Value) {
-	src.buf.retain()
-	dst.set(src)
-}
-
-// Drop gives up a value that a [Function] returned or that [Call.Share] made.
-func (c *Call) Drop(v Value) { c.env.Arena.release(v.buf) }
-
-// Give makes output i a value that a [Function] returned.
-func (c *Call) Give(i int, v Value) { *c.slot(i) = v }
 
 func (c *Call) slot(i int) *Value {
 	for len(c.out) <= i {
@@ -533,7 +377,7 @@ func (c *Call) Workers() *Workers {
 // another op's.
 func (c *Call) Substitute(i int, t *tensor.Tensor) {
 	c.in[i].Tensor = t
-	c.shared.add(i)
+	c.substituted.add(i)
 }
 
 // State returns what an op keeps between the ops of one call of the outermost

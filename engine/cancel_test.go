@@ -52,7 +52,7 @@ func TestLoopsEndWithTheirContext(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var call Call
+			var call Runner
 			call.Begin(ctx, &Env{Workers: c.workers})
 			call.Add(c.in)
 			err = call.Run(p)
@@ -102,9 +102,9 @@ func TestScratchThatDoesNotFitIsAnErrorOfTheCall(t *testing.T) {
 				t.Fatal(err)
 			}
 			arena := NewArena()
-			defer arena.Release()
+			defer arena.Close()
 			arena.Limit = int64(c.limit)
-			var call Call
+			var call Runner
 			call.Begin(context.Background(), &Env{Arena: arena})
 			err = call.Run(p)
 			var panicked *PanicError

@@ -21,10 +21,10 @@ type CompileOptions struct {
 	// Passes rewrite the function before it is compiled, in this order. Default:
 	// [passes.Default]; an empty list that isn't nil means none.
 	Passes []passes.Pass
-	// MaxInstances is how many instances for the shapes of calls a plan keeps
-	// whose arguments have sizes that aren't known. Default: 8; a negative number
-	// means none.
-	MaxInstances int
+	// MaxSpecializations is the largest number of specializations for shapes of
+	// calls that a plan keeps if shapes of its arguments are not known. Default: 8;
+	// a negative number means none.
+	MaxSpecializations int
 	// Invariants keeps what is computed from constants and variables alone. Plans
 	// of functions over the same variables share one. Default: one of the plan
 	// that counts constants only, as it should be for functions that write to
@@ -41,7 +41,7 @@ func Compile(f *graph.Function, o *CompileOptions) (*Plan, error) {
 	c, callee := newCompiler(*o), graph.Callee{Function: f}
 	p, err := c.compile(callee)
 	if err == nil {
-		p.specials = newSpecials(c, callee, p)
+		p.specializations = newSpecializations(c, callee, p)
 	}
 	return p, err
 }

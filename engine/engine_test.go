@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -167,11 +168,11 @@ func TestArenasRecycleWhatWasNotKept(t *testing.T) {
 		t.Error("a nil arena makes no memory")
 	}
 	none.Recycle()
-	none.Release()
+	none.Close()
 }
 
 func TestACallReportsPanicsAndSizes(t *testing.T) {
-	var c engine.Call
+	var c engine.Runner
 	set, err := engine.NewKernelSet([]engine.Kernel{{Op: "X", Run: func(*engine.Call) error { panic(errors.ErrUnsupported) }}})
 	if err != nil {
 		t.Fatal(err)
@@ -186,14 +187,33 @@ func TestACallReportsPanicsAndSizes(t *testing.T) {
 	if !errors.As(err, &p) || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := c.Alloc(0, tensor.Float32, tensor.Shape{26}); err == nil {
-		t.Error("MaxOutput is exceeded")
+	alloc := func(shape ...int) (n int, err error) {
+		set, err := engine.NewKernelSet([]engine.Kernel{{Op: "X", Run: func(c *engine.Call) error {
+			out, err := c.Alloc(0, tensor.Float32, shape)
+			if err == nil {
+				n = out.Len()
+			}
+			return err
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := set.PrepareEager("X", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Begin(context.Background(), &engine.Env{MaxOutput: 100})
+		err = c.Run(k)
+		return n, err
 	}
-	if _, err := c.Alloc(0, tensor.Float32, tensor.Shape{1 << 30, 1 << 30}); err == nil {
-		t.Error("an overflowing shape is taken")
+	if _, err := alloc(26); err == nil {
+		t.Error("an output of 104 bytes exceeds MaxOutput = 100, want an error")
 	}
-	if out, err := c.Alloc(0, tensor.Float32, tensor.Shape{25}); err != nil || out.Len() != 25 {
-		t.Errorf("got %v", err)
+	if _, err := alloc(1<<30, 1<<30); err == nil {
+		t.Error("the size of an output overflows, want an error")
+	}
+	if n, err := alloc(25); err != nil || n != 25 {
+		t.Errorf("alloc 100 bytes: %d elements, %v", n, err)
 	}
 }
 
@@ -262,8 +282,8 @@ func TestScratchCountsUntilTheKernelReturns(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := &engine.Env{Arena: engine.NewArena()}
-	defer env.Arena.Release()
-	var c engine.Call
+	defer env.Arena.Close()
+	var c engine.Runner
 	for range 3 {
 		c.Begin(context.Background(), env)
 		if err := c.Run(p); err != nil {
@@ -272,5 +292,14 @@ func TestScratchCountsUntilTheKernelReturns(t *testing.T) {
 	}
 	if got := env.Arena.Peak(); got != 1<<20 {
 		t.Errorf("%d bytes were in use at most, want %d", got, 1<<20)
+	}
+}
+
+// TestACallHasFewMethods bounds the number of methods that a kernel author meets.
+// References are on Refs, and the executor's methods on Runner.
+func TestACallHasFewMethods(t *testing.T) {
+	const most = 40
+	if n := reflect.TypeFor[*engine.Call]().NumMethod(); n > most {
+		t.Errorf("*Call has %d methods, want at most %d", n, most)
 	}
 }

@@ -50,7 +50,7 @@ func TestKernelsSeeNoHugeExtents(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ran = false
-			var call Call
+			var call Runner
 			call.Begin(context.Background(), &Env{})
 			for _, v := range c.in {
 				call.Add(v)

@@ -229,11 +229,11 @@ func (c *computation) value(ctx context.Context, slot int32) (Value, error) {
 			return Value{}, context.Cause(ctx)
 		}
 		st := &c.steps[i]
-		c.call.Begin(ctx, env)
+		c.call.begin(ctx, env)
 		for _, s := range st.in {
-			c.call.Add(c.slots[s])
+			c.call.in = append(c.call.in, c.slots[s])
 		}
-		err := c.call.Run(st.Prepared)
+		err := c.call.run(st.Prepared)
 		for k, s := range st.out {
 			if err == nil && s >= 0 && (k >= len(c.call.out) || c.call.out[k].Tensor == nil) {
 				err = fmt.Errorf("the kernel made no output %d", k)

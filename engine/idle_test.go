@@ -13,7 +13,7 @@ func TestLargeArenasFollowTheirCallers(t *testing.T) {
 	var l idleArenas
 	a := l.get()
 	a.Alloc(2 * largeArena)
-	a.Release()
+	a.Close()
 	got := make(chan *Arena)
 	go func() { got <- l.get() }()
 	// The other goroutine runs elsewhere: this one doesn't give its processor away.
@@ -27,7 +27,7 @@ func TestLargeArenasFollowTheirCallers(t *testing.T) {
 	if a != b {
 		t.Errorf("another goroutine got another arena")
 	}
-	b.Release()
+	b.Close()
 	c, d := l.get(), l.get()
 	if c != a || d == a {
 		t.Errorf("of two calls at once one gets the arena: %v, %v", c == a, d == a)
@@ -38,9 +38,9 @@ func TestLargeArenasFollowTheirCallers(t *testing.T) {
 // to be used again by the next op.
 func TestScratchMakesNoGarbage(t *testing.T) {
 	env := &Env{Arena: NewArena()}
-	defer env.Arena.Release()
+	defer env.Arena.Close()
 	var c Call
-	c.Begin(t.Context(), env)
+	c.begin(t.Context(), env)
 	round := func() {
 		c.next()
 		for range 3 {
@@ -63,9 +63,9 @@ func TestScratchMakesNoGarbage(t *testing.T) {
 // TestScratchIsGivenBackOnce holds a second free to take nobody's memory.
 func TestScratchIsGivenBackOnce(t *testing.T) {
 	env := &Env{Arena: NewArena()}
-	defer env.Arena.Release()
+	defer env.Arena.Close()
 	var c Call
-	c.Begin(t.Context(), env)
+	c.begin(t.Context(), env)
 	_, free := c.Scratch(1000)
 	free()
 	free()

@@ -62,7 +62,7 @@ func weighted(t testing.TB, write bool) *graph.Function {
 
 func compileWith(t testing.TB, f *graph.Function, set *engine.KernelSet, kept *engine.Invariants) *engine.Plan {
 	t.Helper()
-	p, err := engine.Compile(f, &engine.CompileOptions{Kernels: set, Invariants: kept, MaxInstances: -1})
+	p, err := engine.Compile(f, &engine.CompileOptions{Kernels: set, Invariants: kept, MaxSpecializations: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

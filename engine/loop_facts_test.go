@@ -32,7 +32,7 @@ func turning(t testing.TB) *graph.Function {
 }
 
 // TestALoopsBodyIsCompiledForTheShapesOfACall: what follows from the shapes of the
-// instance's arguments holds in its loops too.
+// specialization's arguments holds in its loops too.
 func TestALoopsBodyIsCompiledForTheShapesOfACall(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	general, p := compileAll(t, turning(t), -1), compileAll(t, turning(t), 2)

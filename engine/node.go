@@ -50,9 +50,9 @@ type Functions interface {
 type Function interface {
 	// Call runs the function. The arguments are moved: they belong to the
 	// function from then on, so that an object that nobody else holds can be
-	// changed in place. [Call.Take] and [Call.Share] make them. The results are
+	// changed in place. [Refs.Take] and [Refs.Share] make them. The results are
 	// appended to into, which may be args[:0]; they belong to the caller, who
-	// hands them to [Call.Give] or [Call.Drop].
+	// hands them to [Refs.Output] or [Refs.Release].
 	Call(c *Call, args, into []Value) ([]Value, error)
 }
 

@@ -39,14 +39,14 @@ func (k *passKernels) Evaluate(n *graph.Node, in []*tensor.Tensor, maxBytes int6
 	}
 	k.env.MaxOutput = maxBytes
 	c := &k.call
-	c.Begin(context.Background(), &k.env)
+	c.begin(context.Background(), &k.env)
 	node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out}
 	for i, t := range in {
 		node.In = append(node.In, n.In[i].Fact())
-		c.Add(ValueOf(t))
+		c.in = append(c.in, ValueOf(t))
 	}
 	p, err := kernel.prepare(node)
-	if err != nil || c.Run(p) != nil || len(c.out) != len(n.Out) {
+	if err != nil || c.run(p) != nil || len(c.out) != len(n.Out) {
 		return nil
 	}
 	if slices.ContainsFunc(c.out, func(v Value) bool { return v.Tensor == nil }) {

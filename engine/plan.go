@@ -12,12 +12,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Plan is a function of a graph made ready to run: its ops in an order, each
-// with a prepared kernel, and the places of their inputs and outputs. It holds
-// no state of the model, and runs on any number of goroutines at once. A plan
-// whose arguments have sizes that aren't known keeps a bounded number of
-// instances for the shapes that calls give, with the same results: bit for bit, unless
-// passes change rounding, which may find more to do where shapes are known.
+// Plan is a compiled function: its ops in order, each with a prepared kernel, and the
+// slots of their inputs and outputs. It has no state, and many goroutines may call
+// it at once. If shapes of its arguments are not known, the plan keeps a bounded
+// number of specializations for the shapes of its calls. Their results are equal bit
+// for bit, unless a pass that changes rounding matches more nodes when shapes are
+// known.
 type Plan struct {
 	name    string
 	of      *graph.Function // that was compiled
@@ -33,8 +33,8 @@ type Plan struct {
 	branches *branches // of a function with Switch or Merge; nil for most
 	names    []string  // of the results, where there are branches
 
-	specials *specials   // where arguments have sizes that aren't known; of what [Compile] returns
-	arenas   *idleArenas // those of all plans, or, where all sizes of arguments are known, memory of the sizes that calls need
+	specializations *specializations // nil if all shapes of the arguments are known; the plan comes from [Compile]
+	arenas          *idleArenas      // those of all plans, or, where all sizes of arguments are known, memory of the sizes that calls need
 }
 
 // arg is a place where a call puts an argument.
@@ -117,10 +117,10 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	if err := p.accept(args); err != nil {
 		return nil, err
 	}
-	p = p.instance(args)
+	p = p.specialized(args)
 	env.Arena = p.arenas.get()
 	env.Arena.Limit = o.MaxMemory
-	defer env.Arena.Release()
+	defer env.Arena.Close()
 	f := p.frame()
 	out, err := p.runIn(f, ctx, &env, args, nil)
 	p.give(f, err)
@@ -304,13 +304,13 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 			f.slots[slot].set(&c.out[i])
 		}
 		for _, i := range st.dref {
-			if !c.taken.has(int(i)) {
+			if !c.moved.has(int(i)) {
 				arena.release(c.in[i].buf)
 			}
 		}
-		if len(c.taken) > 0 {
+		if len(c.moved) > 0 {
 			for i, slot := range st.in {
-				if c.taken.has(i) {
+				if c.moved.has(i) {
 					f.slots[slot] = Value{}
 				}
 			}
@@ -357,7 +357,7 @@ func (f *frame) end(p *Plan, done bool) {
 	clear(f.versions)
 	f.scope = scope{}
 	c := &f.call
-	c.Begin(context.Background(), nil)
+	c.begin(context.Background(), nil)
 	c.node, c.forms, c.packs = nil, nil, nil
 }
 

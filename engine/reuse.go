@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/tensor"
@@ -16,16 +15,6 @@ const (
 	maxRows   = 1 << 12 // rows that a buffer keeps views of
 )
 
-// Values returns n zero Values, for the elements of a list. [Arena.Reclaim] gives
-// their memory back. If that memory does not fit what the call may use, Values does not
-// return, see [Call.Scratch].
-func (c *Call) Values(n int) []Value {
-	if n > maxValues {
-		c.Fits(n, ValueSize)
-	}
-	return c.env.Arena.takeValues(n)
-}
-
 // Fits checks that n parts of size bytes each fit what the call may use: a kernel calls
 // it before it makes objects by a number that its inputs say. If they don't, Fits does
 // not return, see [Call.Scratch].
@@ -37,9 +26,6 @@ func (c *Call) Fits(n, size int) {
 		panic(refusal{err})
 	}
 }
-
-// Reclaim gives up values that [Call.Values] made, see [Arena.Reclaim].
-func (c *Call) Reclaim(vs []Value) { c.env.Arena.Reclaim(vs) }
 
 func (a *Arena) takeValues(n int) []Value {
 	if a != nil && n <= maxValues {
@@ -55,52 +41,17 @@ func (a *Arena) takeValues(n int) []Value {
 	return make([]Value, n)
 }
 
-// Reclaim gives up values, each as [Arena.Drop] does, and the slice that holds them:
-// the caller must not use it any more.
-func (a *Arena) Reclaim(vs []Value) {
+// ReleaseAll gives up the references of vs, and the slice itself, which the caller
+// must not use any more. A later call of [Refs.Values] returns it again.
+func (a *Arena) ReleaseAll(vs []Value) {
 	for _, v := range vs {
-		a.Drop(v)
+		a.Release(v)
 	}
 	if a == nil || cap(vs) == 0 || cap(vs) > maxValues || len(a.values) >= maxSlices {
 		return
 	}
 	clear(vs[:cap(vs)])
 	a.values = append(a.values, vs[:0])
-}
-
-// Rows puts the parts of input i along its first dimension into dst, which has
-// room for all of them: values of their own, in the input's memory.
-func (c *Call) Rows(i int, dst []Value) error {
-	in := c.in[i]
-	s := in.Tensor.Shape()
-	if len(s) == 0 || len(dst) != s[0] {
-		return fmt.Errorf("BUG: %d places for the rows of shape %v", len(dst), s)
-	}
-	if b := in.buf; b.sees(in.Tensor) {
-		for k, t := range b.rows {
-			dst[k] = Value{Tensor: t, buf: b}
-		}
-		b.refs += int32(len(b.rows))
-		return nil
-	}
-	size := 1
-	for _, n := range s[1:] {
-		size *= n
-	}
-	for k := range dst {
-		v, err := c.View(i, k*size, size, s[1:])
-		if err != nil {
-			return err
-		}
-		dst[k] = v
-	}
-	if b := in.buf; b != nil && b.mem != nil && len(in.Tensor.Bytes()) > 0 && len(dst) <= maxRows {
-		b.rows = b.rows[:0]
-		for _, v := range dst {
-			b.rows = append(b.rows, v.Tensor)
-		}
-	}
-	return nil
 }
 
 // sees reports whether the buffer has views of the rows of t, which lies in it.

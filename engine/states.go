@@ -114,9 +114,10 @@ func (c *Call) NodeState(create func() any) any {
 	return c.Instance().state(c.node, c.env.scope, c.env.root, create)
 }
 
-// Within calls f, which may call functions: the states of their nodes are kept in
-// states, as those of functions that are called from outside.
-func (c *Call) Within(states *States, f func() error) error {
+// WithStates calls f, in which the kernel of c may call functions. The states of
+// their nodes are stored in states, as those of functions that are called from
+// outside.
+func WithStates(c *Call, states *States, f func() error) error {
 	around := c.env.scope
 	c.env.scope = &scope{from: around, states: states}
 	defer func() { c.env.scope = around }()

@@ -48,7 +48,7 @@ func (e *UnsupportedTypeError) Error() string {
 }
 
 // ByType has what a kernel needs for each element type that it takes, such as
-// the instances of a generic function.
+// the instantiations of a generic function.
 type ByType[F any] map[tensor.DType]F
 
 // Types lists the types in TensorFlow's order.

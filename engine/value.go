@@ -93,7 +93,7 @@ type Variant interface {
 	// Escape makes the object independent of the call's memory: every value that
 	// it holds is replaced by what [Value.Keep] gives.
 	Escape()
-	// Free gives the values that the object holds up, by [Arena.Drop]: nobody
+	// Free gives the values that the object holds up, by [Arena.Release]: nobody
 	// refers to it any more.
 	Free(*Arena)
 }

@@ -114,9 +114,9 @@ func TestALoopKnowsWhatItsConditionLooksAt(t *testing.T) {
 			for i := range 3 {
 				got = append(got, engine.Needs(f, i))
 			}
-			out, err := f.Call(c, []engine.Value{{}, c.Share(1), c.Share(2)}, nil)
+			out, err := f.Call(c, []engine.Value{{}, c.Refs().Share(1), c.Refs().Share(2)}, nil)
 			if err == nil {
-				c.Give(0, out[0])
+				c.Refs().Output(0, out[0])
 			}
 			return err
 		}, err

@@ -41,7 +41,7 @@ func BenchmarkSmallOps(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var call engine.Call
+			var call engine.Runner
 			env := &engine.Env{}
 			ctx := context.Background()
 			for b.Loop() {

@@ -565,7 +565,7 @@ func (m *maker) run(env *engine.Env) (engine.Value, error) {
 	if err != nil {
 		return engine.Value{}, fmt.Errorf("%s: %w", m.op, err)
 	}
-	var call engine.Call
+	var call engine.Runner
 	call.Begin(context.Background(), env)
 	for _, v := range in {
 		call.Add(v)

@@ -294,7 +294,7 @@ func (h *hostileCalls) makeOne(now *atomic.Pointer[running], op string, seed uin
 	var instance engine.Instance
 	env := &engine.Env{MaxOutput: hostileOutput, Arena: engine.NewArena(), Instance: &instance, Log: discard{}}
 	env.Arena.Limit = hostileMemory
-	defer env.Arena.Release()
+	defer env.Arena.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), hostileTime)
 	defer cancel()
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -356,7 +356,7 @@ func (c *hostileCall) run(ctx context.Context, env *engine.Env) error {
 	if err != nil {
 		return err
 	}
-	var call engine.Call
+	var call engine.Runner
 	call.Begin(ctx, env)
 	for _, v := range in {
 		call.Add(v)

@@ -152,7 +152,7 @@ func TestCallsStayWithinTheirMemory(t *testing.T) {
 			var instance engine.Instance
 			env := &engine.Env{Arena: engine.NewArena(), Instance: &instance, Log: io.Discard}
 			env.Arena.Limit = limit
-			defer env.Arena.Release()
+			defer env.Arena.Close()
 			kernel.All().Definition(m.op) // decoded at the first question
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

@@ -17,7 +17,7 @@ func scatter(op string, v *trackable.Variable, indices, updates *tensor.Tensor) 
 	if err != nil {
 		return err
 	}
-	var c engine.Call
+	var c engine.Runner
 	c.Begin(context.Background(), &engine.Env{})
 	for _, x := range in {
 		c.Add(x)

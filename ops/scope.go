@@ -67,7 +67,7 @@ type step struct {
 
 // scratch is a step's working memory, which the next step can reuse.
 type scratch struct {
-	call    engine.Call
+	call    engine.Runner
 	recent  engine.Recent
 	ins     []*Value // of the op that is being emitted
 	outs    []*Value
@@ -173,7 +173,7 @@ func (s *Scope) Close() error {
 	clear(st.reads)
 	st.reads = st.reads[:0]
 	if st.env.Arena != nil && st.closed.CompareAndSwap(false, true) {
-		st.env.Arena.Release()
+		st.env.Arena.Close()
 		st.env.Arena = nil
 		sc := st.scratch
 		st.scratch = new(scratch) // for a scope that is misused afterwards

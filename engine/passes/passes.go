@@ -90,7 +90,9 @@ func Default() []Pass {
 // those of a loaded model. They include most passes of [Default], and passes that
 // change the order of sums and products, so that results differ by rounding. An
 // infinite weight may produce NaN instead of an infinity, because a factor may meet
-// zeros among the other weights.
+// zeros among the other weights. A filter with infinities or NaN may produce fewer
+// NaN at the border, because a convolution does not multiply its padding, but it
+// multiplies the zeros of a Pad.
 func Inference() []Pass {
 	return []Pass{
 		inlining, identities, folding, noOps,

@@ -79,7 +79,7 @@ func byHand(t testing.TB, f *graph.Function, args []engine.Value) []engine.Value
 		if n.IsArg() {
 			continue
 		}
-		var c engine.Call
+		var c engine.Runner
 		c.Begin(context.Background(), &engine.Env{})
 		var in []engine.Value
 		for _, o := range n.In {

@@ -35,7 +35,7 @@ func zerosLike(c *engine.Call) error {
 	if c.NumIn() == 1 && c.In(0) == nil {
 		v, err := variant.Zeros(c, c.Input(0))
 		if err == nil {
-			c.Give(0, v)
+			c.Refs().Output(0, v)
 		}
 		return err
 	}

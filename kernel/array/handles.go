@@ -81,13 +81,13 @@ func runPositions(c *engine.Call, run func(*engine.Call) error) error {
 			return err
 		}
 		items = append(items, own...)
-		c.Again(v) // no consumer may change an object that is in several tensors
+		c.Refs().Retain(v) // no consumer may change an object that is in several tensors
 		c.Substitute(i, t)
 	}
 	if err := run(c); err != nil || measuring[c.Op()] {
 		return err
 	}
-	for i, v := range c.Results() {
+	for i, v := range c.Refs().Outputs() {
 		if err := c.Afford(16 * int64(v.Tensor.Len())); err != nil {
 			return err
 		}
@@ -98,12 +98,12 @@ func runPositions(c *engine.Call, run func(*engine.Call) error) error {
 			}
 			h.Items[k] = items[at]
 		}
-		c.Drop(v)
+		c.Refs().Release(v)
 		if len(h.Shape) == 0 {
-			c.Give(i, engine.HandleOf(h.Items[0]))
+			c.Refs().Output(i, engine.HandleOf(h.Items[0]))
 			continue
 		}
-		c.Give(i, engine.HandleOf(h))
+		c.Refs().Output(i, engine.HandleOf(h))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestTransposesThatMoveNothingCopyNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var call engine.Call
+		var call engine.Runner
 		call.Begin(context.Background(), &engine.Env{})
 		call.Add(in[0])
 		call.Add(in[1])

@@ -120,12 +120,12 @@ func of(inputs int, build func(b *body, in []graph.Output) []graph.Output) func(
 			if c.NumIn() != len(in) {
 				return fmt.Errorf("takes %d inputs, %d were given", len(in), c.NumIn())
 			}
-			out, err := f.Call(c, c.Move(0), nil)
+			out, err := f.Call(c, c.Refs().TakeFrom(0), nil)
 			if err != nil {
 				return err
 			}
 			for i, v := range out {
-				c.Give(i, v)
+				c.Refs().Output(i, v)
 			}
 			return nil
 		}, nil

@@ -97,13 +97,13 @@ func truth(v engine.Value) (bool, error) {
 // call runs f with the inputs from the given one on, moved, and sets the
 // outputs to its results.
 func call(c *engine.Call, f engine.Function, from int) error {
-	args := c.Move(from)
+	args := c.Refs().TakeFrom(from)
 	out, err := f.Call(c, args, args[:0])
 	if err != nil {
 		return err
 	}
 	for i, v := range out {
-		c.Give(i, v)
+		c.Refs().Output(i, v)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func prepareFor(n *engine.Node) (func(*engine.Call) error, error) {
 		if delta == 0 || delta > 0 && start > limit || delta < 0 && start < limit {
 			return fmt.Errorf("steps of %d don't lead from %d to %d", delta, start, limit)
 		}
-		state, body := c.Move(3), engine.Repeat(body)
+		state, body := c.Refs().TakeFrom(3), engine.Repeat(body)
 		defer body.End()
 		vars := len(state)
 		var err error
@@ -205,7 +205,7 @@ func prepareFor(n *engine.Node) (func(*engine.Call) error, error) {
 			}
 		}
 		for i, v := range state {
-			c.Give(i, v)
+			c.Refs().Output(i, v)
 		}
 		return nil
 	}, nil

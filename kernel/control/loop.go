@@ -42,7 +42,7 @@ func prepareLoop(n *engine.Node, fixed bool) (func(*engine.Call) error, error) {
 				start[i] = form{c.In(i).DType(), c.In(i).Shape().Clone()}
 			}
 		}
-		state, look := c.Move(0), c.Values(n)
+		state, look := c.Refs().TakeFrom(0), c.Refs().Values(n)
 		cond, body := engine.Repeat(cond), engine.Repeat(body)
 		defer cond.End()
 		defer body.End()
@@ -55,7 +55,7 @@ func prepareLoop(n *engine.Node, fixed bool) (func(*engine.Call) error, error) {
 		for {
 			clear(look)
 			for _, i := range seen {
-				c.AgainTo(&look[i], &state[i])
+				c.Refs().RetainTo(&look[i], &state[i])
 			}
 			holds, err := cond.Call(c, look, look[:0])
 			if err != nil {
@@ -68,7 +68,7 @@ func prepareLoop(n *engine.Node, fixed bool) (func(*engine.Call) error, error) {
 				return fmt.Errorf("the condition is %s (want one bool)", describe(holds[0]))
 			}
 			more, err := truth(holds[0])
-			c.Drop(holds[0])
+			c.Refs().Release(holds[0])
 			if err != nil {
 				return err
 			}
@@ -88,10 +88,10 @@ func prepareLoop(n *engine.Node, fixed bool) (func(*engine.Call) error, error) {
 			}
 		}
 		for i, v := range state {
-			c.Give(i, v)
+			c.Refs().Output(i, v)
 		}
 		clear(look) // the condition has released its arguments
-		c.Reclaim(look)
+		c.Refs().ReleaseAll(look)
 		return nil
 	}, nil
 }

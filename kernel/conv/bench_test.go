@@ -52,7 +52,7 @@ func BenchmarkConvolutions(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var call engine.Call
+			var call engine.Runner
 			env := &engine.Env{Workers: engine.SharedWorkers(), Arena: new(engine.Arena)}
 			in := []engine.Value{engine.ValueOf(x), engine.ValueOf(f)}
 			b.ReportAllocs()

@@ -152,7 +152,7 @@ func TestConvolutionsEqualTheirDefinition(t *testing.T) {
 func run(t *testing.T, set *engine.KernelSet, op string, attrs graph.Attrs, in ...*tensor.Tensor) *tensor.Tensor {
 	t.Helper()
 	n := &engine.Node{Op: op, Attrs: attrs}
-	var call engine.Call
+	var call engine.Runner
 	call.Begin(context.Background(), &engine.Env{Workers: engine.SharedWorkers(), Arena: new(engine.Arena)})
 	for _, x := range in {
 		n.In = append(n.In, graph.FactOf(x))

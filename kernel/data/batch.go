@@ -162,7 +162,7 @@ func stackOne(c *engine.Call, es []element, k int) (engine.Value, error) {
 		}
 		return engine.HandleOf(h), nil
 	}
-	v, err := c.Make(first.DType(), shape)
+	v, err := c.Refs().New(first.DType(), shape)
 	if err != nil {
 		return v, err
 	}
@@ -226,7 +226,7 @@ func (p *padding) stack(c *engine.Call, es []element) (element, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.Make(p.values[k].DType(), append(tensor.Shape{len(es)}, shape...))
+		v, err := c.Refs().New(p.values[k].DType(), append(tensor.Shape{len(es)}, shape...))
 		if err != nil {
 			return nil, err
 		}

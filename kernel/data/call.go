@@ -240,7 +240,7 @@ func reduced(n *engine.Node) (func(*engine.Call) error, error) {
 		// it in place: a list that grows is never copied.
 		var state []engine.Value
 		for i := range states {
-			state = append(state, c.Take(1+i))
+			state = append(state, c.Refs().Take(1+i))
 		}
 		for {
 			e, ok, err := pull(c, it)
@@ -252,7 +252,7 @@ func reduced(n *engine.Node) (func(*engine.Call) error, error) {
 			}
 			args := append(state, e...)
 			for i := range captured {
-				args = append(args, c.Share(1+states+i))
+				args = append(args, c.Refs().Share(1+states+i))
 			}
 			if state, err = f.Call(c, args, args[:0]); err != nil {
 				return err

@@ -89,12 +89,12 @@ func (*Dataset) Escape() {}
 func (*Dataset) Free(*engine.Arena) {}
 
 // own returns input i as a value that owns its memory.
-func own(c *engine.Call, i int) engine.Value { return keep(c, c.Share(i)) }
+func own(c *engine.Call, i int) engine.Value { return keep(c, c.Refs().Share(i)) }
 
 // keep turns a value that belongs to the op into one that owns its memory.
 func keep(c *engine.Call, v engine.Value) engine.Value {
 	kept := v.Keep()
-	c.Drop(v)
+	c.Refs().Release(v)
 	return kept
 }
 
@@ -187,7 +187,7 @@ func give(c *engine.Call, e element) error {
 		return err
 	}
 	for i, v := range e {
-		c.Give(i, v)
+		c.Refs().Output(i, v)
 	}
 	return nil
 }

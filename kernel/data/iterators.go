@@ -98,7 +98,7 @@ func (x *Iterator) next(c *engine.Call) (element, bool, error) {
 // functions' nodes begin with the iterator and continue from element to
 // element.
 func take(c *engine.Call, states *engine.States, it iterator) (e element, ok bool, err error) {
-	err = c.Within(states, func() (err error) {
+	err = engine.WithStates(c, states, func() (err error) {
 		e, ok, err = pull(c, it)
 		return err
 	})
@@ -108,7 +108,7 @@ func take(c *engine.Call, states *engine.States, it iterator) (e element, ok boo
 // alone returns run with the nodes of all functions that it calls beginning anew.
 func alone(run func(*engine.Call) error) func(*engine.Call) error {
 	return func(c *engine.Call) error {
-		return c.Within(new(engine.States), func() error { return run(c) })
+		return engine.WithStates(c, new(engine.States), func() error { return run(c) })
 	}
 }
 

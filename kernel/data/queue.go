@@ -82,7 +82,7 @@ func queue(kind string, byRef bool, newStore func(graph.Attrs) func() store) fun
 			if q.kind != kind || !slices.Equal(q.types, types) || q.capacity != as.Int("capacity", -1) {
 				return fmt.Errorf("the queue %q is a %s of %v with room for %d, not a %s of %v with room for %d", name, q.kind, q.types, q.capacity, kind, types, as.Int("capacity", -1))
 			}
-			c.Give(0, engine.Value{Object: q, Ref: byRef})
+			c.Refs().Output(0, engine.Value{Object: q, Ref: byRef})
 			return nil
 		}, nil
 	}
@@ -249,7 +249,7 @@ func (q *Queue) give(c *engine.Call, e element) error {
 		return fmt.Errorf("the %s %q has components of %v, not %v", q.kind, q.name, q.types, want)
 	}
 	for i, v := range e {
-		c.Give(i, v)
+		c.Refs().Output(i, v)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func fakeQueue(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	c.Give(0, engine.Value{Object: q, Ref: true})
+	c.Refs().Output(0, engine.Value{Object: q, Ref: true})
 	return nil
 }
 

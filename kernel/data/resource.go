@@ -77,7 +77,7 @@ func resourceOf[T any](kind string, byRef bool, create func(as graph.Attrs, what
 					return fmt.Errorf("the %s is another one: %w", what, err)
 				}
 			}
-			c.Give(0, engine.Value{Object: o, Ref: byRef})
+			c.Refs().Output(0, engine.Value{Object: o, Ref: byRef})
 			return nil
 		}, nil
 	}

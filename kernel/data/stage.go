@@ -65,7 +65,7 @@ func area(kind string, n *engine.Node) engine.ResourceKey {
 
 func giveAll(c *engine.Call, e element) error {
 	for i, v := range e {
-		c.Give(i, v)
+		c.Refs().Output(i, v)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (m *stagedMap) pick(c *engine.Call, key int64, at []int, from int, take boo
 		if !present(e[k]) {
 			return fmt.Errorf("component %d of key %d was taken", k, key)
 		}
-		c.Give(from+i, e[k])
+		c.Refs().Output(from+i, e[k])
 		if take {
 			m.q.bytes -= bytesOf(e[k : k+1])
 			e[k] = engine.Value{}

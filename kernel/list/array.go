@@ -247,8 +247,8 @@ func (t *array) write(c *engine.Call, i int, v engine.Value) error {
 		if err != nil {
 			return err
 		}
-		c.Drop(old)
-		c.Drop(v)
+		c.Refs().Release(old)
+		c.Refs().Release(v)
 		t.Items[i] = sum
 	}
 	return nil
@@ -259,7 +259,7 @@ func sumOf(c *engine.Call, a, b *tensor.Tensor) (engine.Value, error) {
 	if !a.Shape().Equal(b.Shape()) {
 		return engine.Value{}, fmt.Errorf("values of shapes %v and %v can't be added", a.Shape(), b.Shape())
 	}
-	v, err := c.Make(a.DType(), a.Shape())
+	v, err := c.Refs().New(a.DType(), a.Shape())
 	if err != nil {
 		return v, err
 	}
@@ -293,7 +293,7 @@ func (t *array) take(c *engine.Call, i int) (engine.Value, error) {
 		t.leave(i, v)
 		return v, nil
 	}
-	return c.Again(v), nil
+	return c.Refs().Retain(v), nil
 }
 
 func arrayWrite(c *engine.Call) error {
@@ -305,7 +305,7 @@ func arrayWrite(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := t.write(c, i, c.Share(2)); err != nil {
+	if err := t.write(c, i, c.Refs().Share(2)); err != nil {
 		return err
 	}
 	c.Pass(0, 3)
@@ -323,7 +323,7 @@ func arrayRead(c *engine.Call) error {
 	}
 	v, err := t.take(c, i)
 	if err == nil {
-		c.Give(0, v)
+		c.Refs().Output(0, v)
 	}
 	return err
 }
@@ -380,7 +380,7 @@ func (t *array) gather(c *engine.Call, at []int64) error {
 	size := shapes.Count(s)
 	for i, v := range vs {
 		put(out, i*size, size, v.Tensor)
-		c.Drop(v)
+		c.Refs().Release(v)
 	}
 	return nil
 }
@@ -434,7 +434,7 @@ func arrayConcat(c *engine.Call) error {
 	for i, v := range vs {
 		put(out, at*size, int(lengths[i])*size, v.Tensor)
 		at += int(lengths[i])
-		c.Drop(v)
+		c.Refs().Release(v)
 	}
 	c.Set(1, tensor.Vector(lengths...))
 	return nil
@@ -485,7 +485,7 @@ func (t *array) scatter(c *engine.Call, in int, at []int64) error {
 	s := c.In(in).Shape()
 	size := shapes.Count(s[1:])
 	for k, i := range at {
-		v, err := c.View(in, k*size, size, s[1:])
+		v, err := c.Refs().View(in, k*size, size, s[1:])
 		if err == nil {
 			err = t.write(c, int(i), v)
 		}
@@ -517,7 +517,7 @@ func arraySplit(c *engine.Call) error {
 		if n < 0 || n > int64(s[0]-at) {
 			return fmt.Errorf("parts of lengths %v don't make up the first size %d", lengths, s[0])
 		}
-		v, err := c.View(1, at*size, int(n)*size, append(tensor.Shape{int(n)}, s[1:]...))
+		v, err := c.Refs().View(1, at*size, int(n)*size, append(tensor.Shape{int(n)}, s[1:]...))
 		if err == nil {
 			err = t.write(c, i, v)
 		}
@@ -547,7 +547,7 @@ func arrayClose(c *engine.Call) error {
 		return err
 	}
 	for _, v := range t.Items {
-		c.Drop(v)
+		c.Refs().Release(v)
 	}
 	t.Items, t.read, t.closed = nil, nil, true
 	return nil

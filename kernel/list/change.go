@@ -13,7 +13,7 @@ import (
 // list itself if it has no other holder, otherwise a copy with room for extra
 // more elements.
 func mine(c *engine.Call, l *variant.List, extra int) *variant.List {
-	if c.Owns(0) {
+	if c.Refs().Owned(0) {
 		c.Pass(0, 0)
 		return l
 	}
@@ -55,7 +55,7 @@ func errIndex(i int, l *variant.List) error {
 // give sets output i to element v of l, or to zeros if it isn't set.
 func give(c *engine.Call, i int, l *variant.List, v engine.Value, shapeAt int) error {
 	if !v.IsZero() {
-		c.Give(i, c.Again(v))
+		c.Refs().Output(i, c.Refs().Retain(v))
 		return nil
 	}
 	s, err := wholeShape(c, l, shapeAt)
@@ -67,7 +67,7 @@ func give(c *engine.Call, i int, l *variant.List, v engine.Value, shapeAt int) e
 	}
 	z, err := variant.ZerosOf(c, l.DType, s)
 	if err == nil {
-		c.Give(i, z)
+		c.Refs().Output(i, z)
 	}
 	return err
 }
@@ -116,8 +116,8 @@ func setItem(c *engine.Call) error {
 	for range grow {
 		l.Items = append(l.Items, engine.Value{})
 	}
-	c.Drop(l.Items[i])
-	l.Items[i] = c.Share(2)
+	c.Refs().Release(l.Items[i])
+	l.Items[i] = c.Refs().Share(2)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func pushBack(c *engine.Call) error {
 		return fmt.Errorf("the list is full: it holds at most %d elements", l.Max)
 	}
 	l = mine(c, l, len(l.Items)/2+1)
-	l.Items = append(l.Items, c.Share(1))
+	l.Items = append(l.Items, c.Refs().Share(1))
 	return nil
 }
 
@@ -194,7 +194,7 @@ func pushBackBatch(c *engine.Call) error {
 	size := shapes.Count(row)
 	out := make([]*variant.List, len(ls))
 	for i, l := range ls {
-		v, err := c.View(1, i*size, size, row)
+		v, err := c.Refs().View(1, i*size, size, row)
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func popBack(c *engine.Call) error {
 		return err
 	}
 	l = mine(c, l, 0)
-	c.Drop(l.Items[n-1])
+	c.Refs().Release(l.Items[n-1])
 	l.Items[n-1] = engine.Value{}
 	l.Items = l.Items[:n-1]
 	return nil
@@ -245,7 +245,7 @@ func resize(c *engine.Call) error {
 	l = mine(c, l, max(0, n-len(l.Items)))
 	for len(l.Items) > n {
 		last := len(l.Items) - 1
-		c.Drop(l.Items[last])
+		c.Refs().Release(l.Items[last])
 		l.Items[last] = engine.Value{}
 		l.Items = l.Items[:last]
 	}
@@ -325,11 +325,11 @@ func scatterRows(c *engine.Call, l *variant.List, in int, at []int64) error {
 	}
 	size := shapes.Count(row)
 	for k, i := range at {
-		v, err := c.View(in, k*size, size, row)
+		v, err := c.Refs().View(in, k*size, size, row)
 		if err != nil {
 			return err
 		}
-		c.Drop(l.Items[i])
+		c.Refs().Release(l.Items[i])
 		l.Items[i] = v
 	}
 	return nil
@@ -382,7 +382,7 @@ func concatLists(c *engine.Call) error {
 		out[i] = a.Copy(c, len(b.Items))
 		out[i].Shape = s
 		for _, v := range b.Items {
-			out[i].Items = append(out[i].Items, c.Again(v))
+			out[i].Items = append(out[i].Items, c.Refs().Retain(v))
 		}
 	}
 	setHandles(c, 0, out, shape)

@@ -15,7 +15,7 @@ var composites = []engine.Kernel{
 	{Op: "CompositeTensorVariantFromComponents", Run: func(c *engine.Call) error {
 		v := &variant.Composite{Metadata: c.Attrs().String("metadata", "")}
 		for i := range c.NumIn() {
-			v.Components = append(v.Components, c.Share(i))
+			v.Components = append(v.Components, c.Refs().Share(i))
 		}
 		c.SetObject(0, v)
 		return nil
@@ -30,7 +30,7 @@ var composites = []engine.Kernel{
 			return fmt.Errorf("the composite tensor has %d components of other types than %v", len(v.Components), want)
 		}
 		for i, x := range v.Components {
-			c.Give(i, c.Again(x))
+			c.Refs().Output(i, c.Refs().Retain(x))
 		}
 		return nil
 	}},

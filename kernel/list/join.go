@@ -102,7 +102,7 @@ func joinVariants(c *engine.Call, s tensor.Shape, vs []engine.Value) error {
 		if v.Object == nil {
 			return fmt.Errorf("element %d was not set, and there are no zeros of a variant", i)
 		}
-		c.Again(v)
+		c.Refs().Retain(v)
 		shape, objects := tensor.Shape{}, []any{v.Object}
 		if many, ok := v.Object.(*engine.Handles); ok {
 			shape, objects = many.Shape, many.Items

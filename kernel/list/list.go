@@ -105,7 +105,7 @@ func items(c *engine.Call, n int) ([]engine.Value, error) {
 	if n < 0 || n > maxItems {
 		return nil, fmt.Errorf("a list can't have %d elements", n)
 	}
-	return c.Values(n), nil
+	return c.Refs().Values(n), nil
 }
 
 func empty(c *engine.Call) error {
@@ -173,8 +173,8 @@ func fromTensor(c *engine.Call) error {
 	if !s.Accepts(t.Shape()[1:]) {
 		return fmt.Errorf("the rows have shape %v, the elements %v", t.Shape()[1:], s)
 	}
-	l := &variant.List{DType: t.DType(), Shape: s, Items: c.Values(t.Shape()[0])}
-	if err := c.Rows(0, l.Items); err != nil {
+	l := &variant.List{DType: t.DType(), Shape: s, Items: c.Refs().Values(t.Shape()[0])}
+	if err := c.Refs().Rows(0, l.Items); err != nil {
 		return err
 	}
 	c.SetObject(0, l)
@@ -208,7 +208,7 @@ func splitTensor(c *engine.Call) error {
 		if !s.Accepts(part) {
 			return fmt.Errorf("a part has shape %v, the elements %v", part, s)
 		}
-		v, err := c.View(0, at*size, int(n)*size, part)
+		v, err := c.Refs().View(0, at*size, int(n)*size, part)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ var optionals = []engine.Kernel{
 func optionalFromValue(c *engine.Call) error {
 	o := &variant.Optional{Has: true, Values: make([]engine.Value, c.NumIn())}
 	for i := range o.Values {
-		o.Values[i] = c.Share(i)
+		o.Values[i] = c.Refs().Share(i)
 	}
 	c.SetObject(0, o)
 	return nil
@@ -51,7 +51,7 @@ func optionalGetValue(c *engine.Call) error {
 		if v.Tensor != nil && i < len(shapes) && !shapes[i].Accepts(v.Tensor.Shape()) {
 			return fmt.Errorf("value %d has shape %v, not %v", i, v.Tensor.Shape(), shapes[i])
 		}
-		c.Give(i, c.Again(v))
+		c.Refs().Output(i, c.Refs().Retain(v))
 	}
 	return nil
 }

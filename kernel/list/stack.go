@@ -65,7 +65,7 @@ func stackPush(c *engine.Call) error {
 	if p.Max > 0 && len(p.Items) >= p.Max {
 		return fmt.Errorf("the stack is full: it holds at most %d elements", p.Max)
 	}
-	p.Items = append(p.Items, c.Share(1))
+	p.Items = append(p.Items, c.Refs().Share(1))
 	c.Pass(0, 1)
 	return nil
 }
@@ -82,7 +82,7 @@ func stackPop(c *engine.Call) error {
 	if d := c.Attrs().Type("elem_type", p.DType); d != p.DType {
 		return fmt.Errorf("the stack holds %v, not %v", p.DType, d)
 	}
-	c.Give(0, p.Items[n-1])
+	c.Refs().Output(0, p.Items[n-1])
 	p.Items[n-1] = engine.Value{}
 	p.Items = p.Items[:n-1]
 	return nil
@@ -94,7 +94,7 @@ func stackClose(c *engine.Call) error {
 		return err
 	}
 	for _, v := range p.Items {
-		c.Drop(v)
+		c.Refs().Release(v)
 	}
 	p.Items, p.closed = nil, true
 	return nil

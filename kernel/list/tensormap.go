@@ -32,7 +32,7 @@ func (m *tensorMap) Escape() {
 // Free releases the values.
 func (m *tensorMap) Free(a *engine.Arena) {
 	for _, v := range m.values {
-		a.Drop(v)
+		a.Release(v)
 	}
 }
 
@@ -122,7 +122,7 @@ func mapLookup(c *engine.Call) error {
 	if d := c.Attrs().Type("value_dtype", v.DType()); d != v.DType() {
 		return fmt.Errorf("the value is %v, not %v", v.DType(), d)
 	}
-	c.Give(0, c.Again(v))
+	c.Refs().Output(0, c.Refs().Retain(v))
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (m *tensorMap) copyOf(c *engine.Call, without string) *tensorMap {
 	}
 	delete(out.values, without)
 	for k, v := range out.values {
-		out.values[k] = c.Again(v)
+		out.values[k] = c.Refs().Retain(v)
 	}
 	return out
 }
@@ -149,7 +149,7 @@ func mapInsert(c *engine.Call) error {
 	if _, ok := m.values[key]; !ok {
 		out.keys = append(out.keys, c.In(1).Clone())
 	}
-	out.values[key] = c.Share(2)
+	out.values[key] = c.Refs().Share(2)
 	c.SetObject(0, out)
 	return nil
 }

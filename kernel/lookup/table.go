@@ -150,7 +150,7 @@ func named(k kind, byRef bool) func(*engine.Node) (func(*engine.Call) error, err
 			case t.keys.dtype != n.Attrs.Type("key_dtype", 0) || t.values.dtype != n.Attrs.Type("value_dtype", 0) || t.kind != k:
 				return fmt.Errorf("the table %q maps %v to %v, or is of another kind", name, t.keys.dtype, t.values.dtype)
 			}
-			c.Give(0, engine.Value{Object: t, Ref: byRef})
+			c.Refs().Output(0, engine.Value{Object: t, Ref: byRef})
 			return nil
 		}, nil
 	}

@@ -279,7 +279,7 @@ func (w *spreading[T]) Piece(lo, hi int) {
 // output makes the output, in the memory of an input if possible.
 func (h *chain[T]) output(c *engine.Call, d tensor.DType, dims tensor.Shape) (*tensor.Tensor, error) {
 	for i := range h.inputs {
-		if c.Owns(i) && c.In(i).Shape().Equal(dims) {
+		if c.Refs().Owned(i) && c.In(i).Shape().Equal(dims) {
 			return c.AllocOver(0, i, d, dims)
 		}
 	}

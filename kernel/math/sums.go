@@ -37,10 +37,10 @@ func addN(c *engine.Call) error {
 
 // addVariants adds lists element by element.
 func addVariants(c *engine.Call) error {
-	sum := c.Share(0)
+	sum := c.Refs().Share(0)
 	for i := 1; i < c.NumIn(); i++ {
 		next, err := variant.Add(c, sum, c.Input(i), func(a, b *tensor.Tensor) (engine.Value, error) {
-			v, err := c.Make(a.DType(), a.Shape())
+			v, err := c.Refs().New(a.DType(), a.Shape())
 			if err != nil {
 				return v, err
 			}
@@ -50,10 +50,10 @@ func addVariants(c *engine.Call) error {
 		if err != nil {
 			return fmt.Errorf("input %d: %w", i, err)
 		}
-		c.Drop(sum)
+		c.Refs().Release(sum)
 		sum = next
 	}
-	c.Give(0, sum)
+	c.Refs().Output(0, sum)
 	return nil
 }
 

@@ -34,7 +34,7 @@ func run(t *testing.T, op string, attrs graph.Attrs, constant bool, in ...*tenso
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c engine.Call
+	var c engine.Runner
 	c.Begin(context.Background(), &engine.Env{Workers: engine.NewWorkers(2)})
 	for _, x := range in {
 		c.Add(engine.ValueOf(x))

@@ -36,7 +36,7 @@ func prepareMixed(n *engine.Node) (func(*engine.Call) error, error) {
 			if err != nil {
 				return err
 			}
-			defer c.Drop(v)
+			defer c.Refs().Release(v)
 		}
 		s, err := k.forCall(c)
 		if err != nil {
@@ -67,11 +67,11 @@ func convert(c *engine.Call, i int, d tensor.DType) (v engine.Value, err error) 
 	if t == nil || t.DType() == d {
 		return v, c.NeedTensors(i)
 	}
-	if v, err = c.Make(d, t.Shape()); err != nil {
+	if v, err = c.Refs().New(d, t.Shape()); err != nil {
 		return v, err
 	}
 	if err := tensor.CastRange(v.Tensor.Bytes(), t, d, 0, t.Len()); err != nil {
-		c.Drop(v)
+		c.Refs().Release(v)
 		return v, err
 	}
 	c.Substitute(i, v.Tensor)

@@ -479,7 +479,7 @@ func biasAddGrad(c *engine.Call) error {
 			axes = append(axes, int32(i))
 		}
 	}
-	c.Add(engine.ValueOf(tensor.Vector(axes...)))
+	c.Refs().AddInput(engine.ValueOf(tensor.Vector(axes...)))
 	return biasSums.Run(c)
 }
 

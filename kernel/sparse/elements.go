@@ -31,7 +31,7 @@ func narrow(f elementwise.Func, d tensor.DType, in, out []int) elementwise.Func 
 			return err
 		}
 		for _, i := range out {
-			t, err := tensor.Cast(c.Results()[i].Tensor, d)
+			t, err := tensor.Cast(c.Refs().Outputs()[i].Tensor, d)
 			if err != nil {
 				return err
 			}

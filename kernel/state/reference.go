@@ -45,7 +45,7 @@ func giveBack(run func(*engine.Call) error) func(*engine.Call) error {
 		if err := run(c); err != nil {
 			return err
 		}
-		c.SetRef(0, c.Var(0))
+		c.SetRef(0, c.Input(0).Variable())
 		return nil
 	}
 }
@@ -134,7 +134,7 @@ func destroy(c *engine.Call) error {
 	if c.NumIn() != 1 {
 		return fmt.Errorf("takes 1 input, %d were given", c.NumIn())
 	}
-	v := c.Var(0)
+	v := c.Input(0).Variable()
 	switch {
 	case v == nil:
 		return nil // other resources are freed with their holders

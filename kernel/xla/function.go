@@ -35,7 +35,7 @@ func scalarFunction(n *engine.Node, attr string, count int) (*scalars, error) {
 func (s *scalars) call(c *engine.Call, args, results [][]byte, types ...tensor.DType) error {
 	in := make([]engine.Value, len(args))
 	for i, a := range args {
-		v, err := c.Make(types[i%len(types)], nil)
+		v, err := c.Refs().New(types[i%len(types)], nil)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (s *scalars) call(c *engine.Call, args, results [][]byte, types ...tensor.D
 			return fmt.Errorf("%s returns no scalar of the wanted type as result %d", s.name, i)
 		}
 		copy(results[i], v.Tensor.Bytes())
-		c.Drop(v)
+		c.Refs().Release(v)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func TestBroadcastsOfAllForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var call engine.Call
+		var call engine.Runner
 		call.Begin(context.Background(), &engine.Env{Workers: engine.NewWorkers(3)})
 		call.Add(engine.ValueOf(a))
 		call.Add(engine.ValueOf(b))

@@ -31,7 +31,7 @@ func (l *List) Held() int64 { return int64(cap(l.Items)) * int64(unsafe.Sizeof(e
 
 // Free releases the elements and their memory.
 func (l *List) Free(a *engine.Arena) {
-	a.Reclaim(l.Items)
+	a.ReleaseAll(l.Items)
 	l.Items = nil
 }
 
@@ -65,7 +65,7 @@ func escape(vs []engine.Value) {
 
 func free(a *engine.Arena, vs []engine.Value) {
 	for _, v := range vs {
-		a.Drop(v)
+		a.Release(v)
 	}
 }
 
@@ -73,9 +73,9 @@ func free(a *engine.Arena, vs []engine.Value) {
 // room for extra more.
 func (l *List) Copy(c *engine.Call, extra int) *List {
 	n := *l
-	n.Items = c.Values(len(l.Items) + extra)[:len(l.Items)]
+	n.Items = c.Refs().Values(len(l.Items) + extra)[:len(l.Items)]
 	for i, v := range l.Items {
-		n.Items[i] = c.Again(v)
+		n.Items[i] = c.Refs().Retain(v)
 	}
 	return &n
 }
@@ -141,7 +141,7 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 		if err != nil {
 			return engine.Value{}, err
 		}
-		return c.Wrap(n), nil
+		return c.Refs().Wrap(n), nil
 	case *Optional:
 		n := &Optional{Has: o.Has}
 		for _, v := range o.Values {
@@ -151,7 +151,7 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 			}
 			n.Values = append(n.Values, z)
 		}
-		return c.Wrap(n), nil
+		return c.Refs().Wrap(n), nil
 	case *Composite:
 		n := &Composite{Metadata: o.Metadata}
 		for _, v := range o.Components {
@@ -161,15 +161,15 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 			}
 			n.Components = append(n.Components, z)
 		}
-		return c.Wrap(n), nil
+		return c.Refs().Wrap(n), nil
 	case *Ragged:
 		z, err := tensor.Zeros(o.Values.DType(), o.Values.Shape()...)
 		if err != nil {
 			return engine.Value{}, err
 		}
-		return c.Wrap(&Ragged{Splits: o.Splits, Values: z}), nil
+		return c.Refs().Wrap(&Ragged{Splits: o.Splits, Values: z}), nil
 	case Nothing:
-		return c.Again(v), nil
+		return c.Refs().Retain(v), nil
 	}
 	if v.Tensor == nil {
 		return engine.Value{}, fmt.Errorf("there are no zeros of %v", v.DType())
@@ -179,7 +179,7 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 
 // ZerosOf returns a new tensor of zeros.
 func ZerosOf(c *engine.Call, d tensor.DType, s tensor.Shape) (engine.Value, error) {
-	v, err := c.Make(d, s)
+	v, err := c.Refs().New(d, s)
 	if err == nil && d.Fixed() {
 		clear(v.Tensor.Bytes())
 	}
@@ -191,11 +191,11 @@ func ZerosOf(c *engine.Call, d tensor.DType, s tensor.Shape) (engine.Value, erro
 // [Nothing].
 func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engine.Value, error)) (engine.Value, error) {
 	if _, ok := b.Object.(Nothing); ok {
-		return c.Again(a), nil
+		return c.Refs().Retain(a), nil
 	}
 	switch x := a.Object.(type) {
 	case Nothing:
-		return c.Again(b), nil
+		return c.Refs().Retain(b), nil
 	case *List:
 		y, ok := b.Object.(*List)
 		if !ok || x.DType != y.DType || len(x.Items) != len(y.Items) {
@@ -205,20 +205,20 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 		if err != nil {
 			return engine.Value{}, fmt.Errorf("lists of elements of shapes %v and %v can't be added", x.Shape, y.Shape)
 		}
-		n := &List{DType: x.DType, Shape: shape, Max: x.Max, Items: c.Values(len(x.Items))}
+		n := &List{DType: x.DType, Shape: shape, Max: x.Max, Items: c.Refs().Values(len(x.Items))}
 		for i := range x.Items {
 			switch {
 			case x.Items[i].IsZero():
-				n.Items[i] = c.Again(y.Items[i])
+				n.Items[i] = c.Refs().Retain(y.Items[i])
 			case y.Items[i].IsZero():
-				n.Items[i] = c.Again(x.Items[i])
+				n.Items[i] = c.Refs().Retain(x.Items[i])
 			default:
 				if n.Items[i], err = Add(c, x.Items[i], y.Items[i], sum); err != nil {
 					return engine.Value{}, fmt.Errorf("element %d: %w", i, err)
 				}
 			}
 		}
-		return c.Wrap(n), nil
+		return c.Refs().Wrap(n), nil
 	case *Optional:
 		y, ok := b.Object.(*Optional)
 		if !ok || x.Has != y.Has || len(x.Values) != len(y.Values) {
@@ -232,7 +232,7 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 			}
 			n.Values = append(n.Values, v)
 		}
-		return c.Wrap(n), nil
+		return c.Refs().Wrap(n), nil
 	case *Composite:
 		y, ok := b.Object.(*Composite)
 		if !ok || x.Metadata != y.Metadata || len(x.Components) != len(y.Components) {
@@ -246,7 +246,7 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 			}
 			n.Components = append(n.Components, v)
 		}
-		return c.Wrap(n), nil
+		return c.Refs().Wrap(n), nil
 	case *Ragged:
 		y, ok := b.Object.(*Ragged)
 		if !ok || !slices.EqualFunc(x.Splits, y.Splits, slices.Equal) || !slices.Equal(x.Values.Shape(), y.Values.Shape()) {
@@ -256,7 +256,7 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 		if err != nil {
 			return engine.Value{}, err
 		}
-		return c.Wrap(&Ragged{Splits: x.Splits, Values: v.Tensor.Clone()}), nil
+		return c.Refs().Wrap(&Ragged{Splits: x.Splits, Values: v.Tensor.Clone()}), nil
 	}
 	if a.Tensor == nil || b.Tensor == nil {
 		return engine.Value{}, fmt.Errorf("%v can't be added", a.DType())

@@ -30,16 +30,16 @@ func flattening(t testing.TB) *graph.Function {
 	return b.Return(x)
 }
 
-func compileAll(t testing.TB, f *graph.Function, instances int) *engine.Plan {
+func compileAll(t testing.TB, f *graph.Function, most int) *engine.Plan {
 	t.Helper()
-	p, err := engine.Compile(f, &engine.CompileOptions{Kernels: kernel.All(), MaxInstances: instances})
+	p, err := engine.Compile(f, &engine.CompileOptions{Kernels: kernel.All(), MaxSpecializations: most})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func TestInstancesOfAPlanEqualIt(t *testing.T) {
+func TestSpecializationsOfAPlanEqualIt(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	general, p := compileAll(t, flattening(t), -1), compileAll(t, flattening(t), 3)
 	for round := range 4 {
@@ -48,20 +48,20 @@ func TestInstancesOfAPlanEqualIt(t *testing.T) {
 			enginetest.Same(t, fmt.Sprintf("round %d, %v", round, dims), enginetest.Run(t, p, nil, x), enginetest.Run(t, general, nil, x))
 		}
 	}
-	if got := p.Instances(); len(got) != 3 {
-		t.Fatalf("%d instances: %v", len(got), got)
+	if got := p.Specializations(); len(got) != 3 {
+		t.Fatalf("%d specializations: %v", len(got), got)
 	}
-	for _, in := range p.Instances() {
+	for _, in := range p.Specializations() {
 		want := 32 // four in a round
 		if len(in.Shapes[0]) == 2 {
 			want = 1 // a matrix stays as it is, and the rest is one chain
 		}
 		if in.Ops != want || p.Len() != 35 { // what the shape is worked out by besides
-			t.Errorf("the instance for %v runs %d ops, the plan for all shapes %d", in.Shapes, in.Ops, p.Len())
+			t.Errorf("the specialization for %v runs %d ops, the plan for all shapes %d", in.Shapes, in.Ops, p.Len())
 		}
 	}
-	if general.Instances() != nil {
-		t.Error("a plan without instances has some")
+	if general.Specializations() != nil {
+		t.Error("a plan without specializations has some")
 	}
 }
 
@@ -72,11 +72,11 @@ func TestShapesThatAreNotAskedForAreForgotten(t *testing.T) {
 		enginetest.Run(t, p, nil, enginetest.Floats(r, n))
 	}
 	var got []string
-	for _, in := range p.Instances() {
+	for _, in := range p.Specializations() {
 		got = append(got, fmt.Sprint(in.Shapes))
 	}
 	if fmt.Sprint(got) != "[[[3]]]" { // 2 went for 3, 1 for 4, which was asked for once
-		t.Errorf("instances for %v", got)
+		t.Errorf("specializations for %v", got)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestACallOfKnownShapesAllocatesLittle(t *testing.T) {
 	}
 }
 
-func TestInstancesShareTheStateOfTheirNodes(t *testing.T) {
+func TestSpecializationsShareTheStateOfTheirNodes(t *testing.T) {
 	b := enginetest.Build(t, "noise")
 	x := b.Arg(tensor.Float32)
 	noise := b.Node("RandomUniform", graph.Attrs{graph.Int("seed", 3), graph.Int("seed2", 4), graph.Type("dtype", tensor.Float32)}, b.Op("Shape", x)).Output(0)
@@ -116,12 +116,12 @@ func TestInstancesShareTheStateOfTheirNodes(t *testing.T) {
 	for i, x := range []engine.Value{x5, x5, x6, x5, x6, x6} {
 		enginetest.Same(t, fmt.Sprint("call ", i), enginetest.Run(t, p, a, x), enginetest.Run(t, general, c, x))
 	}
-	if len(p.Instances()) != 2 {
-		t.Errorf("instances %v", p.Instances())
+	if len(p.Specializations()) != 2 {
+		t.Errorf("specializations %v", p.Specializations())
 	}
 }
 
-func TestGoroutinesShareInstances(t *testing.T) {
+func TestGoroutinesShareSpecializations(t *testing.T) {
 	p, general := compileAll(t, flattening(t), 2), compileAll(t, flattening(t), -1)
 	r := rand.New(rand.NewPCG(1, 2))
 	var xs []engine.Value
