@@ -79,6 +79,10 @@ func (s Shape) String() string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
+		if i == 300 { // more than TensorFlow's tensors can have
+			fmt.Fprintf(&b, "… (%d dimensions)", len(s))
+			break
+		}
 		if d < 0 {
 			b.WriteByte('?')
 		} else {

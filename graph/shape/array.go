@@ -669,7 +669,7 @@ func Inverse(perm []int64) ([]int, error) {
 	inverse, seen := make([]int, len(perm)), make([]bool, len(perm))
 	for i, k := range perm {
 		if k < 0 || k >= int64(len(perm)) || seen[k] {
-			return nil, fmt.Errorf("%v is no permutation", perm)
+			return nil, fmt.Errorf("the %d indices are no permutation: %d at place %d", len(perm), k, i)
 		}
 		seen[k], inverse[k] = true, i
 	}

@@ -133,7 +133,7 @@ func writeTensor(c *engine.Call) error {
 		if err != nil {
 			return nil, err
 		}
-		t, err := tensorField(c.In(2))
+		t, err := tensorField(c, c.In(2))
 		if err != nil {
 			return nil, err
 		}

@@ -48,8 +48,16 @@ func scalarSummary(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	size := 0
+	for _, tag := range tags.Strings() {
+		size += len(tag) + 32
+	}
+	if err := c.Afford(3 * int64(size)); err != nil { // the message, as it grows, and its text
+		return err
+	}
 	var out []byte
 	for i, tag := range tags.Strings() {
+		c.Check()
 		value := textField(valueTag, tag)
 		value = protowire.AppendFixed32(protowire.AppendTag(value, valueSimple, protowire.Fixed32Type), math.Float32bits(float32(v[i])))
 		out = appendField(out, summaryValue, value)
@@ -115,7 +123,16 @@ func tagOf(b []byte) (tag string, err error) {
 
 // tensorField returns a TensorProto as TensorFlow's kernels write it into
 // summaries.
-func tensorField(t *tensor.Tensor) ([]byte, error) {
+func tensorField(c *engine.Call, t *tensor.Tensor) ([]byte, error) {
+	size := t.Len() * t.DType().Size()
+	if t.DType() == tensor.String {
+		for _, s := range t.Strings() {
+			size += len(s) + 8
+		}
+	}
+	if err := c.Afford(4 * int64(size)); err != nil { // the message, what holds it, and their text
+		return nil, err
+	}
 	m, err := tensorproto.EncodeContent(t)
 	if err != nil {
 		return nil, err
@@ -136,7 +153,7 @@ func tensorSummaryV2(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	t, err := tensorField(c.In(1))
+	t, err := tensorField(c, c.In(1))
 	if err != nil {
 		return err
 	}
@@ -153,7 +170,7 @@ func tensorSummary(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
 	}
-	t, err := tensorField(c.In(0))
+	t, err := tensorField(c, c.In(0))
 	if err != nil {
 		return err
 	}
@@ -161,7 +178,9 @@ func tensorSummary(c *engine.Call) error {
 	if name == "" {
 		name = c.Op() // as TensorFlow names ops that run outside of graphs
 	}
+	c.Check()
 	value := appendField(textField(valueNode, name), valueTensor, t)
+	c.Check()
 	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
 	return nil
 }

@@ -104,7 +104,7 @@ func newMatMul(n *engine.Node, transA, transB string, batched bool) (*matMul, er
 	a, okA := n.In[0].Shape.Tensor()
 	b, okB := n.In[1].Shape.Tensor()
 	if okA && okB {
-		if s, err := k.plan(a, b); err == nil { // else the call returns the error
+		if s, err := k.plan(a, b, smallPlan); err == nil { // else the call returns the error
 			k.packing = s.product.packing(n)
 		}
 	}
@@ -117,7 +117,7 @@ func (k *matMul) forCall(c *engine.Call) (*shapedCall, error) {
 	if s := k.last.Load(); s != nil && s.a.Equal(a) && s.b.Equal(b) {
 		return s, nil
 	}
-	s, err := k.plan(a, b)
+	s, err := k.plan(a, b, c.Afford)
 	if err == nil {
 		k.last.Store(s)
 	}
@@ -137,8 +137,17 @@ func (k *matMul) compute(c *engine.Call, s *shapedCall) (*tensor.Tensor, error) 
 	return out, err
 }
 
-// plan returns the product of inputs of these shapes.
-func (k *matMul) plan(a, b tensor.Shape) (*shapedCall, error) {
+// smallPlan refuses the memory of plans that a graph's compilation makes without an account.
+func smallPlan(bytes int64) error {
+	if bytes > 1<<20 {
+		return fmt.Errorf("the plan takes %d bytes", bytes)
+	}
+	return nil
+}
+
+// plan returns the product of inputs of these shapes. afford accounts for the offsets of a batch,
+// which may be of any length if its matrices have no elements.
+func (k *matMul) plan(a, b tensor.Shape, afford func(bytes int64) error) (*shapedCall, error) {
 	s := &shapedCall{a: slices.Clone(a), b: slices.Clone(b), product: product{ta: k.ta, tb: k.tb, batch: 1}}
 	p := &s.product
 	if !k.batched {
@@ -166,6 +175,9 @@ func (k *matMul) plan(a, b tensor.Shape) (*shapedCall, error) {
 	case !p.ta && shapes.Count(bs) == 1 && shapes.Count(as) == p.batch:
 		p.m, p.batch = p.m*p.batch, 1 // one matrix of all rows
 	default:
+		if err := afford(16 * int64(p.batch)); err != nil {
+			return nil, err
+		}
 		p.a, p.b = offsets(as, lead, p.m*p.k), offsets(bs, lead, p.k*p.n)
 	}
 	return s, nil

@@ -62,8 +62,9 @@ func (x *sets[T]) add(at []int64, v T) {
 	r.members = append(r.members, v)
 }
 
-func (x *sets[T]) sort() {
+func (x *sets[T]) sort(c *engine.Call) {
 	for _, r := range x.rows {
+		c.Check()
 		slices.Sort(r.members)
 		r.members = slices.Compact(r.members)
 	}
@@ -84,12 +85,13 @@ func denseSets[T member](c *engine.Call, i int) (*sets[T], error) {
 	v, n, strides := membersOf[T](t), s[len(s)-1], shapes.Strides(outer)
 	at := make([]int64, len(outer))
 	for k, m := range v {
+		c.Step(k)
 		for d := range at {
 			at[d] = int64(k / n / strides[d] % outer[d])
 		}
 		x.add(at, m)
 	}
-	x.sort()
+	x.sort(c)
 	return x, nil
 }
 
@@ -115,7 +117,7 @@ func sparseSets[T member](c *engine.Call, i int) (*sets[T], error) {
 		}
 		x.add(m.row(k)[:m.rank-1], v[k])
 	}
-	x.sort()
+	x.sort(c)
 	return x, nil
 }
 

@@ -59,6 +59,9 @@ func asString(n *engine.Node) (func(*engine.Call) error, error) {
 			return err
 		}
 		for i := range out.Strings() {
+			if c.Step(i); precision > 100 {
+				c.Check()
+			}
 			out.Strings()[i] = f(i)
 		}
 		return nil

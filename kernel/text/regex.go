@@ -63,7 +63,12 @@ func match(c *engine.Call, re *pattern) error {
 		return err
 	}
 	v := tensor.Values[bool](out)
+	read := 0 // bytes since the last check of the context
 	for i, s := range in {
+		if read += len(s) + 64; read > 1<<20 {
+			c.Check()
+			read = 0
+		}
 		// RE2 has no character for invalid bytes: nothing matches them.
 		v[i] = utf8.ValidString(s) && re.matches(c, s)
 	}

@@ -79,8 +79,13 @@ func sortBy(c *engine.Call, inputs ...int) error {
 	if err != nil {
 		return err
 	}
+	steps := 0
 	return permute(c, len(x.Shape())-1, inputs, func(at []int) error {
-		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(order[a], order[b]) })
+		slices.SortStableFunc(at, func(a, b int) int {
+			steps++
+			c.Step(steps)
+			return cmp.Compare(order[a], order[b])
+		})
 		return nil
 	})
 }
