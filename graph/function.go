@@ -160,7 +160,7 @@ func (fn *Function) String() string {
 	return b.String()
 }
 
-// Library is a set of functions by name, as in a file.
+// Library is a function library: functions by name, as in a file.
 type Library struct {
 	functions map[string]*Function
 	order     []string

@@ -33,8 +33,8 @@ func (internals) FunctionProto(fn *Function, lib *Library) (*pb.FunctionDef, err
 // LibraryProto returns l as a FunctionDefLibrary.
 func (internals) LibraryProto(l *Library) (*pb.FunctionDefLibrary, error) { return l.proto() }
 
-// OpDefFromProto returns the definition that a file carries for an op, or the signature of a
-// function. One that contradicts itself is an [OpDefError].
+// OpDefFromProto returns the definition of an op in a file, or the signature of
+// a function. A definition that contradicts itself is an [OpDefError].
 func (internals) OpDefFromProto(p *pb.OpDef) (*OpDef, error) { return opDefFromProto(p) }
 
 // OpDefProto returns d as a message, with the parts of the original message that this module
@@ -45,7 +45,7 @@ func (internals) OpDefProto(d *OpDef) *pb.OpDef { return d.proto() }
 // changed.
 func (internals) DefaultProto(a *AttrDef) *pb.AttrValue { return a.defaultProto() }
 
-// ShapeProto returns a shape as a message, sizes that are unknown as -1.
+// ShapeProto returns a shape as a message, with -1 for unknown sizes.
 func (internals) ShapeProto(s PartialShape) *pb.TensorShapeProto { return shapeProto(s) }
 
 // StructureFromProto returns the structure that a message describes. The rest of the message is
@@ -60,13 +60,14 @@ func (internals) ReadStructure(p *pb.StructuredValue, allowance *int64) (*Struct
 	return readStructure(p, allowance)
 }
 
-// ReadComposite returns the type of a composite that a file describes; see ReadStructure.
+// ReadComposite returns the type of a composite that a message describes; see
+// ReadStructure.
 func (internals) ReadComposite(p *pb.TypeSpecProto, allowance *int64) (*Composite, error) {
 	return readComposite(p, allowance)
 }
 
-// StructureProto returns s as a file has it. A static Go value that files can't hold is an error
-// that names its place.
+// StructureProto returns s as a message. A static Go value that files can't
+// contain is an error that names its place.
 func (internals) StructureProto(s *Structure) (*pb.StructuredValue, error) { return s.proto() }
 
 // NewSurvey begins a survey of a GraphDef. known reports whether an op is allowed.

@@ -63,7 +63,8 @@ func (b *batchNorm) channels(x tensor.Shape) (channels, error) {
 	return ch, nil
 }
 
-// vector checks that input i is a vector of float32 with an element a channel.
+// vector checks that input i is a vector of float32 with one element per
+// channel.
 func vector(c *engine.Call, i, n int) ([]float32, error) {
 	t := c.In(i)
 	if t.DType() != tensor.Float32 || len(t.Shape()) != 1 || t.Len() != n {
@@ -195,8 +196,8 @@ func normForward(c *engine.Call, b *batchNorm) error {
 
 func rsqrt(x float32) float32 { return float32(1 / math.Sqrt(float64(x))) }
 
-// each visits the parts of one channel, or of one element of each, from lo up to
-// hi; first is the part's first channel, n how many there are.
+// each visits the parts of one channel, or of one element of each, from lo up
+// to hi; first is the first channel of the part and n its number of channels.
 func (ch *channels) each(c *engine.Call, ns float64, visit func(lo, hi, first, n int)) {
 	size, n := ch.c, ch.c
 	if ch.plane > 0 {
@@ -216,8 +217,8 @@ func (ch *channels) each(c *engine.Call, ns float64, visit func(lo, hi, first, n
 	})
 }
 
-// chunks is in how many parts sums over images are computed: their number
-// doesn't depend on the workers, so that results don't either.
+// chunks is the number of parts of sums over images. It doesn't depend on the
+// workers, so results don't either.
 const chunks = 16
 
 // sums returns, for each channel, the sums of the k numbers that term returns

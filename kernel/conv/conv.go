@@ -174,7 +174,7 @@ func (v *convolution) fits(g *geometry, x, f tensor.Shape) error {
 	return g.filtered(&v.windows, x, f, v.depthwise)
 }
 
-// inputSizes returns the shape of the image, which Conv2DBackpropInput may be given
+// inputSizes returns the shape of the image. Conv2DBackpropInput may have it
 // without the batch and the channels.
 func (v *convolution) inputSizes(sizes, f, dy *tensor.Tensor) (tensor.Shape, error) {
 	dims, err := shapes.Dims(sizes, "the input's sizes", 0)
@@ -271,7 +271,8 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	elementwise.Narrow(tensor.Values[H](out), wide[0])
 }
 
-// volumeSteps computes the output from volumes, a row of the product with the filter a place.
+// volumeSteps computes the output from volumes, one row of the product with the
+// filter per place.
 func volumeSteps(c *engine.Call, g *geometry, y, x []float32, p *stepwise.Product) {
 	c.Parallel(p.Rows, float64(p.Depth*p.Cols)*stepwise.Time, func(lo, hi int) {
 		row := make([]float32, p.Depth)
@@ -358,7 +359,7 @@ type packed[T real] struct {
 	infinite bool // one of its elements is infinite or NaN
 }
 
-// filterOf returns the one of a convolution's inputs that is the filter, in a call that takes one.
+// filterOf returns the filter among the inputs of a convolution that has one.
 func filterOf[T any](dir direction, a, b []T) []T {
 	if dir == backInput {
 		return a

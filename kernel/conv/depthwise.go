@@ -109,7 +109,7 @@ func (d *depthwiseCall[T]) end(e *gemm.Epilogue[T]) {
 	}
 }
 
-// longRow is how many products of a row are computed between two looks at the context.
+// longRow is the number of products of a row between two checks of the context.
 const longRow = 1 << 22
 
 // depthwiseRow computes a row of places. Taps outside the image are left out: at

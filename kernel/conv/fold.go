@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	// foldBytes is about how many bytes of windows' gradients are computed before they
-	// are added up: they stay in the L2 cache.
+	// foldBytes is the approximate size, in bytes, of the windows' gradients
+	// that are computed before they are added up: they stay in the L2 cache.
 	foldBytes = 256 << 10
-	// foldImages is from how many images on these are enough to be shared out.
+	// foldImages is the number of images from which on there are enough to be
+	// divided among workers.
 	foldImages = 8
 	// foldOutputs is the number of outputs from which on a product takes longer
 	// than adding up its result.
@@ -20,8 +21,8 @@ const (
 
 // folds reports whether the image's gradient is added up from those of windows.
 // That costs a product of no more windows than there are; [spread] computes
-// borders that are cut off, and copies more. It depends on shapes alone, or
-// results would depend on more.
+// borders that are cut off, and copies more. The choice depends on shapes
+// alone, so that results don't depend on anything else.
 func (g *geometry) folds() bool {
 	return g.groups == 1 && g.taps() > 1 && g.n >= foldImages && g.o >= foldOutputs
 }

@@ -244,7 +244,8 @@ func fractionalMeanGradient(c *engine.Call) error {
 	return nil
 }
 
-// fractionalMaxGradient hands each gradient to the largest element of its window.
+// fractionalMaxGradient adds each gradient to the largest element of its
+// window.
 func fractionalMaxGradient(c *engine.Call) error {
 	if err := c.Need(5); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// geometry is how a window moves over the images of one call: sizes by depth,
-// height and width.
+// geometry describes how a window moves over the images of one call: sizes by
+// depth, height and width.
 type geometry struct {
 	channelsFirst     bool
 	rank              int
@@ -63,7 +63,7 @@ func (g *geometry) image(dims tensor.Shape, s [3]int, c int) tensor.Shape {
 	return append(dims, g.n, s[1], s[2], c)
 }
 
-// windows fills in how windows of a size move over images of shape x.
+// windows sets the moves of windows of a size over images of shape x.
 func (g *geometry) windows(w *shape.Windows, x tensor.Shape, size [3]int) error {
 	g.rank = len(x)
 	l := w.Layout

@@ -284,8 +284,8 @@ func over[T vec.Number](c *engine.Call, p *product, dst, a, b []T) {
 // mulFunc is gemm.F32 or gemm.F64.
 type mulFunc[T float32 | float64] func(c []T, ldc int, a []T, lda int, transA bool, b []T, ldb int, transB bool, m, n, k int, accumulate bool, par gemm.Parallel)
 
-// whole is how many nanoseconds of one product of a batch are enough to share
-// out the product itself, not the batch.
+// whole is the time of one product of a batch, in nanoseconds, from which on
+// the product itself is divided among workers, not the batch.
 const whole = 300_000
 
 // packed multiplies as [over] does, for the types that have a fast product.
