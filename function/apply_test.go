@@ -86,7 +86,7 @@ func TestApplyTracesForTrainingApart(t *testing.T) {
 	}
 }
 
-func TestWhatApplyRefuses(t *testing.T) {
+func TestApplyReturnsErrors(t *testing.T) {
 	var f, g *function.Func[linearIn, *ops.Value]
 	f = function.New(func(s *ops.Scope, in linearIn) *ops.Value { return g.Apply(s, in) })
 	g = function.New(func(s *ops.Scope, in linearIn) *ops.Value { return f.Apply(s, in) })

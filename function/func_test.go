@@ -65,7 +65,7 @@ func TestCallTakesAndGivesStructs(t *testing.T) {
 	}
 }
 
-func TestTheFirstFailedOpComesOutOnce(t *testing.T) {
+func TestFirstErrorIsReturnedOnce(t *testing.T) {
 	ran := false
 	f := function.New(func(s *ops.Scope, in pair) *ops.Value {
 		bad := ops.MatMul(s, in.A, in.B)

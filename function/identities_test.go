@@ -564,10 +564,10 @@ func (p *sizes) run(t *testing.T, steps int, without map[string]bool, check func
 	}
 }
 
-// TestSizesThatATraceTakesForTheSameAre runs random programs over tensors of unknown sizes, of which
+// TestEqualSizesOfATraceAreChecked runs random programs over tensors of unknown sizes, of which
 // some are 0, 1, or by chance the same. It checks that sizes which the trace knows or takes for the
 // same are so when they run.
-func TestSizesThatATraceTakesForTheSameAre(t *testing.T) {
+func TestEqualSizesOfATraceAreChecked(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -17,9 +17,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestWhatWouldHappenOnceIsAnErrorInATrace checks code that reads or changes data
+// TestOneTimeEffectsAreErrorsInATrace checks code that reads or changes data
 // in Go while a function is traced: the function's calls would not repeat it.
-func TestWhatWouldHappenOnceIsAnErrorInATrace(t *testing.T) {
+func TestOneTimeEffectsAreErrorsInATrace(t *testing.T) {
 	ctx := context.Background()
 	type state struct {
 		W *trackable.Variable

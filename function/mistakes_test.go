@@ -41,9 +41,9 @@ var places = map[string]func(s *ops.Scope, x *ops.Value, f func(s *ops.Scope, x 
 	},
 }
 
-// TestMistakesInTracesNameTheLine checks that each error names the wrong line
+// TestErrorsInTracesNameTheLine checks that each error names the wrong line
 // of the program, wherever in a traced function that is, and the remedy.
-func TestMistakesInTracesNameTheLine(t *testing.T) {
+func TestErrorsInTracesNameTheLine(t *testing.T) {
 	var leaked *ops.Value
 	other := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		leaked = ops.Neg(s, x)

@@ -76,10 +76,10 @@ func TestSizesThatVaryBecomeUnknown(t *testing.T) {
 	}
 }
 
-// TestAFunctionThatLooksAtSizesKeepsThem checks that a function that reads
+// TestSizesThatAFunctionReadsStayStatic checks that a function that reads
 // sizes is traced with known ones: a Go loop over an unknown size would
 // silently make no rounds.
-func TestAFunctionThatLooksAtSizesKeepsThem(t *testing.T) {
+func TestSizesThatAFunctionReadsStayStatic(t *testing.T) {
 	ctx := context.Background()
 	sum := func(s *ops.Scope, in batch) *ops.Value {
 		out := ops.Const(s, 0.0)

@@ -123,7 +123,7 @@ func TestReadsAndWritesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestWhatATraceCanNotDoIsAnError(t *testing.T) {
+func TestUnsupportedUsesInATraceAreErrors(t *testing.T) {
 	one := ops.ValueOf(tensor.Vector[float32](1))
 	var leaked *ops.Value
 	var recursive *function.Func[linearIn, *ops.Value]

@@ -141,9 +141,9 @@ func wrongPrograms(r *remains) map[string]struct {
 	}
 }
 
-// TestWrongProgramsSayWhatToDoOnWhichLine runs each eagerly and traced, in all
+// TestErrorsOfProgramsHaveHintsAndLines runs each eagerly and traced, in all
 // positions of a program's code.
-func TestWrongProgramsSayWhatToDoOnWhichLine(t *testing.T) {
+func TestErrorsOfProgramsHaveHintsAndLines(t *testing.T) {
 	r := remainsOfCalls(t)
 	all := map[string]func(*ops.Scope, *ops.Value, body) *ops.Value{"a gradient": inGradient}
 	for place, in := range places {

@@ -298,10 +298,10 @@ func TestErrorsEndTheScan(t *testing.T) {
 
 var trimmed = regexp.MustCompile(` *\n`)
 
-// TestBlocksDoNotReachIntoEachOther checks that a block begins after the trailer
+// TestBlocksDoNotOverlap checks that a block begins after the trailer
 // of the previous one, and that an unknown kind of block is reported with its
 // offset.
-func TestBlocksDoNotReachIntoEachOther(t *testing.T) {
+func TestBlocksDoNotOverlap(t *testing.T) {
 	for less, want := range map[uint64]bool{0: true, 1: false, trailerLen: false} {
 		var m maker
 		first := m.put(contents(entry{"a", "1"}))

@@ -137,8 +137,8 @@ func TestPlacesOfDamage(t *testing.T) {
 	}
 }
 
-// TestFooterIsWrittenInOneWayOnly changes every byte of a footer.
-func TestFooterIsWrittenInOneWayOnly(t *testing.T) {
+// TestFooterIsCanonical changes every byte of a footer.
+func TestFooterIsCanonical(t *testing.T) {
 	b := build(t, []entry{{"a", "1"}})
 	for i := len(b) - footerLen; i < len(b); i++ {
 		for bit := range 8 {
@@ -231,8 +231,8 @@ func TestBlocksEndWhereTensorFlowEndsThem(t *testing.T) {
 	}
 }
 
-// TestRestartsStandAtEverySixteenthEntry pins a block's layout.
-func TestRestartsStandAtEverySixteenthEntry(t *testing.T) {
+// TestRestartsAreAtEverySixteenthEntry pins a block's layout.
+func TestRestartsAreAtEverySixteenthEntry(t *testing.T) {
 	var list []entry
 	for i := range 33 {
 		list = append(list, entry{fmt.Sprintf("key%02d", i), ""})
