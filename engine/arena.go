@@ -9,11 +9,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Arena owns the memory that ops of one call write their outputs to. A plan
-// gives each buffer back at its last use, so that a later op of the same call
-// takes it; [Arena.Recycle] takes all back at the call's end, but for those
-// that were kept, so that the next call finds warm memory instead of fresh
-// zeroed pages. A nil *Arena makes fresh memory each time and recycles nothing.
+// Arena owns the memory of the outputs of one call. A plan returns each buffer
+// after its last use, so that a later op of the same call uses it again.
+// [Arena.Recycle] takes back all buffers at the end of the call, except those
+// that were kept, so that the next call uses memory that is in the cache
+// instead of new zeroed pages. A nil *Arena allocates new memory each time and
+// recycles nothing.
 //
 // An Arena belongs to one goroutine at a time.
 type Arena struct {
@@ -38,13 +39,13 @@ type Arena struct {
 	// process has had room.
 	text, grantedText int64
 
-	held int64       // what it held of large buffers when it was recycled
-	idle *idleArenas // where Release puts the arena; nil: nowhere
+	held int64       // the bytes of large buffers when it was recycled
+	idle *idleArenas // receives the arena at Close; nil if it is not reused
 }
 
-// Buffer is memory of an [Arena], counted by those who refer to it. A Buffer
-// may also stand for something else that is shared: the storage of a variable
-// that is read, or an object that only its last holder may change.
+// Buffer is memory of an [Arena] with a count of references. A Buffer may also
+// count the references to the storage of a variable, or to an object that only
+// its owner may change.
 type Buffer struct {
 	mem   []byte
 	refs  int32
@@ -53,10 +54,10 @@ type Buffer struct {
 	kept  bool
 	lease trackable.Lease
 	heads [4]*tensor.Tensor // that the memory was seen as; who got them has given them up
-	more  []*tensor.Tensor  // besides, where it is large: a network whose layers grow step by step has many shapes of a size
+	more  []*tensor.Tensor  // more of them, if the buffer is large: a network whose layers grow has many shapes of one size
 	head  uint8             // the next of heads and more to be replaced
-	rows  []*tensor.Tensor  // and the parts of what it was last seen as along the first dimension
-	items Variant           // what the buffer counts the holders of, where it is no memory
+	rows  []*tensor.Tensor  // and the parts of the last of these along the first dimension
+	items Variant           // the object whose references the buffer counts, if it has no memory
 	loose int64             // bytes of a tensor that the arena did not make
 }
 
@@ -79,8 +80,8 @@ func (h *headers) take() *Buffer {
 	return b
 }
 
-// seenAs returns what the memory was seen as before, of a type and shape; nil where it
-// wasn't.
+// seenAs returns an earlier tensor of this memory with this type and shape, or
+// nil.
 func (b *Buffer) seenAs(d tensor.DType, shape tensor.Shape) *tensor.Tensor {
 	for _, t := range b.heads {
 		if t != nil && t.DType() == d && t.Shape().Equal(shape) {
@@ -95,7 +96,7 @@ func (b *Buffer) seenAs(d tensor.DType, shape tensor.Shape) *tensor.Tensor {
 	return nil
 }
 
-// see notes what the memory is seen as.
+// see stores a tensor of this memory for later calls.
 func (b *Buffer) see(t *tensor.Tensor) {
 	most := len(b.heads)
 	if !b.small {
@@ -112,8 +113,8 @@ func (b *Buffer) see(t *tensor.Tensor) {
 	b.head = uint8((int(b.head) + 1) % most)
 }
 
-// Keep takes the buffer away from its arena for good: the garbage collector
-// owns it from now on. It is what happens to an output that leaves the call.
+// Keep removes the buffer from its arena, for an output that leaves the call.
+// The garbage collector frees it.
 func (b *Buffer) Keep() { b.kept = true }
 
 // Shared reports whether more than one holder refers to the buffer.
@@ -237,17 +238,17 @@ func (a *Arena) loose(bytes int64) *Buffer {
 	return b
 }
 
-// lease returns a buffer that stands for the storage of a variable.
+// lease returns a buffer that counts references to the storage of a variable.
 func (a *Arena) lease(l trackable.Lease) *Buffer {
 	b := a.header()
 	*b = Buffer{refs: 1, class: -1, lease: l}
 	return b
 }
 
-// Release gives up a reference to v, as [Refs.Release] does.
+// Release releases a reference to v.
 func (a *Arena) Release(v Value) { a.release(v.buf) }
 
-// retain notes one more holder.
+// retain counts one more reference.
 func (b *Buffer) retain() {
 	if b != nil {
 		b.refs++
@@ -291,8 +292,8 @@ func (a *Arena) release(b *Buffer) {
 	}
 }
 
-// forget drops the buffers that others keep and nobody uses in this call any more: a
-// call may hand out values without end.
+// forget drops the kept buffers that the call does not use any more, because a
+// call may return values in a loop without end.
 func (a *Arena) forget() {
 	a.all = slices.DeleteFunc(a.all, func(b *Buffer) bool { return b.kept && b.mem != nil && b.refs <= 0 })
 	a.gone = 0
@@ -367,7 +368,8 @@ func words(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), n)
 }
 
-// arenas keeps the idle arenas of all calls but those that keep some of their own.
+// arenas contains the idle arenas of all calls, except of plans that have a
+// separate list.
 var arenas idleArenas
 
 // NewArena returns an idle arena, or a new one. [Arena.Close] makes it idle again.

@@ -6,8 +6,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A network whose layers grow step by step sees the same memory in many shapes of a size:
-// once it has seen all of them, none needs a tensor of its own again.
+// The layers of a growing network use the same memory in many shapes of one
+// size. When all shapes have occurred, none needs a new tensor.
 func TestALargeBufferIsKnownInManyShapes(t *testing.T) {
 	e := &Env{Arena: new(Arena)}
 	shapes := make([]tensor.Shape, 12)

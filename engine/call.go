@@ -27,7 +27,7 @@ type Call struct {
 	moved       bitset  // the inputs whose reference the op moved elsewhere
 	substituted bitset  // the inputs that Substitute replaced
 
-	scratch []*loan // what the kernel holds; behind the end are loans for others to come
+	scratch []*loan // memory that the kernel borrows; unused loans are after the end
 
 	workers Workers // a view of the environment's, for this call
 
@@ -38,7 +38,7 @@ type Call struct {
 // Op returns the op's name.
 func (c *Call) Op() string { return c.node.Op }
 
-// Node returns what the kernel was prepared for.
+// Node returns the node that the kernel was prepared for.
 func (c *Call) Node() *Node { return c.node }
 
 // Attrs returns the op's attributes.
@@ -50,7 +50,7 @@ func (c *Call) Context() context.Context { return c.ctx }
 // NumIn returns the number of inputs.
 func (c *Call) NumIn() int { return len(c.in) }
 
-// In returns input i; it is nil where that is a handle.
+// In returns input i, or nil if it is a handle.
 func (c *Call) In(i int) *tensor.Tensor { return c.in[i].Tensor }
 
 // Input returns input i, whatever it is.
@@ -101,7 +101,7 @@ func (c *Call) NeedTarget(n int) (*trackable.Variable, error) {
 	return v, c.NeedTensors(1)
 }
 
-// Object returns the object behind input i of c, which has to be a T.
+// Object returns the object of the handle at input i of c, which must be a T.
 func Object[T any](c *Call, i int) (T, error) {
 	var zero T
 	if i >= len(c.in) {
@@ -132,7 +132,7 @@ func (c *Call) Afford(bytes int64) error {
 	return c.env.affordAll(bytes)
 }
 
-// AllocZero does what Alloc does and sets all elements to zero.
+// AllocZero calls Alloc and sets all elements to zero.
 func (c *Call) AllocZero(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	t, err := c.Alloc(i, d, shape)
 	if err == nil {
@@ -141,9 +141,9 @@ func (c *Call) AllocZero(i int, d tensor.DType, shape tensor.Shape) (*tensor.Ten
 	return t, err
 }
 
-// AllocOver does what Alloc does, in the memory of input in, where nobody else
-// needs that and the type and number of elements are the same: an op that reads
-// each element before it writes the one at the same place saves a buffer.
+// AllocOver calls Alloc, or uses the memory of input in, if the op owns it and its type
+// and shape are the same. An op that reads each element before it writes the
+// element at the same position saves a buffer.
 func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	if t := c.in[in].Tensor; t != nil && t.DType() == d && c.owned(in) && t.Shape().Equal(shape) {
 		b := c.in[in].buf
@@ -154,12 +154,12 @@ func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor
 	return c.Alloc(i, d, shape)
 }
 
-// Scratch returns n bytes for the kernel only, of undefined contents. They come
-// from the call's arena and count as in use until free gives them back, or the
-// kernel returns.
+// Scratch returns n bytes of undefined contents for the kernel only. They come
+// from the call's arena and count as used until the kernel calls free or
+// returns.
 //
-// If the bytes do not fit what the call may use, Scratch does not return: it panics with a
-// value that the engine turns into the call's error.
+// If the bytes exceed the limit of the call, Scratch does not return: it panics
+// with a value that the engine turns into the call's error.
 func (c *Call) Scratch(n int) (mem []byte, free func()) {
 	if err := c.env.affordScratch(n); err != nil {
 		panic(refusal{err})
@@ -211,7 +211,7 @@ func (c *Call) loan() *loan {
 	return l
 }
 
-// release gives the memory back, unless that has been done.
+// release returns the memory, unless that has been done.
 func (l *loan) release() {
 	if b := l.buf; b != nil {
 		l.buf = nil
@@ -219,7 +219,7 @@ func (l *loan) release() {
 	}
 }
 
-// freeScratch gives back what the kernel has not.
+// freeScratch returns the memory that the kernel did not return.
 func (c *Call) freeScratch() {
 	for _, l := range c.scratch {
 		l.release()
@@ -227,7 +227,7 @@ func (c *Call) freeScratch() {
 	c.dropScratch()
 }
 
-// dropScratch forgets what the kernel has not given back.
+// dropScratch removes the loans without returning their memory.
 func (c *Call) dropScratch() {
 	for _, l := range c.scratch {
 		l.arena, l.buf = nil, nil
@@ -294,8 +294,8 @@ func (c *Call) Pass(i, in int) {
 	*c.slot(i) = v
 }
 
-// Set makes output i a tensor that the kernel made by other means. Where its
-// memory is an input's, that is noticed.
+// Set makes t output i, a tensor that the kernel made by other means. If t is
+// in the memory of an input, the output becomes a reference to that memory.
 func (c *Call) Set(i int, t *tensor.Tensor) {
 	v := Value{Tensor: t}
 	for j := range c.in {
@@ -335,13 +335,14 @@ func (c *Call) slot(i int) *Value {
 	return &c.out[i]
 }
 
-// Parallel calls fn over pieces that cover [0, n), on all cores where the work
-// is worth it; nsEach is roughly how many nanoseconds one index takes.
+// Parallel calls fn over pieces that cover [0, n), on all cores if the work is
+// long enough. nsEach is an estimate of the nanoseconds for one index.
 //
-// A long loop looks at the call's context between pieces. If the context ends, Parallel
-// does not return: it panics with a value that the engine turns into the context's error,
-// so that no kernel uses the results of half a loop. A call that has handles among its
-// inputs finishes its loops, because it may be changing variables.
+// A long loop checks the call's context between pieces. If the context ends,
+// Parallel does not return: it panics with a value that the engine turns into
+// the context's error, so that no kernel uses the results of half a loop. A
+// call that has handles among its inputs finishes its loops, because it may be
+// changing variables.
 func (c *Call) Parallel(n int, nsEach float64, fn func(lo, hi int)) {
 	if float64(n)*nsEach >= longLoop && c.cancellable() {
 		c.parallelUntilDone(n, nsEach, fn)
@@ -380,8 +381,8 @@ func (c *Call) Substitute(i int, t *tensor.Tensor) {
 	c.substituted.add(i)
 }
 
-// State returns what an op keeps between the ops of one call of the outermost
-// function: made by the first that asks for key.
+// State returns the state that ops share within one call of the outermost
+// function. The first op that asks for key creates it.
 func (c *Call) State(key any, make func() any) any {
 	if s, ok := c.env.state[key]; ok {
 		return s

@@ -74,7 +74,7 @@ func (c *Call) Check() {
 	}
 }
 
-// Step does what [Call.Check] does, at every 4,096th i: for loops of short rounds.
+// Step calls [Call.Check] at every 4,096th i, for loops of short rounds.
 func (c *Call) Step(i int) {
 	if i%4096 == 4095 {
 		c.Check()

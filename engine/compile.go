@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// CompileOptions say how a function becomes a plan.
+// CompileOptions are the options of [Compile].
 type CompileOptions struct {
 	// Kernels run the ops.
 	Kernels *KernelSet
@@ -25,10 +25,10 @@ type CompileOptions struct {
 	// calls that a plan keeps if shapes of its arguments are not known. Default: 8;
 	// a negative number means none.
 	MaxSpecializations int
-	// Invariants keeps what is computed from constants and variables alone. Plans
-	// of functions over the same variables share one. Default: one of the plan
-	// that counts constants only, as it should be for functions that write to
-	// their variables in each call.
+	// Invariants stores values that depend on constants and variables alone.
+	// Plans of functions over the same variables share one. Default: a separate
+	// store with ConstantsOnly set, as suits functions that write their
+	// variables in each call.
 	Invariants *Invariants
 }
 
@@ -72,16 +72,16 @@ func newCompiler(o CompileOptions) *compiler {
 // function may call itself.
 type lazyPlan struct {
 	callee graph.Callee
-	args   []graph.Fact // what is known of the arguments; nil: what the function says
+	args   []graph.Fact // the facts of the arguments; nil means those of the function
 	c      *compiler
 	once   sync.Once
 	plan   *Plan
 	err    error
 }
 
-// maxVariants bounds for how many kinds of arguments a function is compiled: one
-// that calls itself could ask for another kind each time. Calls beyond that run
-// what is compiled for any arguments.
+// maxVariants is the number of kinds of arguments for which a function is
+// compiled, because a recursive function could ask for another kind each time.
+// Further calls use the plan for any arguments.
 const maxVariants = 8
 
 // Compile implements [Functions].
@@ -110,8 +110,8 @@ func (c *compiler) Compile(f graph.Callee, args []graph.Fact) (Function, error) 
 	return l, nil
 }
 
-// checkTypes returns an error if the element types of args, where they are known, are
-// not those of f's arguments.
+// checkTypes returns an error if the known element types of args differ from
+// those of f's arguments.
 func checkTypes(f *graph.Function, args []graph.Fact) error {
 	if len(args) != len(f.Args) {
 		return nil // the call reports it
@@ -125,8 +125,8 @@ func checkTypes(f *graph.Function, args []graph.Fact) error {
 	return nil
 }
 
-// tellsMore reports whether args are facts of f's arguments that say more than f
-// does.
+// tellsMore reports whether args are facts of f's arguments that contain more
+// than the facts in f.
 func tellsMore(f *graph.Function, args []graph.Fact) bool {
 	if len(args) != len(f.Args) {
 		return false
@@ -167,8 +167,8 @@ func (l *lazyPlan) Call(c *Call, args, into []Value) ([]Value, error) {
 	return p.Call(c, args, into)
 }
 
-// Needs reports whether f looks at its argument i. The zero Value may stand for one that
-// it does not look at.
+// Needs reports whether f uses its argument i. The zero Value may replace an
+// argument that f does not use.
 func Needs(f Function, i int) bool {
 	if p, _ := planOf(f); p != nil && i < len(p.args) {
 		return !p.args[i].last
@@ -176,7 +176,8 @@ func Needs(f Function, i int) bool {
 	return true
 }
 
-// branch is a function that a node names more than once: each has states of its own.
+// branch is a function that a node names more than once. Each occurrence has
+// separate states.
 type branch struct {
 	*lazyPlan
 	at int
@@ -191,8 +192,8 @@ func (b *branch) Call(c *Call, args, into []Value) ([]Value, error) {
 	return p.callAs(b.at, c, args, into)
 }
 
-// planOf returns the plan of a function and which of its node's equal functions it is,
-// nil where there is none.
+// planOf returns the plan of f and its index among the equal functions of its
+// node. p is nil if f has no plan.
 func planOf(f Function) (p *Plan, at int) {
 	switch f := f.(type) {
 	case *lazyPlan:
@@ -216,8 +217,8 @@ func (c *compiler) compile(callee graph.Callee) (*Plan, error) {
 	return c.compileWith(callee, func(*graph.Function) {})
 }
 
-// compileWith does what compile does after know has added to what is known of
-// the arguments of a copy of the function.
+// compileWith compiles a function; know adds facts to the arguments
+// of the copy.
 func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) (*Plan, error) {
 	f, err := callee.Function.Clone()
 	if err != nil {

@@ -9,33 +9,34 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// dead stands for a value that a Switch did not give: that of the branch which is not
-// taken. An op that takes one, or waits for an op that was skipped, is skipped, and all
-// that it gives is dead.
+// dead is the value of the output of a Switch whose branch is not executed. An
+// op with a dead input is skipped, and so is an op that waits for a skipped op.
+// All its outputs are dead.
 type dead struct{}
 
 var deadValue = Value{Object: dead{}}
 
-// isDead reports whether v stands for no value.
+// isDead reports whether v is dead.
 func (v *Value) isDead() bool {
 	_, is := v.Object.(dead)
 	return is
 }
 
-// ErrDead says that a result of a function has no value: it belongs to a branch that was
-// not taken.
+// ErrDead means that a result of a function has no value, because it belongs to
+// a branch that was not executed.
 var ErrDead = errors.New("the value is dead: it belongs to a branch that was not taken")
 
 // IsBranch reports whether op is Switch or Merge. Every plan executes these without
 // a kernel.
 func IsBranch(op string) bool { return analysis.IsBranch(op) }
 
-// branches is how a plan with Switch or Merge finds out what is skipped.
+// branches has the data from which a plan with Switch or Merge finds the
+// skipped steps.
 type branches struct {
 	waits [][]int32 // by step: the steps that it waits for
 }
 
-// branchStep returns what a Switch or Merge does.
+// branchStep returns the kernel of a Switch or Merge.
 func branchStep(node *Node) *Prepared {
 	run := runSwitch
 	if analysis.IsMerge(node.Op) {
@@ -44,8 +45,8 @@ func branchStep(node *Node) *Prepared {
 	return &Prepared{node: node, run: run}
 }
 
-// runSwitch gives the input to the output that the predicate chooses. The other one is
-// dead.
+// runSwitch passes the input to the output that the predicate selects. The
+// other output is dead.
 func runSwitch(c *Call) error {
 	if c.NumIn() != 2 {
 		return fmt.Errorf("takes 2 inputs (got %d)", c.NumIn())
@@ -63,7 +64,7 @@ func runSwitch(c *Call) error {
 	return nil
 }
 
-// runMerge gives the first input that is not dead, and its number.
+// runMerge returns the first input that is not dead, and its index.
 func runMerge(c *Call) error {
 	for i := range c.in {
 		if !c.in[i].isDead() {
@@ -122,7 +123,7 @@ func (p *Plan) skips(f *frame, at int) bool {
 	return false
 }
 
-// skip makes all that a step gives dead.
+// skip makes all outputs of a step dead.
 func (p *Plan) skip(f *frame, env *Env, at int) {
 	st := &p.steps[at]
 	f.skipped[at] = true

@@ -1,16 +1,18 @@
-// Package engine runs ops, one by one or as a plan: it holds what a kernel is,
-// where kernels are looked up, what a kernel may use while it runs, and how a
-// graph.Function is compiled to a [Plan] of prepared kernels.
+// Package engine executes ops, one by one or as a [Plan] of prepared kernels,
+// which [Compile] makes from a graph.Function.
 //
-// A [Kernel] is TensorFlow's op name and a function over a [Call]. A
-// [KernelSet] is a value that maps op names to kernels; nothing is registered
-// behind anyone's back. kernel.All lists the built-in ones, and
-// [KernelSet.With] adds a user's own:
+// A [Kernel] has the name of an op of TensorFlow and a function over a [Call].
+// A [KernelSet] is a value that maps op names to kernels; there is no global
+// registry. kernel.All returns the built-in kernels, and [KernelSet.With] adds
+// others:
 //
 //	set, err := kernel.All().With(engine.Kernel{Op: "MyOp", Run: runMyOp})
 //
-// A [Call] carries the inputs, the attributes and the outputs of one
-// execution. It also hands out what is scarce: output buffers (which may be
-// recycled when the step ends), workers ([Call.Parallel]), and the file grant
-// ([Call.Reading], [Call.Writing]), without which no kernel reaches a disk.
+// A [Call] has the inputs, the attributes and the outputs of one execution. It
+// also provides output buffers, which may be recycled when the step ends,
+// workers ([Call.Parallel]), and the granted files ([Call.Reading],
+// [Call.Writing]). A kernel can open no other files. [Call.Refs] has the
+// counted references, for kernels that store values or call functions.
+//
+// Package passes has the rewrites of a function before it is compiled.
 package engine

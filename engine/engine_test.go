@@ -104,8 +104,8 @@ func TestWorkersKeepToTheirBudget(t *testing.T) {
 	}
 }
 
-// TestHelpersAreStartedWithoutMemory: a large model's call starts one for many of its ops,
-// where other goroutines are about.
+// TestHelpersAreStartedWithoutMemory: the call of a large model starts a helper
+// for many of its ops, if other goroutines are running.
 func TestHelpersAreStartedWithoutMemory(t *testing.T) {
 	if detector.Racing {
 		t.Skip("the race detector empties pools")
@@ -217,8 +217,8 @@ func TestACallReportsPanicsAndSizes(t *testing.T) {
 	}
 }
 
-// TestHelpersEnd runs loops close upon each other, for which helpers look out,
-// and holds them to their end when no more come.
+// TestHelpersEnd runs loops in quick succession, for which helpers wait, and
+// checks that the helpers end after the last one.
 func TestHelpersEnd(t *testing.T) {
 	before := runtime.NumGoroutine()
 	w := engine.NewWorkers(4)
@@ -236,8 +236,8 @@ func TestHelpersEnd(t *testing.T) {
 	}
 }
 
-// BenchmarkWorkers measures what sharing costs: two pieces of equal length, each
-// a few microseconds, against one of them alone.
+// BenchmarkWorkers measures the cost of sharing: two pieces of equal length,
+// each a few microseconds, against one of them alone.
 func BenchmarkWorkers(b *testing.B) {
 	work := func(n int) {
 		x := uint64(1)
@@ -262,8 +262,8 @@ func BenchmarkWorkers(b *testing.B) {
 
 var sink atomic.Uint64
 
-// TestScratchCountsUntilTheKernelReturns runs a kernel that gives half of its
-// scratch memory back itself.
+// TestScratchCountsUntilTheKernelReturns runs a kernel that returns half of its
+// scratch memory itself.
 func TestScratchCountsUntilTheKernelReturns(t *testing.T) {
 	ks, err := engine.NewKernelSet([]engine.Kernel{{Op: "Busy", Run: func(c *engine.Call) error {
 		_, free := engine.Scratch[float32](c, 1<<18)

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Env is what the ops of one call of a function share.
+// Env is the environment that the ops of one call of a function share.
 type Env struct {
 	// Workers is the budget of helpers. The default, nil, means none: all work
 	// is done by the caller.
@@ -26,15 +26,15 @@ type Env struct {
 	// Instance holds the state that outlives the call. The default, nil, is the
 	// process's.
 	Instance *Instance
-	// Log is where ops that print write to. The default, nil, is os.Stderr.
+	// Log receives the output of ops that print. Default: os.Stderr.
 	Log io.Writer
-	// Tracer hears of every op that a plan runs. The default, nil, is nobody.
+	// Tracer receives every op that a plan executes. Default: none.
 	Tracer Tracer
 
 	steps int64
 	depth int
-	scope *scope      // the call of a function that is running; nil in what was called from outside
-	root  any         // what was called from outside
+	scope *scope      // the call of the running function; nil in a function that was called from outside
+	root  any         // the function that was called from outside
 	state map[any]any // of this call: tensor arrays, stacks
 }
 
@@ -69,7 +69,7 @@ func (e *Env) alloc(v *Value, d tensor.DType, shape tensor.Shape) error {
 	}
 	mem, buf := e.Arena.Alloc(n * size)
 	if buf != nil {
-		// What used the memory in an earlier call often had the same shape.
+		// An earlier call often used this memory for a value of the same shape.
 		if t := buf.seenAs(d, shape); t != nil {
 			*v = Value{Tensor: t, buf: buf}
 			return nil

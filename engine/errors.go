@@ -8,12 +8,12 @@ import (
 
 // PanicError is a panic that was recovered at the boundary of a call.
 type PanicError struct {
-	Value any    // what was panicked with
-	Stack []byte // where
+	Value any    // the argument of panic
+	Stack []byte // the stack at the panic
 }
 
-// NewPanicError wraps a recovered value with the current stack, or the worker's
-// stack where the panic came from one.
+// NewPanicError wraps a recovered value with the current stack, or with the
+// stack of the worker that panicked.
 func NewPanicError(r any) *PanicError {
 	if p, ok := r.(*WorkerPanic); ok {
 		return &PanicError{Value: p.Value, Stack: p.Stack}
@@ -30,8 +30,8 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }
 
-// Site returns the line of the program where the panic happened, "model.go:12", or
-// the line that called the function of this library in which it did.
+// Site returns the line of the program that panicked, such as "model.go:12", or
+// the line that called the function of this library that panicked.
 func (e *PanicError) Site() string {
 	_, rest, found := strings.Cut("\n"+string(e.Stack), "\npanic(")
 	if !found {
@@ -58,7 +58,7 @@ func (e *PanicError) Site() string {
 	return first
 }
 
-// Unwrap returns the panic's value where that is an error.
+// Unwrap returns the panic's value if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
@@ -69,7 +69,7 @@ type MissingError struct {
 	Ops []MissingOp
 }
 
-// MissingOp is an op without a kernel and where it is used.
+// MissingOp is an op without a kernel, and the nodes that use it.
 type MissingOp struct {
 	Op    string
 	Nodes []string // "function/node", the first few

@@ -128,9 +128,9 @@ func withinExtents(k *Kernel, n *Node, run func(*Call) error) func(*Call) error 
 	}
 }
 
-// answerByShapes makes the outputs of an op without running its kernel, from what the
-// op's shape rule says. Input i is the reason. It is an error if an output has elements
-// or an unknown shape, and if the op does something besides computing outputs.
+// answerByShapes makes the outputs of an op from its shape rule, without its
+// kernel, because of input i. It returns an error if an output has elements or
+// an unknown shape, or if the op has effects.
 func (c *Call) answerByShapes(def *graph.OpDef, i int) error {
 	refused := &ExtentError{Op: c.node.Op, Input: i, Shape: c.in[i].Tensor.Shape()}
 	if def == nil || def.Stateful {

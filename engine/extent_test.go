@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestKernelsSeeNoHugeExtents checks the rule for tensors without elements: the kernel
-// does not run, the shape rule answers where it can, and all else is refused.
+// TestKernelsSeeNoHugeExtents checks the rule for tensors without elements: the
+// kernel does not run. The shape rule computes the result, or the op is
+// refused.
 func TestKernelsSeeNoHugeExtents(t *testing.T) {
 	if int(^uint(0)>>1) == 1<<31-1 {
 		t.Skip("needs dimensions of 64 bits")

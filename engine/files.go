@@ -13,14 +13,14 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Files is a grant: what a kernel may do with files. A call without a grant
-// reaches no file at all. Whoever starts the ops makes the grant; function's
-// savers grant exactly the place where the checkpoint is written or read.
+// Files is a grant of access to files. Without a grant, a call can open no
+// file. The caller that starts the ops makes the grant; function's savers grant
+// only the directory of the checkpoint.
 type Files struct {
-	// Read is where checkpoints and other files are read. The default, nil,
-	// grants no reading, unless Write is set, which can be read back.
+	// Read contains the files that ops may read. Default: none, except those of
+	// Write, which ops may read too.
 	Read fs.FS
-	// Write is where files are written. The default, nil, grants no writing.
+	// Write is the directory in which ops may write files. Default: none.
 	Write vfs.Dir
 	// ReadRoot is the absolute path of Read, with slashes: absolute names below it
 	// are names in Read. Default: no absolute name is granted.
@@ -72,8 +72,8 @@ func GrantDirs(read, write string) (*Files, error) {
 	return f, nil
 }
 
-// With returns a grant of what f grants, and of the reading of these files of
-// fsys. f may be nil.
+// With returns a grant of the files of f, and of reading these files of fsys. f
+// may be nil.
 func (f *Files) With(fsys fs.FS, names ...string) *Files {
 	g := &Files{}
 	if f != nil {
@@ -90,11 +90,11 @@ func (f *Files) With(fsys fs.FS, names ...string) *Files {
 // ErrNotGranted matches every [DeniedError].
 var ErrNotGranted = errors.New("engine: no file grant")
 
-// DeniedError tells that an op asked for a file that nobody has granted.
+// DeniedError reports that an op asked for a file without a grant.
 type DeniedError struct {
 	// Name is the name of the file, or the pattern, as the op has it.
 	Name string
-	// Write tells that the op would have written it.
+	// Write reports whether the op asked to write the file.
 	Write bool
 	// Node is the name of the node; empty for an op that runs eagerly.
 	Node string
@@ -104,7 +104,7 @@ type DeniedError struct {
 	byAnother bool // another node opens the file, as an iterator does for a dataset
 }
 
-// Error returns the file and what grants it.
+// Error returns the file and the options that grant it.
 func (e *DeniedError) Error() string {
 	verb, by := "reading", ""
 	if e.Write {
@@ -124,8 +124,8 @@ func (e *DeniedError) Is(target error) bool { return target == ErrNotGranted }
 // returns a [*DeniedError].
 func (c *Call) Reading(name string) (fs.FS, string, error) { return c.ReadingFor(c.node, name) }
 
-// ReadingFor does what Reading does for another node's op: the op of a dataset,
-// whose files are opened by the op that takes its elements.
+// ReadingFor does the work of Reading for another node, such as that of a dataset, whose
+// files are opened by the op that reads its elements.
 func (c *Call) ReadingFor(n *Node, name string) (fs.FS, string, error) {
 	if err := declared(n, graph.FileReads, "read"); err != nil {
 		return nil, "", err
@@ -202,8 +202,8 @@ func refuse(n *Node) error {
 	return nil
 }
 
-// declared returns an error if the table of effects tells that the op has none of
-// this kind: what a scan reports and what an op may reach is one table.
+// declared returns an error if the op lacks this effect in the table of
+// effects, so that a scan reports every file that an op can reach.
 func declared(n *Node, e graph.Effect, verb string) error {
 	if d := graph.LookupOp(n.Op); d != nil && d.Effect()&e == 0 {
 		return fmt.Errorf("BUG: the table of effects lacks that %s %ss files", n.Op, verb)

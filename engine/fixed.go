@@ -17,12 +17,12 @@ import (
 type fixed struct {
 	store  *Invariants
 	before int    // the step before which the values are needed: those that make handles come first
-	roots  []root // what the values depend on
-	steps  []step // what computes them, in order; their slots are the plan's
+	roots  []root // the constants and variables that the values depend on
+	steps  []step // the steps that compute them, in order, with slots of the plan
 	outs   []fixedValue
 	forms  []fixedForm
 
-	last atomic.Pointer[fixedState] // what the call before used
+	last atomic.Pointer[fixedState] // the state of the last call
 }
 
 // root is a constant, or a variable and the slots that have its value.
@@ -70,7 +70,7 @@ func (x *fixed) countPlaces() {
 	}
 }
 
-// resolve puts the fixed values where the steps of a call find them.
+// resolve sets the slots of the invariant values for the steps of a call.
 func (x *fixed) resolve(ctx context.Context, env *Env, p *Plan, f *frame) error {
 	if f.versions == nil {
 		f.versions = make([]trackable.Version, len(x.roots))
@@ -105,8 +105,8 @@ func (x *fixed) failed(p *Plan, n *graph.Node, err error) error {
 	return &graph.NodeError{Node: n.Name, Op: n.Op, Function: p.name, Site: n.Site, Err: err}
 }
 
-// find returns the state for the roots' values now, from what is kept as far as
-// it is there.
+// find returns the state for the current values of the roots. It takes values
+// from the store if they are there.
 func (x *fixed) find(ctx context.Context, env *Env, p *Plan, f *frame) (*fixedState, error) {
 	slots := slices.Clone(p.preset)
 	s := &fixedState{versions: make([]trackable.Version, len(x.roots)), values: make([]Value, len(x.outs)), forms: make([]any, len(x.forms))}
@@ -136,8 +136,8 @@ func (x *fixed) find(ctx context.Context, env *Env, p *Plan, f *frame) (*fixedSt
 	defer x.store.mu.Unlock()
 	c := computation{fixed: x, plan: p, env: env, slots: slots}
 	keep := true
-	// Forms first: a value that is there in all forms that are needed is still
-	// needed for its shape, but what it is computed from is not.
+	// Forms are first: if all forms of a value are stored, the value is still
+	// needed for its shape, but its sources are not.
 	for i := range x.outs {
 		o := &x.outs[i]
 		v, kept, err := x.value(ctx, &c, &o.formula, o.slot, nil, weak, sizes)
@@ -160,8 +160,8 @@ func (x *fixed) find(ctx context.Context, env *Env, p *Plan, f *frame) (*fixedSt
 	return s, nil
 }
 
-// value returns what a slot holds, or a packed form of it: what is kept, or
-// what is computed now and kept from now on.
+// value returns the value of a slot, or a packed form of it, from the store. If
+// it is not there, value computes and stores it.
 func (x *fixed) value(ctx context.Context, c *computation, f *formula, slot int32, pack PackFunc, roots []trackable.WeakVersion, sizes []int64) (*invariant, bool, error) {
 	versions := make([]trackable.WeakVersion, len(f.roots))
 	most := int64(analysis.MaxExtraBytes)
@@ -203,7 +203,7 @@ type computation struct {
 	call  Call
 }
 
-// value returns what belongs in a slot.
+// value returns the value of a slot.
 func (c *computation) value(ctx context.Context, slot int32) (Value, error) {
 	if v := c.slots[slot]; !v.IsZero() {
 		return v, nil
@@ -222,7 +222,7 @@ func (c *computation) value(ctx context.Context, slot int32) (Value, error) {
 		}
 	}
 	slices.Reverse(run)
-	// No arena: what is computed here outlives the call.
+	// No arena, because the computed values outlive the call.
 	env := &Env{Workers: c.env.Workers, MaxOutput: c.env.MaxOutput, Instance: c.env.Instance, Log: c.env.Log}
 	for _, i := range run {
 		if err := ctx.Err(); err != nil {

@@ -61,7 +61,7 @@ func TestAbsoluteNamesBelowAGrantAreGranted(t *testing.T) {
 	for _, c := range []struct {
 		files *engine.Files
 		name  string
-		want  string // "" where it is denied
+		want  string // "" if it is denied
 	}{
 		{both, "a.txt", "a"}, {both, slashed + "/a.txt", "a"}, {both, "file://" + slashed + "/sub/b.txt", "b"}, {both, slashed + "/sub/../a.txt", "a"},
 		{root, slashed + "/a.txt", "a"}, {root, slashed[1:] + "/a.txt", "a"},
@@ -147,8 +147,8 @@ func TestADatasetsDenialNamesTheDataset(t *testing.T) {
 	}
 }
 
-// TestNoKernelReachesOutsideBesideFiles: what the table of effects tells of
-// networks and code is what no run does.
+// TestNoKernelReachesOutsideBesideFiles: no run has the effects on networks and
+// code that are in the table of effects.
 func TestNoKernelReachesOutsideBesideFiles(t *testing.T) {
 	conditional := map[string]bool{"Copy": true, "CopyHost": true, "DebugIdentity": true, "DebugIdentityV2": true, "DebugIdentityV3": true, "DebugNanCount": true}
 	for _, op := range kernel.All().Ops() {

@@ -29,7 +29,7 @@ func (l *idleArenas) get() *Arena {
 	return &Arena{idle: l}
 }
 
-// put gives an arena back.
+// put makes an arena idle.
 func (l *idleArenas) put(a *Arena) {
 	if a.held < largeArena {
 		l.small.Put(a)

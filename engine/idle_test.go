@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestLargeArenasFollowTheirCallers holds an arena's memory to go on to whoever asks next,
-// on any processor.
+// TestLargeArenasFollowTheirCallers checks that the memory of an arena is
+// available to the next caller on any processor.
 func TestLargeArenasFollowTheirCallers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	var l idleArenas
@@ -16,7 +16,8 @@ func TestLargeArenasFollowTheirCallers(t *testing.T) {
 	a.Close()
 	got := make(chan *Arena)
 	go func() { got <- l.get() }()
-	// The other goroutine runs elsewhere: this one doesn't give its processor away.
+	// The other goroutine runs on another processor, because this one does not
+	// yield.
 	var b *Arena
 	for deadline := time.Now().Add(10 * time.Second); b == nil && time.Now().Before(deadline); {
 		select {
@@ -34,8 +35,8 @@ func TestLargeArenasFollowTheirCallers(t *testing.T) {
 	}
 }
 
-// TestScratchMakesNoGarbage holds the memory that a kernel borrows, and what gives it back,
-// to be used again by the next op.
+// TestScratchMakesNoGarbage checks that the next op reuses the memory that a
+// kernel borrows, and the function that returns it.
 func TestScratchMakesNoGarbage(t *testing.T) {
 	env := &Env{Arena: NewArena()}
 	defer env.Arena.Close()
@@ -60,7 +61,7 @@ func TestScratchMakesNoGarbage(t *testing.T) {
 	}
 }
 
-// TestScratchIsGivenBackOnce holds a second free to take nobody's memory.
+// TestScratchIsGivenBackOnce checks that a second call of free has no effect.
 func TestScratchIsGivenBackOnce(t *testing.T) {
 	env := &Env{Arena: NewArena()}
 	defer env.Arena.Close()

@@ -6,10 +6,10 @@ import (
 )
 
 // Instance is the state of one model that outlives its calls: resources by
-// their shared name (variables of TensorFlow 1, tables, queues), and what single
-// nodes keep, such as the state of their random numbers. Two instances of one
-// model share nothing that changes. The zero Instance is empty and ready; it is
-// safe for use from many goroutines.
+// their shared name (variables of TensorFlow 1, tables, queues), and the states
+// of single nodes, such as those of their random numbers. Two instances of one
+// model share no mutable state. The zero Instance is empty and ready; it is
+// safe for use by many goroutines.
 type Instance struct {
 	mu        sync.Mutex
 	resources map[ResourceKey]*resource
@@ -18,7 +18,7 @@ type Instance struct {
 
 // ResourceKey names a resource of an instance.
 type ResourceKey struct {
-	Kind      string // what it is, "table": two kinds of one name are two resources
+	Kind      string // kind of resource, such as "table": two kinds of one name are two resources
 	Container string
 	Name      string
 }
@@ -34,9 +34,9 @@ var process Instance
 // ProcessInstance returns the state of ops that run outside of any model.
 func ProcessInstance() *Instance { return &process }
 
-// VariableKey returns the key under which an instance keeps the variable of a
-// name: what VarHandleOp and TensorFlow 1's VariableV2 find. A loader puts the
-// variables of a model there by [Instance.Set].
+// VariableKey returns the key of the variable with this name, which VarHandleOp
+// and TensorFlow 1's VariableV2 use. A loader stores the variables of a model
+// there by [Instance.Set].
 func VariableKey(container, name string) ResourceKey {
 	return ResourceKey{Kind: "variable", Container: container, Name: name}
 }
@@ -60,7 +60,7 @@ func (in *Instance) Resource(key ResourceKey, create func() (any, error)) (any, 
 	return r.value, r.err
 }
 
-// Set gives the resource called key a value, whatever it was before.
+// Set stores a resource under key and replaces an earlier one.
 func (in *Instance) Set(key ResourceKey, value any) {
 	r := &resource{value: value}
 	r.once.Do(func() {})

@@ -48,8 +48,8 @@ func counting(t testing.TB) (*engine.KernelSet, *atomic.Int32) {
 	return set, &runs
 }
 
-// weighted returns a function of x and a variable: x minus its value. Where write is set
-// the variable gets x's value first.
+// weighted returns a function of x and a variable: x minus its value. If write
+// is set, the function assigns x to the variable first.
 func weighted(t testing.TB, write bool) *graph.Function {
 	b := enginetest.Build(t, "weighted")
 	x, v := b.Arg(tensor.Float32), b.Arg(tensor.Resource)
@@ -105,7 +105,8 @@ func TestWhatDependsOnVariablesAloneIsComputedOncePerValue(t *testing.T) {
 	v.Load() // now it is never written again
 	check(6, 5)
 	check(6, 5)
-	// Another plan, and another variable with the same weights, find what is there.
+	// Another plan, and another variable with the same weights, find the stored
+	// value.
 	p = compileWith(t, weighted(t, false), set, kept)
 	check(6, 5)
 	w := trackable.NewVariable(nil)
@@ -116,8 +117,9 @@ func TestWhatDependsOnVariablesAloneIsComputedOncePerValue(t *testing.T) {
 	check(6, 5)
 }
 
-// TestManyLayersOfAKindAreKept holds plans of the same layers, as those for other shapes of
-// calls are, to share what is kept, however many layers have the same expression.
+// TestManyLayersOfAKindAreKept checks that plans with the same layers, such as
+// those for other shapes, share stored values, for any number of layers with
+// the same expression.
 func TestManyLayersOfAKindAreKept(t *testing.T) {
 	const layers = 30
 	set, runs := counting(t)
@@ -277,7 +279,7 @@ func TestNothingIsKeptOfWeightsThatAreGone(t *testing.T) {
 	t.Errorf("%d bytes are kept of weights that are gone", kept.Bytes())
 }
 
-// A loop whose body reads what the round before wrote.
+// A loop whose body reads the value that the previous round wrote.
 func TestRoundsOfALoopSeeWhatTheyWrite(t *testing.T) {
 	types := []tensor.DType{tensor.Int32, tensor.Float32, tensor.Resource}
 	args := func(b *enginetest.Builder) (out []graph.Output) {

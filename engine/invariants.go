@@ -11,19 +11,19 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Invariants keeps what plans compute from constants and variables alone, and
-// the packed forms of such values, so that it is computed once for each value of
-// the variables: once for all instances that share weights, all signatures, and
-// all shapes of calls. What belongs to values that no variable has any more is
-// given up. The zero Invariants is empty and ready; it is safe for use from many
-// goroutines.
+// Invariants stores values that plans compute from constants and variables
+// alone, and the packed forms of such values. Each is computed once for each
+// value of the variables, and shared by all instances with the same weights,
+// all signatures and all specializations. An entry is removed when the values
+// that it depends on are gone. The zero Invariants is empty and ready; it is
+// safe for use by many goroutines.
 type Invariants struct {
-	// MaxBytes is how much memory it takes. What does not fit is computed in each
-	// call. Default: 1 GiB; a negative number means none.
+	// MaxBytes is the limit of its memory. Values beyond the limit are computed
+	// in each call. Default: 1 GiB; a negative number means none.
 	MaxBytes int64
 
-	// ConstantsOnly says that values that depend on variables are not kept: the
-	// variables are written between nearly all calls.
+	// ConstantsOnly excludes values that depend on variables, for variables
+	// that are written between nearly all calls.
 	ConstantsOnly bool
 
 	mu      sync.Mutex // held while something is computed, so that it is once
@@ -36,12 +36,12 @@ const (
 	maxInvariantVersions = 4 // kept of an expression for each place that a plan has of it
 )
 
-// expression says how a value is computed from those of its roots: constants and
-// variables.
+// expression is a hash of the way in which a value is computed from its roots,
+// which are constants and variables.
 type expression [sha256.Size]byte
 
-// likes is what is kept of one expression, over any roots: the layers of a model may all
-// have the same.
+// likes is the list of the stored values of one expression, over any roots. All
+// layers of a model may have the same expression.
 type likes struct {
 	list   []*invariant
 	places int // the most that a plan has
@@ -63,8 +63,8 @@ func (x *Invariants) Bytes() int64 {
 	return x.bytes
 }
 
-// find returns what is kept of an expression over roots of these versions. The
-// lock is held.
+// find returns the entry of an expression over roots of these versions. The
+// caller holds the lock.
 func (x *Invariants) find(e expression, roots []trackable.WeakVersion) *invariant {
 	for _, i := range x.entries[e].list {
 		if slices.Equal(i.roots, roots) {
@@ -74,8 +74,8 @@ func (x *Invariants) find(e expression, roots []trackable.WeakVersion) *invarian
 	return nil
 }
 
-// keep adds what was computed for one of the places that a plan has of an expression, and
-// reports whether there is room for it. The lock is held.
+// keep adds the value of an expression, which the plan has in this number of
+// places, and reports whether there was room for it. The caller holds the lock.
 func (x *Invariants) keep(e expression, places int, i *invariant) bool {
 	places = max(places, x.entries[e].places)
 	list := slices.DeleteFunc(x.entries[e].list, func(old *invariant) bool {
@@ -108,7 +108,7 @@ func (x *Invariants) keep(e expression, places int, i *invariant) bool {
 	return room
 }
 
-// sweep gives up what belongs to values that are gone. The lock is held.
+// sweep removes the entries of values that are gone. The caller holds the lock.
 func (x *Invariants) sweep() {
 	for e, like := range x.entries {
 		like.list = slices.DeleteFunc(like.list, func(i *invariant) bool {
@@ -154,7 +154,8 @@ func rootFormula(root int) formula {
 	return formula{sum: sha256.Sum256([]byte("root")), roots: []int{root}}
 }
 
-// formulaOf returns how output i of n is computed; of gives the inputs' formulas.
+// formulaOf returns the formula of output i of n; of returns the formulas of
+// its inputs.
 func formulaOf(n *graph.Node, out int, of func(graph.Output) formula) formula {
 	var f formula
 	h := sha256.New()

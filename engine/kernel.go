@@ -17,28 +17,29 @@ type Kernel struct {
 	// own; TensorFlow's convention is CamelCase.
 	Op string
 
-	// Def is the op's definition. Default: TensorFlow's of this name, where it
-	// has one; an op of one's own that is to be traced or saved needs it.
+	// Def is the op's definition. Default: TensorFlow's of this name. An op
+	// that TensorFlow does not have needs it to be traced or saved.
 	Def *graph.OpDef
 
 	// Run computes the outputs of one call. It may run on many goroutines at
-	// once, each with a call of its own, and must not keep the call or its
-	// tensors. It must not write to its inputs.
+	// once, each with a separate call. It must not keep the call or its
+	// tensors, or write to its inputs.
 	Run func(*Call) error
 
-	// Prepare does once a node what needs no inputs: it reads attributes, looks
-	// at constant inputs, chooses the variant for the element types, compiles the
-	// functions that the op calls. It returns what Run is otherwise; what that
-	// refers to must not change. Default: nil, Run serves every call.
+	// Prepare does the work that needs no inputs, once for each node: it reads
+	// attributes and constant inputs, selects the implementation for the
+	// element types, and compiles the functions that the op calls. It returns
+	// the function to use in place of Run. The data of that function must not
+	// change. Default: nil, Run serves every call.
 	Prepare func(*Node) (func(*Call) error, error)
 
 	// Fuses lists the ops that the kernel can run one after the other, of
 	// [ElementwiseOp]. Default: none.
 	Fuses []string
 
-	// Types says which element types the kernel takes. A call with another is an
-	// *[UnsupportedTypeError] when the op is prepared. Default: all that the
-	// definition allows.
+	// Types are the element types that the kernel accepts. A call with another
+	// type is an *[UnsupportedTypeError] when the op is prepared. Default: all
+	// types that the definition allows.
 	Types Types
 
 	// Precision is how close the outputs are to TensorFlow's. The default is
@@ -46,7 +47,7 @@ type Kernel struct {
 	Precision Precision
 }
 
-// Definition returns the op's definition, or nil where there is none.
+// Definition returns the op's definition, or nil if there is none.
 func (k *Kernel) Definition() *graph.OpDef {
 	if k.Def != nil {
 		return k.Def
@@ -64,8 +65,8 @@ const (
 	// Rounded: each element within a few units in the last place of its
 	// magnitude; transcendental functions.
 	Rounded
-	// Accumulated: sums, in which digits may cancel and which may run in another
-	// order; the error is measured against the size of what is added.
+	// Accumulated: sums, in which digits may cancel and whose order may differ.
+	// The error is relative to the size of the summands.
 	Accumulated
 )
 
@@ -103,7 +104,7 @@ type KernelSet struct {
 	byOp map[string]*entry
 }
 
-// entry is a kernel in a set, and what eager calls have prepared of it.
+// entry is a kernel in a set, and the cache of its eager calls.
 type entry struct {
 	Kernel
 	def   atomic.Pointer[graph.OpDef] // the definition, once it was asked for
@@ -165,7 +166,7 @@ func (ks *KernelSet) Lookup(op string) *Kernel {
 	return nil
 }
 
-// Definition returns the definition of an op, or nil where there is none.
+// Definition returns the definition of an op, or nil if there is none.
 func (ks *KernelSet) Definition(op string) *graph.OpDef {
 	e := ks.entry(op)
 	if e == nil {
@@ -224,13 +225,13 @@ func (ks *KernelSet) Missing(op string) error {
 	return &UnsupportedOpError{Op: op, Nearest: nearest.Names(op, ks.Ops(), 3)}
 }
 
-// UnsupportedOpError says that no kernel runs an op.
+// UnsupportedOpError reports that no kernel executes an op.
 type UnsupportedOpError struct {
 	Op      string   // the op's name
 	Nearest []string // known ops of similar names, best first
 }
 
-// Error tells how to add a kernel.
+// Error returns the op, similar names, and the way to add a kernel.
 func (e *UnsupportedOpError) Error() string {
 	s := fmt.Sprintf("no kernel for op %q", e.Op)
 	if len(e.Nearest) > 0 {

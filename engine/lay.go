@@ -23,7 +23,7 @@ type layout struct {
 	missing   missingOps
 }
 
-// lay makes the plan of a function whose nodes stand in order.
+// lay makes the plan of a function whose nodes are in topological order.
 func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 	l := &layout{
 		compiler: c, function: f, plan: &Plan{name: f.Name, arenas: &arenas}, fixed: &fixed{store: c.opts.Invariants},
@@ -63,7 +63,7 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 		p.fixed = l.fixed
 		p.fixed.countPlaces()
 		for _, o := range l.fixed.outs {
-			done[o.slot] = true // nobody frees what is kept
+			done[o.slot] = true // stored values are never released
 		}
 	}
 	l.wait()
@@ -74,7 +74,8 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 	return p, nil
 }
 
-// order puts the nodes that make handles first: what is fixed depends on them.
+// order moves the nodes that make handles to the front, because invariant
+// values depend on them.
 func (l *layout) order() {
 	var rest []*graph.Node
 	for _, n := range l.function.Graph.Nodes() {
@@ -90,14 +91,15 @@ func (l *layout) order() {
 	l.nodes = append(l.nodes, rest...)
 }
 
-// count finds out what the steps of the plan and the results need.
+// count counts the uses of each output by steps of the plan and by results.
 func (l *layout) count() {
 	for _, r := range l.function.Results {
 		l.uses[r.Output]++
 	}
 	for _, n := range l.nodes {
 		for _, in := range n.In {
-			// What is fixed needs the handles of its variables, and nothing else.
+			// Invariant values need the handles of their variables, and nothing
+			// else.
 			if l.invariant.KindOf(n) != analysis.Computed || l.invariant.KindOf(in.Node) == analysis.Handle {
 				l.uses[in]++
 			}
@@ -123,7 +125,7 @@ func (l *layout) add(n *graph.Node) error {
 	}
 	kind := l.invariant.KindOf(n)
 	if kind == analysis.Read && l.uses[n.Output(0)] == 0 {
-		return nil // its variable is read where fixed values are computed
+		return nil // the computation of invariant values reads its variable
 	}
 	st, err := l.step(n, kind == analysis.Computed)
 	if err != nil || st == nil {
@@ -143,7 +145,7 @@ func (l *layout) add(n *graph.Node) error {
 	return nil
 }
 
-// step prepares a node's kernel; nil where there is none.
+// step prepares a node's kernel. It returns nil if there is none.
 func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 	k := l.opts.Kernels.Lookup(n.Op)
 	if k == nil && !analysis.IsBranch(n.Op) {
@@ -190,8 +192,8 @@ func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 	return st, nil
 }
 
-// input returns the slot of an input. Where fixed values are computed, that of a
-// variable's value is filled by its root.
+// input returns the slot of an input. In the computation of invariant values,
+// the root fills the slot of a variable's value.
 func (l *layout) input(in graph.Output, isFixed bool) int32 {
 	if isFixed {
 		l.formula(in)
@@ -215,7 +217,7 @@ func (l *layout) formula(o graph.Output) formula {
 		}
 	case analysis.Read:
 		f = rootFormula(l.read(n.In[0], o))
-	case analysis.Handle: // a reference, where its variable's value is wanted
+	case analysis.Handle: // a reference, if the value of its variable is wanted
 		f = rootFormula(l.read(o, o))
 	default:
 		f = formulaOf(n, o.Index, l.formula)
@@ -235,7 +237,7 @@ func (l *layout) root(o graph.Output, r root) int {
 	return i
 }
 
-// read returns the root of a handle's variable, whose value stands for o.
+// read returns the root of a handle's variable, whose value replaces o.
 func (l *layout) read(handle, o graph.Output) int {
 	i := l.root(handle, root{handle: l.slot(handle), node: o.Node})
 	r := &l.fixed.roots[i]
@@ -243,12 +245,12 @@ func (l *layout) read(handle, o graph.Output) int {
 	return i
 }
 
-// freeAtLastUse notes for each op which slots nobody needs after it. Those that
-// are done already are never freed.
+// freeAtLastUse finds the slots that no step needs after each step. It never
+// frees a slot that is set in done.
 func (p *Plan) freeAtLastUse(done []bool) {
 	kept := slices.Clone(done)
 	for _, r := range p.results {
-		done[r.slot] = true // results are freed by nobody
+		done[r.slot] = true // results are never freed
 	}
 	for i := range p.preset {
 		if !p.preset[i].IsZero() {

@@ -31,8 +31,8 @@ func turning(t testing.TB) *graph.Function {
 	return b.Return(loop.Output(1))
 }
 
-// TestALoopsBodyIsCompiledForTheShapesOfACall: what follows from the shapes of the
-// specialization's arguments holds in its loops too.
+// TestALoopsBodyIsCompiledForTheShapesOfACall: facts that follow from the
+// shapes of the specialization's arguments apply in its loops too.
 func TestALoopsBodyIsCompiledForTheShapesOfACall(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	general, p := compileAll(t, turning(t), -1), compileAll(t, turning(t), 2)
@@ -79,8 +79,8 @@ func TestALoopWhoseShapesChangeEachRoundRuns(t *testing.T) {
 	}
 }
 
-// TestABranchThatIsNotTakenMayContradictItsArguments: with the shapes of the call
-// its product has no result, and nobody asks for it.
+// TestABranchThatIsNotTakenMayContradictItsArguments: with the shapes of the
+// call its product has no result, and no node uses it.
 func TestABranchThatIsNotTakenMayContradictItsArguments(t *testing.T) {
 	branch := func(name string, transposed bool) *graph.Function {
 		b := enginetest.Build(t, name)

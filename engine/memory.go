@@ -83,7 +83,7 @@ func (a *Arena) within(bytes int64) bool {
 	return true
 }
 
-// errNoRoom returns the error of a call that has no limit of its own.
+// errNoRoom returns the error of a call without a separate limit.
 func errNoRoom(what string, bytes int64) error {
 	return fmt.Errorf("%s %d bytes, more than is left of the %d that this process can have", what, bytes, machineMemory())
 }
@@ -106,8 +106,8 @@ func (e *Env) affordAll(bytes int64) error {
 	return nil
 }
 
-// withinText does what within does for a kernel's growing outputs, of so many bytes by now,
-// which the arena doesn't hold.
+// withinText does the work of within for the growing outputs of a kernel, which have this
+// number of bytes now and are not in the arena.
 func (a *Arena) withinText(bytes int64) bool {
 	if a == nil {
 		return room(bytes)

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Node is what a kernel is prepared for: an op, its attributes, and what is
-// known of its inputs before anything runs.
+// Node is the node that a kernel is prepared for: an op, its attributes, and
+// the facts of its inputs before anything runs.
 type Node struct {
 	// Op is the op's name.
 	Op string
@@ -20,45 +20,44 @@ type Node struct {
 	// Key identifies the node among all nodes, however often it is compiled; nil
 	// for an op that runs eagerly.
 	Key any
-	// Path are the calls whose bodies the node stands in since they were inlined,
-	// outermost first.
+	// Path are the inlined calls that contain the node, outermost first.
 	Path []*graph.Node
 	// Attrs are the attributes.
 	Attrs graph.Attrs
-	// In are what is known of the inputs: the element types always, values where
-	// they are constants.
+	// In are the facts of the inputs: always the element types, and the values
+	// of constants.
 	In []graph.Fact
-	// Out are what is known of the outputs, as far as anything is.
+	// Out are the known facts of the outputs.
 	Out []graph.Fact
 	// Functions compiles the functions that attributes refer to.
 	Functions Functions
 
 	invariant bitset        // the inputs that are the same in all calls
-	packs     []packRequest // what the kernel asks for of them
+	packs     []packRequest // requests of the kernel for packed forms of these
 	memo      memo
 }
 
 // Functions makes functions of a graph callable by kernels.
 type Functions interface {
-	// Compile prepares f to be called with arguments of which args says all that
-	// is known; nil where that is no more than what f itself says. A function
-	// that calls itself is compiled when it is first called.
+	// Compile prepares f for calls whose arguments have the facts args; nil
+	// means the facts in f. A recursive function is compiled when it is first
+	// called.
 	Compile(f graph.Callee, args []graph.Fact) (Function, error)
 }
 
 // Function is a function that a kernel can call.
 type Function interface {
-	// Call runs the function. The arguments are moved: they belong to the
-	// function from then on, so that an object that nobody else holds can be
-	// changed in place. [Refs.Take] and [Refs.Share] make them. The results are
-	// appended to into, which may be args[:0]; they belong to the caller, who
-	// hands them to [Refs.Output] or [Refs.Release].
+	// Call runs the function. The references to the arguments move to the
+	// function, so that it can change an object in place if it is the owner.
+	// [Refs.Take] and [Refs.Share] return such references. The results are
+	// appended to into, which may be args[:0]. Their references move to the
+	// caller, which passes each to [Refs.Output] or [Refs.Release].
 	Call(c *Call, args, into []Value) ([]Value, error)
 }
 
 // Function returns the function that the attribute called name refers to,
-// compiled for arguments of which args says what is known: the node's inputs, or
-// what holds in each round of a loop.
+// compiled for arguments with the facts args: those of the node's inputs, or
+// those that are true in each round of a loop.
 func (n *Node) Function(name string, args []graph.Fact) (Function, error) {
 	f, ok := n.Attrs.Func(name)
 	if !ok {
@@ -76,7 +75,8 @@ func (n *Node) Function(name string, args []graph.Fact) (Function, error) {
 	return n.compile(f, at, args)
 }
 
-// compile compiles a function that the node names, the one behind so many equal ones.
+// compile compiles a function that the node names. at is its index among equal
+// functions of the node.
 func (n *Node) compile(f graph.Callee, at int, args []graph.Fact) (Function, error) {
 	if n.Functions == nil {
 		return nil, fmt.Errorf("can't call functions here")
@@ -116,11 +116,11 @@ type Prepared struct {
 	run   func(*Call) error
 	given graph.Attrs // of an eager call, as it named them
 
-	forms []any   // of inputs, where the kernel runs in no plan
+	forms []any   // of inputs, if the kernel runs without a plan
 	packs []int32 // all of them, in order
 }
 
-// Node returns what was prepared.
+// Node returns the node that was prepared.
 func (p *Prepared) Node() *Node { return p.node }
 
 // Prepare makes the op's kernel ready for n, on its own, not in a plan: of its
@@ -171,8 +171,8 @@ func (k *Kernel) prepare(n *Node) (p *Prepared, err error) {
 	return p, nil
 }
 
-// eagerCache holds what was prepared for eager calls of one op: an op is
-// called with few kinds of attributes and types, again and again.
+// eagerCache contains the prepared kernels of eager calls of one op, because
+// most ops are called with few combinations of attributes and types.
 type eagerCache struct {
 	list atomic.Pointer[[]*Prepared]
 	mu   sync.Mutex // of writers
@@ -184,8 +184,8 @@ const (
 	maxEagerSize = 4 << 10 // inputs, outputs and parts of attributes of a call that is remembered
 )
 
-// PrepareEager makes the op's kernel ready for a call with these inputs, or
-// finds what an earlier call of the same attributes and types made ready.
+// PrepareEager prepares the op's kernel for a call with these inputs. It
+// returns an earlier result if attributes and types are the same.
 func (ks *KernelSet) PrepareEager(op string, attrs graph.Attrs, in []Value) (*Prepared, error) {
 	k := ks.entry(op)
 	if k == nil {
@@ -221,14 +221,14 @@ func (ks *KernelSet) PrepareEager(op string, attrs graph.Attrs, in []Value) (*Pr
 	return p, nil
 }
 
-// GraphOnlyError says that an op of TensorFlow 1 was called eagerly that TensorFlow
-// runs in graphs alone.
+// GraphOnlyError reports an eager call of an op of TensorFlow 1 that TensorFlow
+// supports in graphs only.
 type GraphOnlyError struct {
 	Op  string // the op
 	Arg string // the argument that only graphs pass
 }
 
-// Error says what to do instead.
+// Error returns the argument and the alternatives.
 func (e *GraphOnlyError) Error() string {
 	return fmt.Sprintf("the argument %s of %s is a reference or a handle of TensorFlow 1, which only graphs have: "+
 		"trace the function (function.Func.Trace), or use the op's newer version, whose handles are resources", e.Arg, e.Op)
@@ -299,7 +299,7 @@ func (p *Prepared) fits(attrs graph.Attrs, in []Value) bool {
 	return true
 }
 
-// fact returns what stays the same for all values of v's kind: types.
+// fact returns the facts that are the same for all values of v's kind: types.
 func (v Value) fact() graph.Fact {
 	f := graph.Fact{DType: v.DType(), Ref: v.Ref}
 	if x := v.Variable(); x != nil && !v.Ref {

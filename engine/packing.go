@@ -7,15 +7,15 @@ import "github.com/cairnml/cairn/tensor"
 // kernel by [Call.Packed]. The zero Packing is none.
 type Packing int
 
-// packRequest is what a kernel said when it was prepared.
+// packRequest is a request of a kernel when it was prepared.
 type packRequest struct {
 	input int
 	key   string
 	pack  PackFunc
 }
 
-// PackFunc makes a form of a tensor and says how many bytes that takes; nil
-// where it is not worth while. The form must not change any more and must not
+// PackFunc makes a form of a tensor and returns its size in bytes. The form is
+// nil if it is not worthwhile. It must not change afterwards, and must not
 // refer to the tensor.
 type PackFunc func(t *tensor.Tensor) (form any, bytes int)
 
@@ -24,10 +24,10 @@ type PackFunc func(t *tensor.Tensor) (form any, bytes int)
 // variables alone. Inputs of eager calls are not.
 func (n *Node) Invariant(i int) bool { return n.invariant.has(i) }
 
-// Pack asks for a form of input i, where that is invariant; else it returns the
-// zero Packing. It is called while the kernel is prepared. Nodes that name the
-// same key for the same value share the form, so that the key has to tell the
-// kind of form and all that it depends on besides the tensor.
+// Pack requests a form of input i if the input is invariant; otherwise it
+// returns the zero Packing. A kernel calls it while it is prepared. Nodes with
+// the same key and the same value share the form, so the key must identify the
+// kind of form and everything that it depends on besides the tensor.
 func (n *Node) Pack(i int, key string, pack PackFunc) Packing {
 	if !n.invariant.has(i) {
 		return 0
@@ -36,8 +36,8 @@ func (n *Node) Pack(i int, key string, pack PackFunc) Packing {
 	return Packing(len(n.packs))
 }
 
-// Packed returns the form that [Node.Pack] asked for; nil where there is none, so
-// that the kernel packs the input itself.
+// Packed returns the form that [Node.Pack] requested, or nil if there is none
+// and the kernel has to pack the input itself.
 func (c *Call) Packed(p Packing) any {
 	if p == 0 || int(p) > len(c.packs) {
 		return nil

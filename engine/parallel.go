@@ -12,23 +12,23 @@ import (
 
 // Workers is a budget of helpers that calls share, so that many calls at once
 // don't start more goroutines than there are cores. The caller always works
-// itself; helpers are borrowed while a loop runs. One that has done its part
-// looks out for another loop for a while, since ops follow each other closely and
-// waking a processor takes longer than a short loop; then it ends.
+// itself; helpers are borrowed while a loop runs. A helper that has finished
+// its part waits a while for another loop, because ops follow each other
+// closely and waking a processor takes longer than a short loop. Then it ends.
 type Workers struct {
 	limit int32
 	busy  atomic.Int32
 	slots []slot // one a helper
-	// patience is how long a helper looks out, in nanoseconds. It grows as long
-	// as that pays.
+	// patience is the time that a helper waits, in nanoseconds. It grows while
+	// waiting helpers find loops.
 	patience atomic.Int32
 	loops    sync.Pool // of *loop
 
-	call *Call // whose loops end with its context; nil: of nobody in particular
+	call *Call // the call whose context ends its loops; nil if there is none
 }
 
-// slot is where a helper looks out: it holds looking meanwhile, and then a loop that
-// a caller has put there.
+// slot is the place in which a helper waits: it contains looking meanwhile, and
+// then a loop that a caller has put there.
 type slot struct {
 	next atomic.Pointer[loop]
 	_    [56]byte // a cache line for each
@@ -56,8 +56,8 @@ func NewWorkers(n int) *Workers {
 
 var sharedWorkers = sync.OnceValue(func() *Workers { return NewWorkers(0) })
 
-// SharedWorkers returns the process's budget of GOMAXPROCS workers, what nil
-// options mean.
+// SharedWorkers returns the process's budget of GOMAXPROCS workers, which is
+// the default of options.
 func SharedWorkers() *Workers { return sharedWorkers() }
 
 // Count returns how many goroutines are asked to work on one loop, the caller included;
@@ -74,8 +74,8 @@ const (
 	// piece is the length of one piece at most: the scheduler and the garbage
 	// collector never wait long for an assembly loop.
 	piece = 20_000
-	// worthwhile is the shortest loop that is shared with a helper that looks out,
-	// worthWaking that for which one is started.
+	// worthwhile is the shortest loop that is shared with a waiting helper.
+	// worthWaking is the shortest loop for which a helper is started.
 	worthwhile  = 10_000
 	worthWaking = 60_000
 
@@ -84,16 +84,16 @@ const (
 	minPatience = 50_000
 	maxPatience = 500_000
 
-	// awake is how long a caller looks out for its last helpers to be done before it
-	// sleeps: who is woken goes on where a helper ran, on another core than its share's
-	// data.
+	// awake is the time that a caller waits actively for its last helpers
+	// before it sleeps. A caller that is woken continues on the core of a
+	// helper, whose cache does not contain the data of the caller's share.
 	awake = 200_000
 )
 
-// Run calls fn over pieces that cover [0, n). nsEach is roughly how many
-// nanoseconds one index takes; where the whole is too little to share, fn runs
-// once, here. fn runs on several goroutines at once otherwise. A panic in a
-// helper comes out in the caller.
+// Run calls fn over pieces that cover [0, n). nsEach is an estimate of the
+// nanoseconds for one index. If the work is too short to share, fn is called
+// once, on this goroutine; otherwise on several goroutines at once. Run panics
+// if fn panics in a helper.
 func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 	if n <= 0 {
 		return
@@ -154,8 +154,8 @@ func (w *Workers) worth(total float64) bool {
 	return false
 }
 
-// start gives l to a helper that looks out, or to a new one, to begin with share
-// k, where it is worth that.
+// start passes l to a waiting helper, or to a new one if that is worthwhile.
+// The helper begins with share k.
 func (w *Workers) start(l *loop, k int, wake bool) {
 	for i := range w.slots {
 		if w.slots[i].next.CompareAndSwap(looking, l) {
@@ -174,20 +174,21 @@ func (w *Workers) help(l *loop, k int) {
 		}
 		at := l.help(w, k)
 		if l = nil; at >= 0 {
-			// Whoever looks out at a slot has the same share of one loop after the
-			// other: ops that follow each other find their data in its cache.
+			// A helper that waits at a slot gets the same share of successive
+			// loops, so that successive ops find their data in its cache.
 			l, k = w.lookOut(&w.slots[at]), at+1
 		}
 	}
 }
 
-// help works on l and returns the slot where the helper is to look out then; -1
-// where there is none.
+// help works on l and returns the slot at which the helper waits afterwards, or
+// -1 if there is none.
 func (l *loop) help(w *Workers, k int) (at int) {
 	defer l.leave()
 	defer func() {
 		w.busy.Add(-1)
-		// The slot is taken before the caller goes on, so that it finds it.
+		// The slot is taken before the caller continues, so that the caller
+		// finds it.
 		for at = range w.slots {
 			if w.slots[at].next.CompareAndSwap(nil, looking) {
 				return
@@ -223,10 +224,10 @@ func (w *Workers) lookOut(at *slot) *loop {
 	}
 }
 
-// loop is one [Workers.Run], and then another one. A helper joins it before it
-// calls fn; once it is closed nobody joins, so that the caller never waits for a
-// helper that has not even begun. Such a one may join a later run of the same
-// loop, where it is as good as any other.
+// loop is one [Workers.Run], and later another one. A helper joins it before it
+// calls fn. Once it is closed, no helper joins, so that the caller never waits
+// for a helper that has not begun. Such a helper may join a later run of the
+// same loop.
 type loop struct {
 	step     int64   // the length of a piece
 	shares   []share // one a worker, as many as parts are in use
@@ -243,7 +244,7 @@ type loop struct {
 type share struct {
 	done   atomic.Int64 // how much of it is taken
 	lo, hi int64
-	help   func()   // what a new helper does that begins with it
+	help   func()   // the function of a new helper that begins with it
 	_      [32]byte // a cache line for each
 }
 
@@ -253,9 +254,9 @@ const (
 	oneJoined = 1 << 32
 )
 
-// begin makes the loop ready for helpers to join. Every other one goes over its shares
-// backwards: what the op before wrote last is still in a core's cache, and what it wrote
-// first may not be.
+// begin prepares the loop for helpers to join. Every other loop processes its
+// shares backwards: a core's cache still contains the end of the previous op's
+// output, but perhaps not its beginning.
 func (l *loop) begin(n, step, helpers int, fn func(lo, hi int)) {
 	l.step, l.fn, l.parts, l.back = int64(step), fn, helpers+1, !l.back
 	for k := range l.parts {
@@ -303,7 +304,7 @@ func (l *loop) wait() int32 {
 	return had
 }
 
-// work does what is left of share k, and then of all others.
+// work does the rest of share k, and then of all others.
 func (l *loop) work(k int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -355,7 +356,7 @@ func (w *Workers) borrow(want int) int {
 // WorkerPanic is a panic of a helper, carried to the goroutine that asked for
 // the work.
 type WorkerPanic struct {
-	Value any    // what was panicked with
+	Value any    // the argument of panic
 	Stack []byte // the helper's stack
 }
 

@@ -28,13 +28,13 @@ type Plan struct {
 	results []result
 	rest    []int32 // the slots that a call leaves filled, besides those that are preset
 	frames  sync.Pool
-	fixed   *fixed // what is the same in all calls; nil where nothing is
+	fixed   *fixed // the values that are the same in all calls; nil if there are none
 
 	branches *branches // of a function with Switch or Merge; nil for most
-	names    []string  // of the results, where there are branches
+	names    []string  // of the results, if there are branches
 
 	specializations *specializations // nil if all shapes of the arguments are known; the plan comes from [Compile]
-	arenas          *idleArenas      // those of all plans, or, where all sizes of arguments are known, memory of the sizes that calls need
+	arenas          *idleArenas      // those of all plans; or, if all sizes of arguments are known, a separate list with memory of the right sizes
 }
 
 // arg is a place where a call puts an argument.
@@ -48,7 +48,7 @@ type arg struct {
 // result is a place where a call finds a result.
 type result struct {
 	slot int32
-	last bool // nobody needs the slot's value afterwards
+	last bool // no step and no other result needs the slot's value
 }
 
 // step is one op of a plan.
@@ -56,32 +56,32 @@ type step struct {
 	*Prepared
 	node *graph.Node // in the plan's own copy of the graph, for errors
 	in   []int32     // slots
-	out  []int32     // slots; -1 for an output that nobody needs
-	last bitset      // the inputs that nobody needs after this op
+	out  []int32     // slots; -1 for an output without users
+	last bitset      // the inputs that no step needs after this op
 	free []int32     // slots that are given up after this op
 	dref []int32     // the inputs that are references whose values are wanted
 	pack []int32     // the packed inputs, among the plan's forms
 }
 
-// frame is what one call of a plan works with. Between calls its slots hold what
-// is preset, and nothing else.
+// frame is the memory of one call of a plan. Between calls its slots contain
+// the preset values and nothing else.
 type frame struct {
 	slots    []Value
-	versions []trackable.Version // of the roots of what is fixed
+	versions []trackable.Version // of the roots of the invariant values
 	call     Call
 	scope    scope  // of a call by another function
 	skipped  []bool // by step, where there are branches
 }
 
-// RunOptions say how a plan runs. The zero value is ready.
+// RunOptions are the options of [Plan.Run]. The zero value is ready.
 type RunOptions struct {
 	// Workers is the budget of helpers for large ops. Default: [SharedWorkers].
 	Workers *Workers
-	// Files is what ops may do with files. Default: nothing.
+	// Files are the files that ops may open. Default: none.
 	Files *Files
 	// Instance holds the state that outlives the call. Default: the process's.
 	Instance *Instance
-	// Log is where ops that print write to. Default: os.Stderr.
+	// Log receives the output of ops that print. Default: os.Stderr.
 	Log io.Writer
 	// MaxOutput is the most bytes that one op's output may take. Default: that of
 	// MaxMemory.
@@ -92,13 +92,13 @@ type RunOptions struct {
 	// MaxSteps is the most ops that may run, each round of a loop counted.
 	// Default: no limit.
 	MaxSteps int64
-	// Tracer hears of every op that runs. Default: nobody.
+	// Tracer receives every op that runs. Default: none.
 	Tracer Tracer
-	// Used is called with how much the call took, where it is not nil.
+	// Used receives the resources that the call used, if it is not nil.
 	Used *Usage
 }
 
-// Usage is what a call took.
+// Usage is the resources that a call used.
 type Usage struct {
 	Steps int64 // ops that ran
 	Peak  int64 // most bytes of memory that were in use at once
@@ -169,8 +169,8 @@ func (p *Plan) callAs(branch int, c *Call, args, into []Value) ([]Value, error) 
 	return out, err
 }
 
-// callIn does what callAs does in a frame. Where it succeeds the frame is ready for
-// another call.
+// callIn does the work of callAs in a frame. If it succeeds, the frame is ready for another
+// call.
 func (p *Plan) callIn(f *frame, branch int, c *Call, args, into []Value) ([]Value, error) {
 	env := c.env
 	f.scope = scope{from: env.scope, node: c.node, branch: branch, plan: p}
@@ -197,9 +197,9 @@ func (p *Plan) frame() *frame {
 	return &frame{slots: slices.Clone(p.preset)}
 }
 
-// runIn runs the plan in a frame, with arguments that belong to it; the results
-// belong to the caller, appended to into, which may share its memory with args.
-// Where it succeeds the frame is ready for another call.
+// runIn runs the plan in a frame. It owns the references of args. The results
+// are appended to into, which may share its memory with args; their references
+// move to the caller. If it succeeds, the frame is ready for another call.
 func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value) (results []Value, err error) {
 	for i := range args {
 		// The types of a call's arguments may come from a file, as those of the function do.
@@ -328,8 +328,8 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 	return f.take(p, into), nil
 }
 
-// take appends the plan's results to into, and empties the slots that hold them or what
-// nothing has let go of.
+// take appends the plan's results to into. It clears the slots of the results
+// and those that no step has cleared.
 func (f *frame) take(p *Plan, into []Value) []Value {
 	n := len(into)
 	results := slices.Grow(into, len(p.results))[:n+len(p.results)]
@@ -348,8 +348,8 @@ func (f *frame) take(p *Plan, into []Value) []Value {
 	return results
 }
 
-// end has a frame hold nothing of the calls that were run in it; done says that the
-// last one succeeded.
+// end removes all values of calls from the frame; done reports whether the last
+// call succeeded.
 func (f *frame) end(p *Plan, done bool) {
 	if !done {
 		copy(f.slots, p.preset)
@@ -361,7 +361,7 @@ func (f *frame) end(p *Plan, done bool) {
 	c.node, c.forms, c.packs = nil, nil, nil
 }
 
-// deref returns the value now of the variable behind a reference.
+// deref returns the current value of the variable that a reference refers to.
 func (e *Env) deref(v Value) (Value, error) {
 	x := v.Variable()
 	if !v.Ref || x == nil {
@@ -382,7 +382,7 @@ func (p *Plan) failed(at int, err error) error {
 	return &graph.NodeError{Node: n.Name, Op: n.Op, Function: p.name, Site: n.Site, Err: err}
 }
 
-// Args returns what is known of the arguments.
+// Args returns the facts of the arguments.
 func (p *Plan) Args() []graph.Fact {
 	out := make([]graph.Fact, len(p.args))
 	for i, a := range p.args {

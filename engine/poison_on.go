@@ -2,9 +2,9 @@
 
 package engine
 
-// poison makes memory whose contents are undefined look it, from the moment on when it
-// is given back and when it is handed out: what reads memory too late, or too early,
-// gets numbers that no test takes for right.
+// poison fills memory of undefined contents, when it is released and when it is
+// allocated. A read that is too late or too early then gets numbers that no
+// test accepts.
 func poison(mem []byte) {
 	mem = mem[:cap(mem)]
 	for i := range mem {

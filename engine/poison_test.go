@@ -4,7 +4,8 @@ package engine
 
 import "testing"
 
-// TestPoisonedMemory: what an arena hands out, and what it got back, is all ones.
+// TestPoisonedMemory: memory that an arena allocates, and memory that it got
+// back, is all ones.
 func TestPoisonedMemory(t *testing.T) {
 	for _, n := range []int{16, 100 << 10} {
 		a := new(Arena)

@@ -6,14 +6,15 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// Recent remembers what the last eager calls of one goroutine were prepared as, so
-// that those that follow look nothing up. The zero Recent is ready for use.
+// Recent remembers the prepared kernels of the last eager calls of one
+// goroutine, so that later calls need no lookup. The zero Recent is ready for
+// use.
 type Recent struct {
 	set   *KernelSet
 	slots [64]*Prepared
 }
 
-// Prepare returns what [KernelSet.PrepareEager] does.
+// Prepare does the work of [KernelSet.PrepareEager].
 func (r *Recent) Prepare(ks *KernelSet, op string, attrs graph.Attrs, in []Value) (*Prepared, error) {
 	if r.set != ks {
 		*r = Recent{set: ks}
@@ -29,8 +30,8 @@ func (r *Recent) Prepare(ks *KernelSet, op string, attrs graph.Attrs, in []Value
 	return p, err
 }
 
-// place returns where a call is remembered. The names of ops and lists of attributes
-// are mostly literals and shared lists: equal ones lie at one address.
+// place returns the index of a call. Names of ops and lists of attributes are
+// mostly literals and shared lists, so equal ones have the same address.
 func place(op string, attrs graph.Attrs, in []Value) uintptr {
 	h := uintptr(unsafe.Pointer(unsafe.StringData(op))) ^ uintptr(unsafe.Pointer(unsafe.SliceData(attrs)))>>3
 	if len(in) > 0 && in[0].Tensor != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// What a goroutine remembers of its last calls must not outlast another attribute,
-// another type or another set of kernels.
+// A remembered call must not be used for another attribute, another type or
+// another set of kernels.
 func TestRecentTellsCallsApart(t *testing.T) {
 	made := 0
 	kernel := func(op string) Kernel {

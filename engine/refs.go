@@ -12,9 +12,9 @@ import (
 //
 // The memory of a value, and an object such as a list, has a count of references. A
 // value is owned if its holder has the only reference, and shared otherwise. The
-// holder of an owned value may change it in place. Each reference is given up once:
-// by [Refs.Release], by [Refs.Output], or by an argument of a [Function], to which
-// it moves.
+// holder of an owned value may change it in place. Each reference is released once
+// by [Refs.Release], or moves once: to an output by [Refs.Output], or to a
+// [Function] as an argument.
 type Refs Call
 
 // Refs returns the references of the call.
@@ -24,7 +24,7 @@ func (c *Call) Refs() *Refs { return (*Refs)(c) }
 // and return them as an output.
 func (r *Refs) Owned(i int) bool { return (*Call)(r).owned(i) }
 
-// owned does what [Refs.Owned] does.
+// owned implements [Refs.Owned].
 func (c *Call) owned(i int) bool {
 	b := c.in[i].buf
 	return b != nil && c.movable(i) && !b.shared()
@@ -79,7 +79,7 @@ func (r *Refs) RetainTo(dst, src *Value) {
 	dst.set(src)
 }
 
-// Release gives up a reference.
+// Release releases a reference.
 func (r *Refs) Release(v Value) { r.env.Arena.release(v.buf) }
 
 // Output moves a reference to output i.
@@ -168,6 +168,6 @@ func (r *Refs) Values(n int) []Value {
 	return r.env.Arena.takeValues(n)
 }
 
-// ReleaseAll gives up the references of vs and the slice itself; see
+// ReleaseAll releases the references of vs and the slice itself; see
 // [Arena.ReleaseAll].
 func (r *Refs) ReleaseAll(vs []Value) { r.env.Arena.ReleaseAll(vs) }

@@ -1,7 +1,7 @@
 package engine
 
-// Repeated is a function that a kernel calls many times in one call of its own, as a
-// loop its body: what a call works with is the same in all of them.
+// Repeated is a function that a kernel calls many times in one call, as a loop
+// calls its body. All calls use the same frame.
 type Repeated struct {
 	Function
 	plan   *Plan
@@ -34,7 +34,7 @@ func (r *Repeated) Call(c *Call, args, into []Value) (out []Value, err error) {
 	return out, err
 }
 
-// End gives up what calls worked with.
+// End ends the use of the frame.
 func (r *Repeated) End() {
 	if r.plan != nil {
 		r.frame.end(r.plan, r.done)

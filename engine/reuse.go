@@ -6,8 +6,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// What kernels make in each call besides tensors, and what they work out of shapes, is
-// used again by the next call: calls of one signature mostly take the same shapes.
+// Objects that kernels make in each call besides tensors, and data that they
+// compute from shapes, are reused by the next call, because calls of one
+// signature mostly have the same shapes.
 
 const (
 	maxValues = 1 << 12 // values of a slice that an arena keeps
@@ -15,9 +16,9 @@ const (
 	maxRows   = 1 << 12 // rows that a buffer keeps views of
 )
 
-// Fits checks that n parts of size bytes each fit what the call may use: a kernel calls
-// it before it makes objects by a number that its inputs say. If they don't, Fits does
-// not return, see [Call.Scratch].
+// Fits checks that n parts of size bytes each are within the limit of the call.
+// A kernel calls it before it makes a number of objects that depends on its
+// inputs. If they exceed the limit, Fits does not return; see [Call.Scratch].
 func (c *Call) Fits(n, size int) {
 	if n < 0 || n > maxBytes/max(size, 1) {
 		n, size = 1, maxBytes
@@ -41,8 +42,8 @@ func (a *Arena) takeValues(n int) []Value {
 	return make([]Value, n)
 }
 
-// ReleaseAll gives up the references of vs, and the slice itself, which the caller
-// must not use any more. A later call of [Refs.Values] returns it again.
+// ReleaseAll releases the references of vs, and the slice itself, which the
+// caller must not use any more. A later call of [Refs.Values] returns it again.
 func (a *Arena) ReleaseAll(vs []Value) {
 	for _, v := range vs {
 		a.Release(v)
@@ -54,7 +55,8 @@ func (a *Arena) ReleaseAll(vs []Value) {
 	a.values = append(a.values, vs[:0])
 }
 
-// sees reports whether the buffer has views of the rows of t, which lies in it.
+// sees reports whether the buffer has views of the rows of t, which is in its
+// memory.
 func (b *Buffer) sees(t *tensor.Tensor) bool {
 	if b == nil || len(b.rows) == 0 || len(t.Bytes()) == 0 {
 		return false
@@ -63,10 +65,10 @@ func (b *Buffer) sees(t *tensor.Tensor) bool {
 	return len(b.rows) == s[0] && r.DType() == t.DType() && r.Shape().Equal(s[1:]) && &r.Bytes()[0] == &t.Bytes()[0]
 }
 
-// memo is what a kernel remembers of the calls of a node.
+// memo is data that a kernel remembers for the calls of a node.
 type memo struct{ last atomic.Pointer[any] }
 
-// Last returns what was given to [Node.Remember] last; nil at first.
+// Last returns the last argument of [Node.Remember], or nil.
 func (n *Node) Last() any {
 	if v := n.memo.last.Load(); v != nil {
 		return *v
@@ -74,7 +76,7 @@ func (n *Node) Last() any {
 	return nil
 }
 
-// Remember keeps what a kernel worked out of a call's shapes, which the next call
-// mostly has too. Any number of goroutines may see it: it must not change. The
-// next call has to compare what it was worked out of.
+// Remember stores data that a kernel computed from a call's shapes, for later
+// calls with the same shapes. Many goroutines may read it, so it must not
+// change. A later call has to compare the shapes.
 func (n *Node) Remember(v any) { n.memo.last.Store(&v) }

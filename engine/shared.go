@@ -9,7 +9,7 @@ import (
 // handed. It is kept from one loop to the next, so that a kernel that runs often makes no
 // garbage of either.
 type Shared[S any] struct {
-	State S // what the loop's pieces need
+	State S // the data of the loop's pieces
 	piece func(lo, hi int)
 }
 
@@ -38,8 +38,8 @@ func Share[S any, P Pieces[S]]() *Shared[S] {
 // [Call.Parallel] does.
 func (s *Shared[S]) Parallel(c *Call, n int, ns float64) { c.Parallel(n, ns, s.piece) }
 
-// Free keeps the loop for another one. Its state stays: the caller takes out of it what
-// must not be kept.
+// Free keeps the loop for a later one. Its state stays, so the caller clears
+// the parts that must not be kept.
 func (s *Shared[S]) Free() { idleOf[S]().Put(s) }
 
 func idleOf[S any]() *sync.Pool {

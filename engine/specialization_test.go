@@ -56,7 +56,7 @@ func TestSpecializationsOfAPlanEqualIt(t *testing.T) {
 		if len(in.Shapes[0]) == 2 {
 			want = 1 // a matrix stays as it is, and the rest is one chain
 		}
-		if in.Ops != want || p.Len() != 35 { // what the shape is worked out by besides
+		if in.Ops != want || p.Len() != 35 { // the ops that compute the shape
 			t.Errorf("the specialization for %v runs %d ops, the plan for all shapes %d", in.Shapes, in.Ops, p.Len())
 		}
 	}

@@ -2,27 +2,28 @@ package engine
 
 import "sync"
 
-// States are what nodes keep between calls, such as the state of their random
+// States are the states of nodes between calls, such as those of their random
 // numbers. A node has one for each path of calls that leads to it, whether the
-// calls are inlined or not, as in TensorFlow, which inlines them. The zero States is empty and
-// ready; it is safe for use from many goroutines.
+// calls are inlined or not, as in TensorFlow, which inlines them. The zero
+// States is empty and ready; it is safe for use by many goroutines.
 //
-// Functions that say _noinline have one for all of their calls in a function that
-// is called from outside, and so have functions that call themselves.
+// A function with the attribute _noinline has one state for all of its calls in
+// a function that is called from outside, and so has a recursive function.
 type States struct {
 	mu    sync.Mutex
 	paths map[pathStep]*path
 	nodes map[pathStep]any
 }
 
-// path stands for a path of calls; nil is that of a function called from outside.
-type path struct{ _ byte } // each has an address of its own
+// path identifies a path of calls; nil is that of a function called from
+// outside.
+type path struct{ _ byte } // each has a separate address
 
 // pathStep is a path made longer by a call, or ended by a node.
 type pathStep struct {
 	from   *path
 	key    any // of the node; of a function that is not inlined, the function
-	branch int // which of the functions that the node names, where it names one twice
+	branch int // the index among equal functions of the node
 }
 
 // scope is a call of a function that is running, or a stretch of ops whose states are
@@ -31,12 +32,12 @@ type scope struct {
 	from   *scope
 	node   *Node   // that calls
 	branch int     // which of the node's functions
-	plan   *Plan   // what it calls
-	states *States // in place of a call: where states are kept
+	plan   *Plan   // the called function
+	states *States // the states to use, instead of a call
 }
 
-// state returns what the node of a call in a scope keeps, made by the first call.
-// Eager calls have no node and keep nothing.
+// state returns the state of a call's node in a scope. The first call creates
+// it. Eager calls have no node and no state.
 func (in *Instance) state(n *Node, at *scope, root any, create func() any) any {
 	if n.Key == nil {
 		return create()
@@ -80,14 +81,14 @@ func (st *States) path(s *scope, root any) *path {
 	return st.longer(st.below(st.path(s.from, root), s.node), s.node.Key, s.branch)
 }
 
-// outermost reports whether the scope is that of a function which is called from
-// outside: by an eager op, or by something that keeps states of its own.
+// outermost reports whether the scope is that of a function that is called from
+// outside: by an eager op, or by an object with separate states.
 func (s *scope) outermost() bool {
 	return s.states != nil || s.node.Key == nil || s.from != nil && s.from.states != nil
 }
 
-// below returns the path to a node's function where the node stands in the body of
-// inlined calls.
+// below returns the path to the function of a node in the body of inlined
+// calls.
 func (st *States) below(p *path, n *Node) *path {
 	for _, call := range n.Path {
 		p = st.longer(p, call, 0)
@@ -108,8 +109,8 @@ func (st *States) longer(p *path, key any, branch int) *path {
 	return next
 }
 
-// NodeState returns what the op's node keeps between calls, made by the first call.
-// An eager call has no node and keeps nothing.
+// NodeState returns the state of the op's node between calls. The first call
+// creates it. An eager call has no node, so its state is new each time.
 func (c *Call) NodeState(create func() any) any {
 	return c.Instance().state(c.node, c.env.scope, c.env.root, create)
 }

@@ -12,20 +12,20 @@ type Tracer interface {
 
 // OpEvent is one run of an op.
 type OpEvent struct {
-	// Function, Node and Op say which op it was, as the plan has it: ops that passes
-	// joined are one.
+	// Function, Node and Op identify the op in the plan. Ops that passes have
+	// fused are one op.
 	Function, Node, Op string
 	// Depth is how many functions are inside each other: 1 for the outermost. An op
 	// that calls functions comes after the ops of these, and takes their time too.
 	Depth int
-	// Begin and Took say when it ran.
+	// Begin is the time at which it began, and Took its duration.
 	Begin time.Time
 	Took  time.Duration
 	// Out are the outputs, valid until Op returns.
 	Out []Value
 }
 
-// traced runs a step and tells the tracer.
+// traced runs a step and reports it to the tracer.
 func (p *Plan) traced(c *Call, st *step, env *Env) error {
 	begin := time.Now()
 	err := st.run(c)

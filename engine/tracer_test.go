@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// log notes what it is told.
+// log records its events.
 type log struct {
 	nodes []string
 	bad   int
@@ -21,7 +21,7 @@ func (l *log) Op(e engine.OpEvent) {
 	}
 }
 
-// TestATracerIsToldOfEveryOp: in their order, with what they gave.
+// TestATracerIsToldOfEveryOp: in their order, with their outputs.
 func TestATracerIsToldOfEveryOp(t *testing.T) {
 	p, err := engine.Compile(chain(t, 3), &engine.CompileOptions{Kernels: addKernels(t)})
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Types says which element types a kernel takes: for each attribute of the op's
-// definition that names one ("T"), those that there is an implementation for. An
-// attribute that isn't listed takes every type that the definition allows.
+// Types are the element types that a kernel accepts, for each attribute of the
+// op's definition that names a type, such as "T". An attribute that isn't
+// listed accepts every type that the definition allows.
 type Types map[string][]tensor.DType
 
 // check reports an attribute of n whose type isn't listed.
@@ -24,11 +24,11 @@ func (t Types) check(n *Node) error {
 	return nil
 }
 
-// UnsupportedTypeError says that an op has a kernel, but none for an element
+// UnsupportedTypeError reports that an op has a kernel, but none for an element
 // type.
 type UnsupportedTypeError struct {
 	Op    string
-	Attr  string         // the attribute that names the type; empty where none does
+	Attr  string         // the attribute that names the type; empty if none does
 	Type  tensor.DType   // the type that was asked for
 	Known []tensor.DType // the types that there are kernels for
 }
@@ -47,8 +47,8 @@ func (e *UnsupportedTypeError) Error() string {
 		what, strings.Join(names, ", "))
 }
 
-// ByType has what a kernel needs for each element type that it takes, such as
-// the instantiations of a generic function.
+// ByType has the data of a kernel for each element type that it accepts, such
+// as the instantiations of a generic function.
 type ByType[F any] map[tensor.DType]F
 
 // Types lists the types in TensorFlow's order.
@@ -61,7 +61,7 @@ func (t ByType[F]) Types() []tensor.DType {
 	return out
 }
 
-// Of returns what there is for type d.
+// Of returns the data for type d.
 func (t ByType[F]) Of(d tensor.DType) (F, error) {
 	f, ok := t[d]
 	if !ok {

@@ -8,32 +8,32 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Value is what an input or output of an op is while it runs: a tensor, or the
-// object behind a handle. The zero Value is nothing.
+// Value is the value of an input or output of a running op: a tensor, or the
+// object of a handle. The zero Value is nothing.
 type Value struct {
 	// Tensor is the data; nil for a handle.
 	Tensor *tensor.Tensor
-	// Object is what a resource, a reference or a variant refers to: a
-	// *[trackable.Variable], a table, a list. Nil for data.
+	// Object is the object that a resource, a reference or a variant refers to:
+	// a *[trackable.Variable], a table, a list. Nil for data.
 	Object any
-	// Ref says that the value is a reference to Object, a variable of
-	// TensorFlow 1, and stands for the variable's value where data is wanted.
+	// Ref reports whether the value is a reference to Object, a variable of
+	// TensorFlow 1. If an op needs data, the value of the variable is used.
 	Ref bool
 
 	buf *Buffer
 
-	// Values are copied all the time, in registers of 16 bytes. What isn't a
-	// multiple of that is copied in parts that overlap, and processors wait for
-	// such parts when they are read again.
+	// Values are copied often, in registers of 16 bytes. A size that is not a
+	// multiple of 16 would be copied in parts that overlap, and a processor
+	// stalls when it reads such parts.
 	_ uintptr
 }
 
-// ValueSize is the number of bytes of a Value without what it refers to.
+// ValueSize is the number of bytes of a Value without its tensor and object.
 const ValueSize = int(unsafe.Sizeof(Value{}))
 
-// set makes v what o is. It copies word by word: where o has just been written in
-// words, as by a kernel that made an output, processors would wait long for a copy
-// in wider registers.
+// set copies o to v word by word. If o was just written in words, as by a
+// kernel that made an output, a copy in wider registers would stall the
+// processor.
 func (v *Value) set(o *Value) {
 	v.Tensor, v.Object, v.Ref, v.buf = o.Tensor, o.Object, o.Ref, o.buf
 }
@@ -84,17 +84,17 @@ func (v Value) DType() tensor.DType {
 	return tensor.Resource
 }
 
-// Variant is an object that counts as data: a list, an optional. Copies of the
-// value are values of their own; the object is changed only by who holds the
-// one reference to it.
+// Variant is an object that counts as data, such as a list or an optional. A
+// copy of the value is another value; only the owner of the object may change
+// it.
 type Variant interface {
 	// VariantName is TensorFlow's name of the kind, "tensorflow::TensorList".
 	VariantName() string
-	// Escape makes the object independent of the call's memory: every value that
-	// it holds is replaced by what [Value.Keep] gives.
+	// Escape makes the object independent of the call's memory: it replaces
+	// every value that it contains by the result of [Value.Keep].
 	Escape()
-	// Free gives the values that the object holds up, by [Arena.Release]: nobody
-	// refers to it any more.
+	// Free releases the values that the object contains, by [Arena.Release],
+	// when the object has no references any more.
 	Free(*Arena)
 }
 
@@ -139,9 +139,9 @@ func (v Value) Keep() Value {
 // call itself. The elements of a list may.
 func (v Value) Kept() bool { return v.buf == nil }
 
-// Borrow returns the value of x now, for the ops of one call: a change of x in
-// the meantime is made on a copy. It ends with [Value.Return]. A variable
-// without a value gives nothing.
+// Borrow returns the current value of x, for the ops of one call: a change of x
+// in the meantime is made on a copy. [Value.Return] ends it. If the variable
+// has no value, the result is zero.
 func Borrow(x *trackable.Variable) Value {
 	t, lease := x.Lease()
 	if t == nil {
@@ -171,7 +171,7 @@ func (v Value) Pin() {
 // SharesWith reports whether both have the same counted memory.
 func (v Value) SharesWith(o Value) bool { return v.buf != nil && v.buf == o.buf }
 
-// errKind says that a value is of another kind than is wanted.
+// errKind returns the error for a value of another kind.
 func (v Value) errKind(i int, want string) error {
 	return fmt.Errorf("input %d is %s, where %s is needed", i, v.kind(), want)
 }

@@ -9,18 +9,20 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// AttentionOp is the op that plans make of attention: products of queries with keys,
-// multiplied by a number or divided, a mask added, their softmax, and its products
-// with values. Its inputs are queries, keys and values, the number where there is
-// one, and the mask. Its attribute layouts tells for queries, keys, values and the
-// output which dimension is which: b and h for those that all have, such as examples
-// and heads (h may be missing), t for the queries, s for the keys, d for what scores
-// are summed over, e for what a value is made of.
+// AttentionOp is the op that the pass "attention" makes: the products of
+// queries with keys, multiplied or divided by a number, plus a mask, their
+// softmax, and its products with values. The inputs are queries, keys and
+// values, then the number and the mask if there are any. The attribute layouts
+// has the dimensions of queries, keys, values and the output as letters: b and
+// h for the dimensions that all have, such as examples and heads (h is
+// optional), t for the queries, s for the keys, d for the dimension that scores
+// sum over, e for the elements of a value.
 const AttentionOp = "_Attention"
 
-// fuseAttention makes one op of attention, with the bits that the ops give one by
-// one. The scores of some queries stay in the cache; transpositions before and after
-// go, as the products take matrices in any order.
+// fuseAttention replaces the ops of attention by one op. All bits stay. The
+// kernel keeps the scores of a block of queries in the cache. Transpositions
+// before and after are removed, because the products accept matrices in any
+// order.
 func fuseAttention(u *Unit) error {
 	if !u.Kernels.Has(AttentionOp) || !slices.ContainsFunc(u.Function.Graph.Nodes(), func(n *graph.Node) bool { return n.Op == "Softmax" }) {
 		return nil
@@ -42,7 +44,7 @@ func fuseAttention(u *Unit) error {
 	return r.finish()
 }
 
-// attentionPattern is what becomes one op.
+// attentionPattern is the match of a softmax with the ops around it.
 type attentionPattern struct {
 	last    *graph.Node // whose output it makes
 	in      [3]graph.Output
@@ -55,7 +57,7 @@ type attentionPattern struct {
 // pairing is a product of two tensors, a letter a dimension.
 type pairing struct{ a, b, out string }
 
-// pairingOf returns the product that n is, where it is one of float32.
+// pairingOf returns the product that n computes, if n is a product of float32.
 func pairingOf(n *graph.Node) (p pairing, ok bool) {
 	if len(n.In) != 2 || len(n.Out) != 1 || n.Out[0].DType != tensor.Float32 || n.In[0].Fact().DType != tensor.Float32 || n.In[1].Fact().DType != tensor.Float32 {
 		return p, false
@@ -84,7 +86,8 @@ func pairingOf(n *graph.Node) (p pairing, ok bool) {
 	return p, false
 }
 
-// attentionAround returns the attention whose softmax n is; nil where it is none.
+// attentionAround returns the match around the softmax n, or nil if there is
+// none.
 func (r *rewriter) attentionAround(n *graph.Node) *attentionPattern {
 	rank := n.Out[0].Shape.Rank()
 	product := r.only(n.Output(0))
@@ -140,11 +143,11 @@ func (r *rewriter) attentionAround(n *graph.Node) *attentionPattern {
 	return a
 }
 
-// lettering tells which letter stands for a label.
+// lettering maps labels to letters.
 type lettering map[byte]byte
 
-// assign gives the labels of a term the letters of roles, in order, and the one other
-// label that is in others the letter rest.
+// assign maps the labels of a term to the letters of roles, in order. The one
+// label that is also in others maps to the letter rest.
 func assign(term, roles, others string, rest byte) (lettering, bool) {
 	if len(term) != len(roles) {
 		return nil, false
@@ -183,8 +186,8 @@ func (l lettering) of(term string) string {
 	return string(out)
 }
 
-// scoresOf returns the product behind a softmax, and notes what is done to it
-// before.
+// scoresOf returns the product before a softmax, and records the ops between
+// the two in a.
 func (r *rewriter) scoresOf(softmax *graph.Node, a *attentionPattern) *graph.Node {
 	user, x := softmax, softmax.In[0]
 	shape := x.Fact().Shape
@@ -241,8 +244,8 @@ func scaled(o graph.Output) bool {
 	return product(n.In[0]) && number(n.In[1]) || n.Op == "Mul" && product(n.In[1]) && number(n.In[0])
 }
 
-// stretches reports whether what f describes broadcasts to a shape of known sizes
-// without changing it.
+// stretches reports whether a value with the fact f broadcasts to a shape of
+// known sizes without changing that shape.
 func stretches(f graph.Fact, to graph.PartialShape) bool {
 	if f.DType != tensor.Float32 || f.Ref || !f.Shape.Known() || f.Shape.Rank() > to.Rank() {
 		return false
@@ -255,8 +258,8 @@ func stretches(f graph.Fact, to graph.PartialShape) bool {
 	return true
 }
 
-// permutation returns the constant order in which a Transpose takes its input's
-// dimensions, nil where n is none.
+// permutation returns the constant order in which a Transpose reads the
+// dimensions of its input, or nil if n is no such Transpose.
 func (r *rewriter) permutation(n *graph.Node, rank int) []int {
 	if n.Op != "Transpose" || r.pinned[n] || n.In[0].Fact().Ref {
 		return nil
@@ -282,8 +285,8 @@ func (r *rewriter) permutation(n *graph.Node, rank int) []int {
 	return perm
 }
 
-// beforeTranspose returns what o was before it was transposed, with its layout, where
-// products take it like that.
+// beforeTranspose returns the value before a Transpose and its layout, if
+// products accept that layout.
 func (r *rewriter) beforeTranspose(o graph.Output, layout string) (graph.Output, string) {
 	perm := r.permutation(o.Node, len(layout))
 	if perm == nil {
@@ -299,7 +302,8 @@ func (r *rewriter) beforeTranspose(o graph.Output, layout string) (graph.Output,
 	return o.Node.In[0], string(before)
 }
 
-// behindTranspose takes a transposition along that alone takes the output.
+// behindTranspose includes a Transpose in the match if it is the only user of
+// the output.
 func (r *rewriter) behindTranspose(a *attentionPattern) {
 	n := r.only(a.last.Output(0))
 	if n == nil || n.In[0] != a.last.Output(0) {
@@ -318,7 +322,8 @@ func (r *rewriter) behindTranspose(a *attentionPattern) {
 	}
 }
 
-// fits reports whether all sizes agree, and the matrices lie as products take them.
+// fits reports whether all sizes agree and the matrices have a layout that
+// products accept.
 func (a *attentionPattern) fits(roles string) bool {
 	outer := strings.TrimSuffix(roles, "ts")
 	sizes := map[byte]int{}

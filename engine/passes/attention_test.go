@@ -18,7 +18,8 @@ func (n *network) transposed(x graph.Output, perm ...int32) graph.Output {
 	return n.do("Transpose", x, n.Value(tensor.Vector(perm...)))
 }
 
-// batched returns the products of matrices, those of b transposed where adjY is set.
+// batched returns the products of matrices. If adjY is set, those of b are
+// transposed.
 func (n *network) batched(a, b graph.Output, adjY bool) graph.Output {
 	return n.inferred("BatchMatMulV2", graph.Attrs{graph.Bool("adj_y", adjY)}, a, b).Output(0)
 }
@@ -74,7 +75,7 @@ func TestAttentionHasTheBitsOfItsOps(t *testing.T) {
 	for _, test := range attentions {
 		t.Run(test.name, func(t *testing.T) {
 			n := newNetwork(t, 2, 9, 3, 4)
-			// What depends on the call: no value is the same in all.
+			// The values depend on the call: none is invariant.
 			q, k, v := n.do("Sinh", n.x), n.do("Cosh", n.x), n.do("Atan", n.x)
 			f := n.Return(test.build(n, q, k, v))
 			set, count := kernels(t)

@@ -32,15 +32,16 @@ func foldBatchNorms(u *Unit) error {
 	return r.finish()
 }
 
-// linear is a convolution or product, with what is added to each of its
+// linear is a convolution or product, and the vector that is added to its
 // channels.
 type linear struct {
 	node *graph.Node
 	bias graph.Output // of Node nil: none
 }
 
-// linearAt returns the convolution or product with an invariant filter that o is
-// the result of, a bias included, if nobody else sees it.
+// linearAt returns the convolution or product that computes o, with its bias if
+// there is one. It requires an invariant filter, and that no other node uses
+// the result.
 func (r *rewriter) linearAt(o graph.Output) (linear, bool) {
 	if r.only(o) == nil || o.Fact().DType != tensor.Float32 {
 		return linear{}, false
@@ -63,7 +64,7 @@ func (r *rewriter) linearAt(o graph.Output) (linear, bool) {
 	return linear{}, false
 }
 
-// format returns where the channels are: "NHWC", last, or "NCHW".
+// format returns the position of the channels: "NHWC", last, or "NCHW".
 func (l linear) format() string {
 	if l.node.Op == "MatMul" {
 		return "NHWC"
@@ -71,8 +72,8 @@ func (l linear) format() string {
 	return l.node.Attrs.String("data_format", "NHWC")
 }
 
-// perChannel reports whether o has one number for each channel of l's result and
-// broadcasts along the last dimension, where the channels are.
+// perChannel reports whether o has one number for each channel of l's result
+// and broadcasts along the last dimension, and the channels are last.
 func (r *rewriter) perChannel(l linear, o graph.Output) bool {
 	s, y := o.Fact().Shape, l.node.Out[0].Shape
 	return l.format() == "NHWC" && s.HasRank() && s.Rank() == 1 && s.Dim(0) > 0 && y.HasRank() && s.Dim(0) == y.Dim(y.Rank()-1)
@@ -81,7 +82,7 @@ func (r *rewriter) perChannel(l linear, o graph.Output) bool {
 // scaled returns l's filter times a factor a channel.
 func (r *rewriter) scaled(l linear, factor graph.Output) (graph.Output, bool, error) {
 	filter := l.node.In[1]
-	dims := []int32(nil) // of the factor, where it isn't a vector along the last dimension
+	dims := []int32(nil) // of the factor, unless it is a vector along the last dimension
 	switch {
 	case l.node.Op == "DepthwiseConv2dNative":
 		s := filter.Fact().Shape
@@ -110,7 +111,7 @@ func (r *rewriter) scaled(l linear, factor graph.Output) (graph.Output, bool, er
 	return n.Output(0), true, nil
 }
 
-// sum adds ops of two operands that gives invariant vectors.
+// binary adds an op of two invariant vectors.
 func (r *rewriter) binary(like *graph.Node, op string, a, b graph.Output) (graph.Output, error) {
 	n, err := r.add(like, op, nil, a, b)
 	if err != nil {
@@ -193,8 +194,8 @@ func (r *rewriter) shift(n *graph.Node, bias, mean, factor, beta graph.Output) (
 	return r.binary(n, "AddV2", d, beta)
 }
 
-// foldFactor folds a multiplication by a factor a channel into the filter of what
-// it follows.
+// foldFactor multiplies the filter of the convolution or product before n by a
+// factor for each channel.
 func (r *rewriter) foldFactor(n *graph.Node) error {
 	for i, x := range n.In {
 		factor := n.In[1-i]

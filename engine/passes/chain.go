@@ -7,21 +7,21 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// ElementwiseOp is the op that plans make of several elementwise ones, where a
-// kernel for it is there, whose [Fusion.Ops] lists the ops that it takes. Its
-// attributes ops and operands are the program: the ops' names in the order in
-// which they run, and two operands for each, the number of an input or, counted
-// on from the inputs, of an op before; -1 for no second one. The last op's result
-// is the output.
+// ElementwiseOp is the op that the pass "elementwise chains" makes, if it has a
+// kernel; [Fusion.Ops] lists the ops that it may contain. Its attributes ops
+// and operands are the program. ops has the names of the ops in order. operands
+// has two numbers for each op: the index of an input or, from the number of
+// inputs on, of an earlier op; -1 means that there is no second operand. The
+// result of the last op is the output.
 const ElementwiseOp = "_Elementwise"
 
 // maxChain is how many ops are fused.
 const maxChain = 256
 
-// fuseChains makes one op of elementwise ops whose results nobody else sees. It
-// takes a few thousand elements through all of them before it goes on to the
-// next, so that what lies between stays in the cache. Every element runs through
-// the same operations, in the same order.
+// fuseChains replaces elementwise ops by one op if no other node uses their
+// results. The kernel executes all of them on a few thousand elements before it
+// continues with the next, so that the values between stay in the cache. The
+// operations on each element and their order stay.
 func fuseChains(u *Unit) error {
 	k := u.Kernels.Fusion(ElementwiseOp)
 	if k == nil {

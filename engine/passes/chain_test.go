@@ -117,7 +117,8 @@ func sameNumbers(t *testing.T, what string, got, want []engine.Value) {
 	}
 }
 
-// A chain is cut where others see a value, and where values have other sizes.
+// A chain ends at a value that another node uses, and at a value of another
+// size.
 func TestWhatChainsAreMadeOf(t *testing.T) {
 	floats := func(n *network, dims ...int) graph.Output {
 		o, err := n.F.AddArg("", graph.Fact{DType: tensor.Float32, Shape: graph.ShapeOf(dims...)})

@@ -7,14 +7,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fuseEpilogues lets convolutions and products add their bias and what runs
-// beside them, and apply the activation, while the result is at hand: they
-// become TensorFlow's _FusedConv2D, _FusedDepthwiseConv2dNative and
-// _FusedMatMul.
+// fuseEpilogues adds bias, residual and activation to the convolution or
+// product before them, which becomes TensorFlow's _FusedConv2D,
+// _FusedDepthwiseConv2dNative or _FusedMatMul.
 func fuseEpilogues(u *Unit) error { return fuseLinear(u, false) }
 
-// fuseConvolutions does what [fuseEpilogues] does to convolutions, where no bit of a
-// result changes. Products gain by it only where their weights are packed beforehand.
+// fuseConvolutions does the same as [fuseEpilogues] for convolutions, if no bit
+// of a result changes. Products become faster only if their weights are packed
+// in advance.
 func fuseConvolutions(u *Unit) error { return fuseLinear(u, true) }
 
 // fuseLinear fuses epilogues into convolutions and products. If exact, it skips
@@ -70,7 +70,7 @@ func fuseLinear(u *Unit, exact bool) error {
 	return r.finish()
 }
 
-// epilogue is what follows a convolution or product.
+// epilogue is the sequence of ops after a convolution or product.
 type epilogue struct {
 	*rewriter
 	node, last *graph.Node
@@ -78,7 +78,7 @@ type epilogue struct {
 	args       []graph.Output
 	alpha      *float64
 	exact      bool // the order of sums stays
-	behind     bool // what next returned stands behind a Reshape
+	behind     bool // the node that next returned uses a Reshape of the result
 	reshaped   bool // the last node does
 }
 
@@ -95,7 +95,8 @@ func (e *epilogue) collect() {
 	e.activation()
 }
 
-// replaceLast makes the last node the op, or what reshapes the op's result.
+// replaceLast replaces the last node by the op, or by a Reshape of the op's
+// result.
 func (e *epilogue) replaceLast(op string, attrs graph.Attrs) error {
 	in := append([]graph.Output{e.node.In[0], e.node.In[1]}, e.args...)
 	y := e.node.Out[0].Shape
@@ -119,14 +120,14 @@ func (e *epilogue) replaceLast(op string, attrs graph.Attrs) error {
 	return e.becomeReshape(e.last, m.Output(0), e.last.Out[0].Shape.Dims()...)
 }
 
-// take notes that n does what op says to the result so far.
+// take records that n applies op to the result so far.
 func (e *epilogue) take(n *graph.Node, op string, args ...graph.Output) {
 	e.reshaped = e.reshaped || e.behind
 	e.last, e.ops, e.args = n, append(e.ops, op), append(e.args, args...)
 }
 
-// next returns the node that alone takes the result so far, and which of its inputs
-// that is. Behind a product that may be a Reshape of the result.
+// next returns the only user of the result so far, and the index of that input.
+// After a product, the user may be a Reshape of the result.
 func (e *epilogue) next() (*graph.Node, graph.Output) {
 	o := e.last.Output(0)
 	e.behind = false
@@ -160,7 +161,8 @@ func (e *epilogue) bias() {
 	}
 }
 
-// isBehind reports whether what next returned has another shape than the product.
+// isBehind reports whether the node that next returned has another shape than
+// the product.
 func (e *epilogue) isBehind() bool { return e.reshaped || e.behind }
 
 // spans reports whether b has a number for each column of the product, of which o is
@@ -202,7 +204,7 @@ func sameSizes(a, b graph.PartialShape) bool {
 	return true
 }
 
-// activations are the ops whose names stand in fused_ops.
+// activations are the ops whose names may be in fused_ops.
 var activations = map[string]bool{"Relu": true, "Relu6": true, "Elu": true, "LeakyRelu": true, "Sigmoid": true, "Tanh": true}
 
 func (e *epilogue) activation() {

@@ -8,12 +8,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// GeluOp is the op that plans make of a Gaussian error linear unit, where a kernel for
-// it is there. Its attribute approximate says that it is the one by tanh.
+// GeluOp is the op that the pass "gelu" makes of a Gaussian error linear unit.
+// If its attribute approximate is set, it computes the form with tanh.
 const GeluOp = "_Gelu"
 
-// raiseGelus makes one op of what computes x/2·(1 + erf(x/√2)), with erf or erfc, or
-// x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))), however the factors are grouped.
+// raiseGelus replaces x/2·(1 + erf(x/√2)), with erf or erfc, and x/2·(1 +
+// tanh(√(2/π)·(x + 0.044715·x³))) by one op, in any grouping of the factors.
 func raiseGelus(u *Unit) error {
 	r, err := newRewriter(u)
 	if err != nil || !r.has(GeluOp) {
@@ -40,7 +40,8 @@ type factored struct {
 	values []graph.Output
 }
 
-// factors takes a product apart, as far as nobody else sees the parts.
+// factors returns the factors of a product, down to values that other nodes
+// use.
 func (r *rewriter) factors(o graph.Output, top bool, f *factored) {
 	if v, ok := numberOf(o); ok {
 		f.number *= v
@@ -83,7 +84,7 @@ func numberOf(o graph.Output) (float64, bool) {
 // about reports whether a is b but for rounding, or for how many digits people write.
 func about(a, b float64) bool { return math.Abs(a-b) <= 1e-5*math.Abs(b) }
 
-// gelu returns what n is the unit of.
+// gelu returns x if n is the unit of x.
 func (r *rewriter) gelu(n *graph.Node) (x graph.Output, approximate, ok bool) {
 	f := factored{number: 1}
 	r.factors(n.Output(0), true, &f)
@@ -139,7 +140,7 @@ func (r *rewriter) gelu(n *graph.Node) (x graph.Output, approximate, ok bool) {
 	return x, false, false
 }
 
-// plusOne returns what 1 is added to.
+// plusOne returns x if n is x + 1.
 func plusOne(n *graph.Node) (graph.Output, bool) {
 	for i, x := range n.In {
 		if v, ok := numberOf(n.In[1-i]); ok && v == 1 {

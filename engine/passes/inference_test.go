@@ -40,7 +40,7 @@ func newNetwork(t testing.TB, dims ...int) *network {
 	return n
 }
 
-// inferred adds a node and what is known of its outputs.
+// inferred adds a node and infers the facts of its outputs.
 func (n *network) inferred(op string, attrs graph.Attrs, in ...graph.Output) *graph.Node {
 	n.T.Helper()
 	node := n.Node(op, attrs, in...)
@@ -111,8 +111,8 @@ func kernels(t testing.TB) (*engine.KernelSet, map[string]int) {
 	return set, count
 }
 
-// TestInferencePasses compares what passes make of pieces of networks with the
-// pieces as they are: their ops, and their numbers.
+// TestInferencePasses compares the ops and the results of pieces of networks
+// with and without the passes.
 func TestInferencePasses(t *testing.T) {
 	const c, o = 3, 5
 	comparePasses(t, []passCase{
@@ -212,7 +212,8 @@ type passCase struct {
 	has   map[string]int // ops and their number
 }
 
-// comparePasses compares what passes make of pieces with the pieces as they are.
+// comparePasses compiles pieces of networks with and without passes and
+// compares ops and results.
 func comparePasses(t *testing.T, tests []passCase) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -261,9 +262,9 @@ func comparePasses(t *testing.T, tests []passCase) {
 	}
 }
 
-// TestDefaultPassesKeepTheBitsOfConvolutions compares what they make of convolutions and
-// what follows these with the ops one by one, as training runs them: filters change, and
-// a gradient takes the activation's result.
+// TestDefaultPassesKeepTheBitsOfConvolutions compares fused convolutions with
+// the ops one by one, as training executes them: the filters vary, and a
+// gradient uses the result of the activation.
 func TestDefaultPassesKeepTheBitsOfConvolutions(t *testing.T) {
 	const c, o = 3, 35
 	for _, test := range []struct {

@@ -23,8 +23,8 @@ func call(b *enginetest.Builder, op string, f *graph.Function, in ...graph.Outpu
 	return b.Node(op, graph.Attrs{graph.Func("f", f), graph.Types("Tout", types...)}, in...)
 }
 
-// noisy returns a function that adds one to a variable and gives its first
-// argument with noise, and noise alone.
+// noisy returns a function that adds one to a variable. Its results are its
+// first argument plus noise and the variable, and other noise.
 func noisy(t testing.TB) *graph.Function {
 	b := enginetest.Build(t, "noisy")
 	x, v := b.Arg(tensor.Float32), b.Arg(tensor.Resource)
@@ -40,8 +40,8 @@ func noisy(t testing.TB) *graph.Function {
 	return f
 }
 
-// caller calls noisy through another function and by itself, reads the variable
-// between, and doesn't need all that they give.
+// caller calls noisy through another function and directly, reads the variable
+// between the calls, and does not use all results.
 func caller(t testing.TB) *graph.Function {
 	inner := noisy(t)
 	b := enginetest.Build(t, "middle")

@@ -6,15 +6,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// LayerNormOp is the op that plans make of a layer normalization, where a kernel for
-// it is there: of x, gamma and beta, over the last dimension, with the attribute
-// epsilon.
+// LayerNormOp is the op that the pass "layer norm" makes of a layer
+// normalization of x with gamma and beta over the last dimension. It has the
+// attribute epsilon.
 const LayerNormOp = "_LayerNorm"
 
-// raiseLayerNorms makes one op of what subtracts the mean of the last dimension,
-// divides by the root of the variance and of a small number, and multiplies and
-// adds a vector: written out, with or without the factors multiplied first, or as
-// a FusedBatchNorm of as many channels as there are rows.
+// raiseLayerNorms replaces the ops of a layer normalization by one op. They
+// subtract the mean of the last dimension, divide by the root of the variance
+// plus a small number, multiply by a vector and add a vector. The factors may
+// be multiplied first. A FusedBatchNorm with as many channels as rows is
+// another form.
 func raiseLayerNorms(u *Unit) error {
 	r, err := newRewriter(u)
 	if err != nil || !r.has(LayerNormOp) {
@@ -92,7 +93,7 @@ func (r *rewriter) writtenNorm(root *graph.Node) (l layerNormPattern, ok bool) {
 	if l.width < 1 {
 		return l, false
 	}
-	scale := root.Output(0) // what the differences are multiplied by
+	scale := root.Output(0) // the factor of the differences
 	if m := r.only(scale); m != nil && m.Op == "Mul" && root.Op == "Rsqrt" {
 		if g := other(m, scale); r.isVector(g, l.width) {
 			l.gamma, scale = g, m.Output(0)
@@ -176,7 +177,8 @@ func (r *rewriter) isVector(o graph.Output, width int) bool {
 	return ok && n == width && s.Rank() > 0 && s.Dim(s.Rank()-1) == width && o.Fact().DType == tensor.Float32 && !o.Fact().Ref
 }
 
-// variance returns what v is the variance of, over the last dimension, and the mean.
+// variance returns x and its mean if v is the variance of x over the last
+// dimension.
 func variance(v graph.Output) (x, mean graph.Output, ok bool) {
 	if !isLastMean(v.Node) {
 		return x, mean, false

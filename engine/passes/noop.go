@@ -7,9 +7,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// skipNoOps lets the users of ops that change nothing take what these were given:
-// a Reshape to the same shape, a Cast to the same type, transpositions that
-// cancel each other, a multiplication by one, padding by nothing.
+// skipNoOps replaces the outputs of ops that change nothing by their inputs: a
+// Reshape to the same shape, a Cast to the same type, Transposes that cancel
+// each other, a multiplication by one, padding by nothing.
 func skipNoOps(u *Unit) error {
 	replaced := map[graph.Output]graph.Output{}
 	for _, n := range u.Function.Graph.Nodes() {
@@ -59,8 +59,8 @@ func unchanged(n *graph.Node) (o graph.Output, ok bool) {
 	return graph.Output{}, false
 }
 
-// transposed returns what a transposition passes on, or what the one before it
-// was given, where both cancel each other.
+// transposed returns the input of n if n does not change the order, or the
+// input of the Transpose before n if the two cancel each other.
 func transposed(n *graph.Node) (graph.Output, bool) {
 	outer, ok := permutation(n)
 	if !ok {
@@ -88,8 +88,7 @@ func transposed(n *graph.Node) (graph.Output, bool) {
 	return m.In[0], true
 }
 
-// permutation returns the order of dimensions that a Transpose has, where that is
-// known.
+// permutation returns the order of dimensions of a Transpose, if that is known.
 func permutation(n *graph.Node) ([]int64, bool) {
 	elems, ok := n.In[1].Fact().Ints()
 	if !ok {
@@ -104,7 +103,7 @@ func permutation(n *graph.Node) ([]int64, bool) {
 			out[i] += int64(len(elems))
 		}
 		if out[i] < 0 || out[i] >= int64(len(elems)) || slices.Contains(out[:i], out[i]) {
-			return nil, false // the kernel says what is wrong
+			return nil, false // the kernel reports the error
 		}
 	}
 	return out, true

@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// foldPads lets convolutions pad their images themselves, where an op before them
-// surrounds these with zeros.
+// foldPads adds zeros that a Pad puts around images to the padding of the
+// convolution after it.
 func foldPads(u *Unit) error {
 	r, err := newRewriter(u)
 	if err != nil {
@@ -29,8 +29,8 @@ func foldPads(u *Unit) error {
 	return r.finish()
 }
 
-// padded returns the attributes of convolution n that make up for the padding p;
-// ok is false where there are none.
+// padded returns the attributes with which the convolution n does the work of
+// the padding p; ok is false if there are none.
 func padded(n, p *graph.Node) (attrs graph.Attrs, ok bool) {
 	pads := p.In[1].Fact().Value
 	image := p.In[0].Fact().Shape

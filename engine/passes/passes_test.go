@@ -66,8 +66,8 @@ func randomGraph(t testing.TB, r *rand.Rand) *graph.Function {
 	return b.Return(append(out, l.Output(0))...)
 }
 
-// byHand runs a function op by op, each in a call of its own on fresh memory:
-// nothing is shared, and nothing changed in place.
+// byHand executes a function op by op, each in a separate call with new memory:
+// nothing is shared, and nothing changes in place.
 func byHand(t testing.TB, f *graph.Function, args []engine.Value) []engine.Value {
 	t.Helper()
 	set := kernel.All()

@@ -42,16 +42,17 @@ func makeProducts(u *Unit) error {
 	return r.finish()
 }
 
-// flat is a product of two matrices: of m by k (m below 0: not known) and k by n, or
-// of what right says and transposed.
+// flat is a product of two matrices, m by k and k by n. m is negative if it is
+// unknown. right has the dimensions of the second operand. If transposed is
+// set, its matrix is n by k.
 type flat struct {
 	m, k       int
 	right      []int
 	transposed bool
 }
 
-// productOf returns the product of matrices that n is, where all sizes but one of the
-// rows are known.
+// productOf returns the product of matrices that n computes, if at most one
+// size of the rows is unknown.
 func productOf(n *graph.Node) (flat, bool) {
 	if len(n.In) != 2 || len(n.Out) != 1 || n.Out[0].DType != tensor.Float32 {
 		return flat{}, false
@@ -72,9 +73,9 @@ func productOf(n *graph.Node) (flat, bool) {
 	return flat{}, false
 }
 
-// flatEinsum returns the product of matrices that an equation is: the labels of the
-// rows stand in front, in the left operand and the result, and those that are
-// summed over, and those of the columns, stand together.
+// flatEinsum returns the product of matrices that an equation describes. The
+// labels of the rows must come first in the left operand and the result. The
+// labels that are summed must be adjacent, and so must those of the columns.
 func flatEinsum(equation string, a, b graph.PartialShape) (flat, bool) {
 	equation = strings.ReplaceAll(equation, " ", "")
 	in, out, ok := strings.Cut(equation, "->")
@@ -82,7 +83,7 @@ func flatEinsum(equation string, a, b graph.PartialShape) (flat, bool) {
 	if !ok || !two || strings.Contains(right, ",") || strings.Contains(right, "...") {
 		return flat{}, false
 	}
-	rows := 0 // that an ellipsis in front stands for
+	rows := 0 // the number of dimensions of the leading ellipsis
 	if rest, ok := strings.CutPrefix(left, "..."); ok {
 		if left, rows = rest, a.Rank()-len(rest); !strings.HasPrefix(out, "...") || rows < 0 {
 			return flat{}, false
@@ -165,7 +166,7 @@ func (r *rewriter) reshaped(like *graph.Node, o graph.Output, dims ...int) (grap
 		return o, nil
 	}
 	if o.Node.Op == "Reshape" && !r.pinned[o.Node] && settled(o.Node.In[0].Fact().Shape, 1) {
-		o = o.Node.In[0] // what it was before
+		o = o.Node.In[0] // the value before it
 		return r.reshaped(like, o, dims...)
 	}
 	shape, err := r.sizes(like, dims)
@@ -187,7 +188,7 @@ func (r *rewriter) reshaped(like *graph.Node, o graph.Output, dims ...int) (grap
 	return n.Output(0), nil
 }
 
-// becomeReshape makes n what reshapes o.
+// becomeReshape replaces n by a Reshape of o.
 func (r *rewriter) becomeReshape(n *graph.Node, o graph.Output, dims ...int) error {
 	dims = slices.Clone(dims)
 	shape, err := r.sizes(n, dims)
@@ -201,7 +202,7 @@ func (r *rewriter) becomeReshape(n *graph.Node, o graph.Output, dims ...int) err
 	return nil
 }
 
-// refined returns the dims, where s says no more.
+// refined returns dims as a shape, unless s knows more.
 func refined(s graph.PartialShape, dims []int) graph.PartialShape {
 	if s.Known() {
 		return s
@@ -218,9 +219,9 @@ func (r *rewriter) sizes(like *graph.Node, dims []int) (graph.Output, error) {
 	return r.constant(like, tensor.Must(tensor.New(v, len(v))))
 }
 
-// joinReshapes lets a Reshape of a Reshape take what the first one was given, and
-// the users of one that changes nothing any more that as well. Layer norms go in
-// front of reshapes that keep the last dimension, so that more of these meet.
+// joinReshapes connects a Reshape of a Reshape to the input of the first one,
+// and removes a Reshape that changes nothing. It moves layer norms before
+// Reshapes that keep the last dimension, so that more Reshapes meet.
 func (r *rewriter) joinReshapes() error {
 	replaced := map[graph.Output]graph.Output{}
 	f, err := r.Function.Clone() // in order

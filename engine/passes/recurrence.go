@@ -8,31 +8,34 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The ops that plans make of loops that run a recurrent cell over a sequence, where
-// kernels for them are there: of x (steps, batch, width), the first state, and the
-// weights of the input and of the state, with the gates side by side. They give
-// the states after every step and the last ones.
+// The ops that the pass "recurrences" makes of loops over a sequence whose body
+// is a recurrent cell. Their inputs are x (steps, batch, width), the first
+// state, and the weights of the input and of the state, whose columns are the
+// gates in order. Their outputs are the states after every step and the last
+// states.
 //
-// The attribute layouts says how x and the states after every step lie: "tbw", or "btw"
-// with the steps of an example together. The attribute backwards says of both whether
-// the first step stands last.
+// The attribute layouts has the layouts of x and of the states after every
+// step: "tbw", or "btw" if the steps of an example are adjacent. The attribute
+// backwards has for both whether the first step is last.
 const (
-	// LSTMOp takes x, h, c, the weights and one bias. Its attribute gates lists where
-	// the input, forget, new and output gates stand; forget_bias is added to one.
+	// LSTMOp has the inputs x, h, c, the weights and one bias. Its attribute
+	// gates lists the positions of the input, forget, new and output gates.
+	// forget_bias is added to the forget gate.
 	LSTMOp = "_LSTM"
-	// GRUOp takes x, h, the weights and a bias for each of the products. Its attribute
-	// gates lists where the update, reset and new gates stand.
+	// GRUOp has the inputs x, h, the weights and a bias for each of the
+	// products. Its attribute gates lists the positions of the update, reset
+	// and new gates.
 	GRUOp = "_GRU"
 )
 
-// raiseRecurrences makes one op of each loop over a list of inputs whose body is the
-// cell of an LSTM, or of a GRU that resets behind the product, as Keras writes
-// them. The number of steps has to be known.
+// raiseRecurrences replaces each loop over a list of inputs by one op if its
+// body is the cell of an LSTM, or of a GRU that resets after the product, as
+// Keras writes them. The number of steps must be known.
 func raiseRecurrences(u *Unit) error {
 	if !u.Kernels.Has(LSTMOp) || !u.Kernels.Has(GRUOp) {
 		return nil
 	}
-	for range maxFolds { // one layer may tell the shapes of the next one's input
+	for range maxFolds { // a raised layer may reveal the shapes of the input of the next
 		r, err := newRewriter(u)
 		if err != nil {
 			return err
@@ -80,12 +83,12 @@ type recurrence struct {
 	forget       float64
 	left, right  int            // the weights of the input and of the state
 	biases       []graph.Output // of the loop's inputs: of x's product
-	stateBiases  []graph.Output // of the state's product, where the gates are added later
+	stateBiases  []graph.Output // of the state's product, if the gates are added later
 	batch, width int
 }
 
-// prepared returns a function that a loop calls, with what is known of the loop's
-// variables, tidied up.
+// prepared returns a simplified copy of a function that the loop calls, with
+// the facts of the loop's variables.
 func (l *recurrence) prepared(attr string) *graph.Function {
 	callee, ok := l.loop.Attrs.Func(attr)
 	if !ok || callee.Function == nil || len(callee.Function.Args) != len(l.loop.In) || len(callee.Function.Graph.Nodes()) > 200 {
@@ -108,7 +111,7 @@ func (l *recurrence) prepared(attr string) *graph.Function {
 	return u.Function
 }
 
-// find finds out what the loop does, and reports whether that can be one op.
+// find analyzes the loop and reports whether one op can replace it.
 func (l *recurrence) find() bool {
 	n := l.loop
 	if len(n.Out) != len(n.In) {
@@ -132,7 +135,7 @@ func (l *recurrence) arg(o graph.Output) int {
 	return -1
 }
 
-// result returns what a variable is after the round.
+// result returns the value of a variable after the round.
 func (l *recurrence) result(i int) graph.Output { return l.body.Results[i].Output }
 
 // fixed reports whether a variable stays as it is.
@@ -161,8 +164,8 @@ func intOf(o graph.Output) (int, bool) {
 	return int(v), ok && o.Fact().DType == tensor.Int32 && o.Fact().Shape.Rank() == 0
 }
 
-// variables sorts the loop's variables: what stays, what counts, a list and the
-// state of the cell.
+// variables classifies the loop's variables: constants, counters, a list, and
+// the state of the cell.
 func (l *recurrence) variables() bool {
 	l.list, l.h, l.c = -1, -1, -1
 	var floats []int
@@ -265,7 +268,7 @@ func (l *recurrence) input() bool {
 	return x.DType == tensor.Float32 && x.Shape.Known() && x.Shape.Rank() == 3 && x.Shape.Dim(0) >= l.steps && settled(x.Shape, 0)
 }
 
-// output finds what becomes of the list.
+// output finds the use of the list after the loop.
 func (l *recurrence) output() bool {
 	o := l.loop.Output(l.list)
 	reserve := l.loop.In[l.list].Node

@@ -95,7 +95,8 @@ func (l *recurrence) lstm() bool {
 	return l.terms(in.split.In[1], true, true, &l.biases)
 }
 
-// order notes where the gates stand, which have to be the parts of one Split.
+// order records the positions of the gates, which must be the outputs of one
+// Split.
 func (l *recurrence) order(gates ...gate) bool {
 	l.gates = nil
 	for _, g := range gates {
@@ -107,8 +108,8 @@ func (l *recurrence) order(gates ...gate) bool {
 	return true
 }
 
-// terms matches a sum of the product of the input, where that is asked for, of the
-// product of the state, and of biases.
+// terms matches a sum of biases, of the product of the input if input is set,
+// and of the product of the state if state is set.
 func (l *recurrence) terms(o graph.Output, input, state bool, biases *[]graph.Output) bool {
 	sum := []graph.Output{o}
 	*biases = nil
@@ -201,7 +202,7 @@ func (l *recurrence) gru() bool {
 	return l.terms(update.split.In[1], true, false, &l.biases) && l.terms(updateS.split.In[1], false, true, &l.stateBiases)
 }
 
-// takesState reports whether what is split is a product of the state.
+// takesState reports whether the input of the Split is a product of the state.
 func (l *recurrence) takesState(split *graph.Node) bool {
 	var biases []graph.Output
 	right := l.right

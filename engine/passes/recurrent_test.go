@@ -21,10 +21,10 @@ type recurrentLoop struct {
 	counts              bool // the condition looks at the loop's counter too
 	forget              bool // a number is added to the forget gate
 	steps, batch, width int
-	spoil               string // what makes it another cell
+	spoil               string // makes another cell
 	raised              bool
-	// turned has the examples' steps lie together, before and behind the loop; backwards
-	// has it go from the last step to the first.
+	// turned stores the steps of an example adjacently, before and after the
+	// loop. backwards reverses the order of the steps.
 	turned, backwards bool
 	turns             int // that stay
 }

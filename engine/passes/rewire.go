@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// rewire replaces the inputs of all nodes and the results of f as the map says. A
-// replacement may itself be replaced.
+// rewire replaces the inputs of all nodes and the results of f by the values in
+// the map. A replacement may itself be replaced.
 func rewire(f *graph.Function, replaced map[graph.Output]graph.Output) {
 	if len(replaced) == 0 {
 		return

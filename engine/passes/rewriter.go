@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// rewriter helps passes that look for patterns of nodes and put others in their
-// places. The function's nodes stand in order when it is made.
+// rewriter is the common part of passes that search for patterns of nodes and
+// replace them. The nodes are in topological order when it is created.
 type rewriter struct {
 	*Unit
 	nodes   []*graph.Node // at the beginning
@@ -51,7 +51,7 @@ func newRewriter(u *Unit) (*rewriter, error) {
 	return r, nil
 }
 
-// finish leaves a function whose nodes stand in order again.
+// finish restores the topological order of the nodes.
 func (r *rewriter) finish() error {
 	f, err := r.Function.Clone()
 	if err == nil {
@@ -60,8 +60,8 @@ func (r *rewriter) finish() error {
 	return err
 }
 
-// only returns the node that alone takes o, as one input; nil where others do or
-// may see it.
+// only returns the node that is the only user of o, by one input, or nil if
+// there are other users.
 func (r *rewriter) only(o graph.Output) *graph.Node {
 	if u := r.users[o]; len(u) == 1 && !r.results[o] && !r.pinned[o.Node] {
 		return u[0]
@@ -69,8 +69,8 @@ func (r *rewriter) only(o graph.Output) *graph.Node {
 	return nil
 }
 
-// lonely reports whether nobody takes an output of n but the first, and n waits for
-// nobody and nobody for it: then a node with one output may take its place.
+// lonely reports whether only the first output of n is used, and no control
+// edge leads to or from n, so that a node with one output may replace it.
 func (r *rewriter) lonely(n *graph.Node) bool {
 	for i := 1; i < len(n.Out); i++ {
 		if o := n.Output(i); len(r.users[o]) > 0 || r.results[o] {
@@ -83,8 +83,7 @@ func (r *rewriter) lonely(n *graph.Node) bool {
 // invariant reports whether o is the same in all calls.
 func (r *rewriter) invariant(o graph.Output) bool { return r.same.Has(o) || r.added[o.Node] }
 
-// add adds a node after like, whose kernel the options have; nil where they
-// don't.
+// add adds a node after like. The kernels must include its op.
 func (r *rewriter) add(like *graph.Node, op string, attrs graph.Attrs, in ...graph.Output) (*graph.Node, error) {
 	n := &graph.Node{Name: r.Function.Graph.UniqueName(like.Name + "/" + op), Site: like.Site, In: in}
 	if err := r.fill(n, op, attrs); err != nil {
@@ -116,7 +115,7 @@ func (r *rewriter) fill(n *graph.Node, op string, attrs graph.Attrs) error {
 		return err
 	}
 	for i := range c.Out {
-		// What was known of n's outputs stays known.
+		// Facts that were known of n's outputs remain.
 		if i < len(n.Out) && !c.Out[i].Shape.Known() {
 			c.Out[i].Shape = n.Out[i].Shape
 		}
@@ -143,8 +142,8 @@ func (r *rewriter) replace(n *graph.Node, op string, attrs graph.Attrs, in ...gr
 	return r.fill(n, op, attrs)
 }
 
-// drop notes that n doesn't take o any more, and that a node that nobody needs
-// takes nothing.
+// drop records that n does not use o any more. A node without users then uses
+// none of its inputs.
 func (r *rewriter) drop(o graph.Output, n *graph.Node) {
 	for n != nil {
 		i := slices.Index(r.users[o], n)

@@ -8,16 +8,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// RowsOp is the op that plans make of products with weights and of layer
-// normalizations that follow each other, where a kernel for it is there: a row of
-// each result depends on the same row of those before it alone, so that a core can take
-// some rows through all of them while they are in its cache.
+// RowsOp is the op that the pass "rows" makes of products with weights and of
+// layer normalizations that follow each other. Each row of a result depends on
+// the same row of earlier results alone, so a core can execute all steps on
+// some rows while these are in its cache.
 //
 // Its attributes are lists over the steps, each of them a _FusedMatMul or a
-// [LayerNormOp]: steps, fused_ops joined by commas, transposed, alphas and epsilons; and
-// operands, of all steps, counts of which belong to each: an input of the whole or,
-// from their number on, the result of an earlier step. The results of the steps that
-// results lists are the outputs, in the shapes of shapes.
+// [LayerNormOp]: steps, fused_ops joined by commas, transposed, alphas and
+// epsilons. operands has the operands of all steps and counts the number for
+// each: the index of an input or, from the number of inputs on, of an earlier
+// step. results lists the steps whose results are the outputs, and shapes has
+// their shapes.
 const RowsOp = "_Rows"
 
 const (
@@ -76,7 +77,7 @@ func rowsOf(f graph.Fact) (rows, width int) {
 	return rows, width
 }
 
-// sameRows returns what o is before Reshapes that leave its rows as they are.
+// sameRows returns the value before the Reshapes of o that keep its rows.
 func (g *rowGroups) sameRows(o graph.Output) graph.Output {
 	rows, width := rowsOf(o.Fact())
 	for o.Node.Op == "Reshape" && !g.pinned[o.Node] {
@@ -172,8 +173,8 @@ func (g *rowGroups) add(from map[int]bool, n *graph.Node) {
 	}
 }
 
-// join makes n a step of group k, unless n needs, other than as rows, what is computed
-// from the group's results.
+// join makes n a step of group k, unless n depends on the group's results in
+// another way than row by row.
 func (g *rowGroups) join(n *graph.Node, over []int, k int) bool {
 	from := map[int]bool{}
 	for i, o := range n.In {

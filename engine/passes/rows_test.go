@@ -27,8 +27,8 @@ func (n *network) layerNorm(x graph.Output, axis int32, d int) graph.Output {
 	return n.do("AddV2", n.do("Mul", n.weight(.5, 2, d), n.do("RealDiv", diff, root)), n.weight(-1, 1, d))
 }
 
-// TestRowsKeepTheBits compares ops that go over the same rows together with the ops one by
-// one, where many and few rows are for each worker.
+// TestRowsKeepTheBits compares fused ops over the same rows with the ops one by
+// one, for many and few rows per worker.
 func TestRowsKeepTheBits(t *testing.T) {
 	const d = 48
 	three := func(n *network, x graph.Output, width int) graph.Output { return n.reshape(x, -1, 35, int32(width)) }
@@ -58,7 +58,7 @@ func TestRowsKeepTheBits(t *testing.T) {
 		{"rows that are mixed between products", 70, func(n *network) []graph.Output {
 			y := n.dense(n.x, d, d)
 			mixed := n.do("Cumsum", y, n.Value(tensor.Scalar[int32](0)))
-			z := n.do("AddV2", n.dense(mixed, d, d), y) // is no step of y's: it needs what is made of y
+			z := n.do("AddV2", n.dense(mixed, d, d), y) // not a step of y's group: it depends on all of y
 			return []graph.Output{n.layerNorm(z, 1, d), n.dense(y, d, 25)}
 		}, 2},
 		{"a product with what is no weight", 70, func(n *network) []graph.Output {

@@ -8,9 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// foldScales takes multiplications by one number that is the same in all calls, such
-// as of attention's scores, into the weights of a product that stands before, behind
-// reshapes, transpositions, biases and other products.
+// foldScales moves a multiplication by an invariant number, such as that of
+// attention's scores, into the weights of a product before it. Reshapes,
+// transpositions, biases and other products may be between the two.
 func foldScales(u *Unit) error {
 	r, err := newRewriter(u)
 	if err != nil || !r.has("Mul", "Reciprocal") {
@@ -52,8 +52,9 @@ func foldScales(u *Unit) error {
 	return r.finish()
 }
 
-// isNumber reports whether o is one number that is the same in all calls. Infinities and NaN
-// are none, nor is a number whose reciprocal is infinite: with zeros among weights these give NaN.
+// isNumber reports whether o is one invariant number. It excludes infinities,
+// NaN, and numbers whose reciprocal is infinite, because with zeros among
+// weights these make NaN.
 func (r *rewriter) isNumber(o graph.Output) bool {
 	if v, ok := numberOf(o); ok && (v-v != 0 || math.Abs(v) < 0x1p-126) {
 		return false
@@ -68,7 +69,8 @@ type scaleTarget struct {
 	input int
 }
 
-// scalable finds what has to be multiplied for o to be, if nobody else sees it.
+// scalable finds the values to multiply so that o is multiplied, if o has no
+// other users.
 func (r *rewriter) scalable(o graph.Output, targets *[]scaleTarget, depth int) bool {
 	n := o.Node
 	if r.only(o) == nil || !r.lonely(n) || len(n.Out) != 1 || o.Fact().DType != tensor.Float32 || depth > 8 || !n.Effect().Pure() {

@@ -7,9 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// turnSequences has raised recurrences take their inputs, and give the states after every
-// step, in the order in which these lie where they come from and go to: transpositions
-// and reversals before and behind them go away.
+// turnSequences changes the layouts of recurrences to those of the values
+// before and after them, and removes the transpositions and reversals between.
 func turnSequences(u *Unit) error {
 	r, err := newRewriter(u)
 	if err != nil || !r.has(LSTMOp, GRUOp) {

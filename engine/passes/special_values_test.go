@@ -21,7 +21,8 @@ var numberTypes = []tensor.DType{
 	tensor.BFloat16, tensor.Float16, tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128,
 }
 
-// specialNumbers returns the limits of a type, and zeros, infinities and NaN where it has them.
+// specialNumbers returns the limits of a type, zero, and its infinities and NaN
+// if it has them.
 func specialNumbers(t *testing.T, d tensor.DType) *tensor.Tensor {
 	t.Helper()
 	cast := func(x *tensor.Tensor) *tensor.Tensor { return tensor.Must(tensor.Cast(x, d)) }
@@ -66,7 +67,8 @@ func exactly(t *testing.T, what string, got, want []engine.Value) {
 	}
 }
 
-// withAndWithout compares what a function gives under the default passes and under none.
+// withAndWithout compares the results of a function with the default passes and
+// without passes.
 func withAndWithout(t *testing.T, what string, f *graph.Function, args ...engine.Value) {
 	t.Helper()
 	plain, err := engine.Compile(f, &engine.CompileOptions{Kernels: kernel.All(), Passes: []passes.Pass{}})
@@ -138,8 +140,8 @@ func TestNeutralOperandsKeepEveryValue(t *testing.T) {
 	}
 }
 
-// TestFoldedConstantsEqualCalls has the passes compute what the kernels compute in a call:
-// integers that wrap, and what no number is.
+// TestFoldedConstantsEqualCalls compares folded constants with the results of
+// the same kernels in a call: integers that wrap, infinities and NaN.
 func TestFoldedConstantsEqualCalls(t *testing.T) {
 	for _, d := range numberTypes {
 		values := specialNumbers(t, d)

@@ -24,8 +24,8 @@ func (n *network) lastMean(x graph.Output, axis int32) graph.Output {
 	return n.inferred("Mean", graph.Attrs{graph.Bool("keep_dims", true)}, x, n.Value(tensor.Vector(axis))).Output(0)
 }
 
-// TestPassesOfTransformers compares what passes make of the pieces of transformers,
-// as several libraries write them.
+// TestPassesOfTransformers compares the ops and results of pieces of
+// transformers, as several libraries write them, with and without the passes.
 func TestPassesOfTransformers(t *testing.T) {
 	const d, heads = 24, 4
 	dims := []int{2, 5, d}

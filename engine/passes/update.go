@@ -6,17 +6,17 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// UpdateOp is the op that plans make of elementwise ops whose results go into
-// variables, as an optimizer's step has them, where a kernel for it is there,
-// whose [Fusion.Ops] lists the ops that it takes. Its attributes ops and
-// operands are a program as [ElementwiseOp] has it; behind the inputs operands
-// count the variables' values before the step. stores has for each op the number
-// of the variable that takes its result, or -1.
+// UpdateOp is the op that the pass "variable updates" makes of elementwise ops
+// whose results are assigned to variables, as in an optimizer's step;
+// [Fusion.Ops] lists the ops that it may contain. Its attributes ops and
+// operands are a program as that of [ElementwiseOp]. After the inputs, operands
+// count the values of the variables before the step. stores has for each op the
+// index of the variable that receives its result, or -1.
 const UpdateOp = "_UpdateVariables"
 
-// fuseUpdates makes one op of the changes of variables of one shape and of the
-// elementwise ops that these changes come from. Each variable is read and written
-// once, a tile at a time, with the bits that the ops give one by one.
+// fuseUpdates replaces the assignments to variables of one shape, and the
+// elementwise ops that compute the assigned values, by one op. It reads and
+// writes each variable once, tile by tile. All bits stay.
 func fuseUpdates(u *Unit) error {
 	k := u.Kernels.Fusion(UpdateOp)
 	if k == nil || !slices.ContainsFunc(u.Function.Graph.Nodes(), func(n *graph.Node) bool { return assigning[n.Op] != "" }) {
@@ -63,11 +63,12 @@ func fuseUpdates(u *Unit) error {
 	return r.finish()
 }
 
-// assigning has the ops that change a variable by a value, and what computes the
-// variable's new value.
+// assigning maps each op that changes a variable by a value to the op that
+// computes the new value of the variable.
 var assigning = map[string]string{"AssignAddVariableOp": "AddV2", "AssignSubVariableOp": "Sub"}
 
-// following returns the nodes that n waits for, each replaced by what stands for it.
+// following returns the nodes that n waits for, each replaced by the fused node
+// that contains it.
 func following(n *graph.Node, control []*graph.Node, instead map[*graph.Node]*graph.Node) []*graph.Node {
 	if !slices.ContainsFunc(control, func(c *graph.Node) bool { return instead[c] != nil }) {
 		return control
@@ -95,7 +96,7 @@ func (r *rewriter) updates(k *Fusion, n *graph.Node) bool {
 		slices.Contains(k.Types, x.DType)
 }
 
-// updateGroup is what becomes one op.
+// updateGroup is a group of nodes that one op replaces.
 type updateGroup struct {
 	nodes  []*graph.Node // in order
 	in     map[*graph.Node]bool
@@ -200,7 +201,7 @@ func (r *rewriter) convex(g *updateGroup) bool {
 // fuseUpdate makes the last node of a group the whole.
 func (r *rewriter) fuseUpdate(g *updateGroup) error {
 	var data, handles []graph.Output
-	place := map[graph.Output]int64{} // of data, and of results behind them
+	place := map[graph.Output]int64{} // of data, and of results after them
 	for _, n := range g.nodes {
 		switch {
 		case assigning[n.Op] != "":

@@ -108,7 +108,7 @@ func randomStep(t testing.TB, r *rand.Rand, d tensor.DType, dims []int) *graph.F
 		case 3:
 			s.change("AssignSubVariableOp", v, full())
 		case 4:
-			if r.IntN(3) == 0 { // what leaves the shape
+			if r.IntN(3) == 0 { // leaves the shape
 				axes := make([]int32, len(dims))
 				for i := range axes {
 					axes[i] = int32(i)
@@ -135,8 +135,8 @@ func randomStep(t testing.TB, r *rand.Rand, d tensor.DType, dims []int) *graph.F
 	return s.done(append(results, s.read(s.vars[0]))...)
 }
 
-// outcome runs a function twice on variables of its own and returns its results and
-// what the variables hold then.
+// outcome executes a function twice on new variables and returns its results
+// and the final values of the variables.
 func outcome(t *testing.T, f *graph.Function, d tensor.DType, seed uint64, o *engine.CompileOptions) (all []engine.Value, p *engine.Plan) {
 	t.Helper()
 	p, err := engine.Compile(f, o)
@@ -201,8 +201,8 @@ func TestUpdatesHaveTheBitsOfTheirOps(t *testing.T) {
 	}
 }
 
-// An optimizer's step becomes one op a variable; what others look at between does
-// not, nor changes of other shapes.
+// An optimizer's step becomes one op for each variable. A value that another
+// node uses stays, and so do changes of other shapes.
 func TestWhatUpdatesAreMadeOf(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -1,6 +1,6 @@
-// Package analysis contains what both the executor and the graph passes need to
-// know of a function before it runs: which nodes are constants, which have
-// branches, and which values are the same in all calls.
+// Package analysis finds the properties of a function that both the executor and the
+// graph passes need: its constants, its branches, and the values that are the same
+// in all calls.
 package analysis
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Builder builds a function. A method that adds a node returns its first output,
-// unless it says otherwise; an error fails the test.
+// Builder builds a function. A method that adds a node returns its first output;
+// Node returns the node. An error fails the test.
 type Builder struct {
 	T testing.TB
 	F *graph.Function
