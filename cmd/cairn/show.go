@@ -38,7 +38,7 @@ func newShow(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show PATH",
 		Short: "Show a SavedModel, or the object graph as a tree or picture",
-		Long: `Show the graph of objects that a checkpoint was saved from: as a tree, or drawn
+		Long: `Show the object graph that a checkpoint was saved from: as a tree, or drawn
 in the colours of TensorFlow's checkpoint guide, the optimizer red, variables
 blue, slot variables orange. In a picture large graphs are folded. Name-based
 checkpoints and .npz files, which have no objects, show the tree of their names.
@@ -54,7 +54,7 @@ that calls its signatures, --sizes how much each object takes.
 A picture of a SavedModel, or of a GraphDef, is that of its network: the layers
 and the tensors between them, from the inputs to the outputs of a signature.
 Variables, and what saves and restores them, are left out. --objects draws the
-graph of objects.
+object graph.
 
 Of a GraphDef, a .pb or .pbtxt file such as a frozen graph, it shows the feeds,
 the fetches and the ops. Of a whole Keras model, a .keras or .h5 file, it shows
