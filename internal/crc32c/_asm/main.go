@@ -92,7 +92,7 @@ func copyBlocks() {
 
 func fence() {
 	TEXT("fence", attr.NOSPLIT, "func()")
-	Doc("fence waits until what copyBlocks wrote can be seen by all.")
+	Doc("fence waits until the writes of copyBlocks are visible to all processors.")
 	SFENCE()
 	RET()
 }
