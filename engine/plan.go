@@ -117,7 +117,7 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	if err := p.accept(args); err != nil {
 		return nil, err
 	}
-	p = p.specialized(args)
+	p = p.specialized(ctx, args)
 	env.Arena = p.arenas.get()
 	env.Arena.Limit = o.MaxMemory
 	defer env.Arena.Close()

@@ -1,13 +1,19 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/await"
 	"github.com/cairnml/cairn/tensor"
 )
+
+// longPlan is the number of steps from which compiling takes longer than a call may take after
+// its context's end.
+const longPlan = 5000
 
 // maxSpecializations is the default of [CompileOptions.MaxSpecializations].
 const maxSpecializations = 8
@@ -60,7 +66,7 @@ func (a *arg) open() bool {
 
 // specialized returns the plan to execute for these arguments: p itself, or its
 // specialization for their shapes.
-func (p *Plan) specialized(args []Value) *Plan {
+func (p *Plan) specialized(ctx context.Context, args []Value) *Plan {
 	sp := p.specializations
 	if sp == nil {
 		return p
@@ -74,8 +80,17 @@ func (p *Plan) specialized(args []Value) *Plan {
 		return q
 	}
 	if s.calls.Add(1) == 2 { // one goroutine compiles; the others use the general plan meanwhile
-		if q, err := sp.compiler.compileFor(sp.callee, s.shapes); err == nil {
-			s.plan.Store(q)
+		special := func() {
+			if q, err := sp.compiler.compileFor(sp.callee, s.shapes); err == nil {
+				s.plan.Store(q)
+			}
+		}
+		if len(p.steps) < longPlan || ctx.Done() == nil {
+			special()
+		} else if await.Do(ctx, special) != nil {
+			return p
+		}
+		if q := s.plan.Load(); q != nil {
 			return q
 		}
 	}

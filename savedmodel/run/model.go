@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/await"
 	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
@@ -114,6 +115,16 @@ func (m *Model) Signature(name string) (*Signature, error) {
 
 // Call runs the signature of that name; see [Signature.Call].
 func (m *Model) Call(ctx context.Context, signature string, in map[string]*tensor.Tensor) (map[string]*tensor.Tensor, error) {
+	if p := m.program; ctx.Done() != nil && !p.isReady(signature) {
+		// The first call prunes the graph and compiles it, which may take long.
+		if err := await.Do(ctx, func() {
+			if _, err := m.Signature(signature); err == nil {
+				p.setReady(signature)
+			}
+		}); err != nil {
+			return nil, fmt.Errorf("savedmodel: signature %s: %w", signature, err)
+		}
+	}
 	s, err := m.Signature(signature)
 	if err != nil {
 		return nil, err

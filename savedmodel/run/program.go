@@ -3,7 +3,9 @@ package run
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/engine/passes"
@@ -16,8 +18,9 @@ import (
 // graph, the weights and the compiled plans. Only its caches change.
 type program struct {
 	meta       *savedmodel.MetaGraph
-	makers     []string // the functions that make resources
-	starts     []string // the nodes that signatures begin with; see MetaGraph.starts
+	ready      atomic.Pointer[map[string]bool] // names of the signatures that are compiled
+	makers     []string                        // the functions that make resources
+	starts     []string                        // the nodes that signatures begin with; see MetaGraph.starts
 	whole      func() (*runnable, error)
 	opts       LoadOptions
 	files      *engine.Files
@@ -158,6 +161,26 @@ type callable struct {
 type capture struct {
 	tensor *tensor.Tensor
 	object *savedmodel.Object
+}
+
+// isReady reports whether a signature is known to be compiled.
+func (p *program) isReady(signature string) bool {
+	m := p.ready.Load()
+	return m != nil && (*m)[signature]
+}
+
+// setReady notes that a signature is compiled.
+func (p *program) setReady(signature string) {
+	for {
+		old := p.ready.Load()
+		m := map[string]bool{signature: true}
+		if old != nil {
+			maps.Copy(m, *old)
+		}
+		if p.ready.CompareAndSwap(old, &m) {
+			return
+		}
+	}
 }
 
 // compiled returns the function's plan, made by the first who asks.
