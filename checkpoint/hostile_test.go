@@ -284,7 +284,7 @@ func TestJudgingLeftoversHeedsTheContext(t *testing.T) {
 		}
 		return c.n
 	}
-	if few, many := looks(1), looks(20*lookAfter); many < few+20 {
-		t.Errorf("the context is looked at %d times for one leftover value, %d times for %d", few, many, 20*lookAfter)
+	if few, many := looks(1), looks(20*checkEvery); many < few+20 {
+		t.Errorf("the context is looked at %d times for one leftover value, %d times for %d", few, many, 20*checkEvery)
 	}
 }

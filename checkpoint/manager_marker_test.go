@@ -228,7 +228,7 @@ func TestFilesOfAnotherProgramAreNotReplaced(t *testing.T) {
 			for _, f := range c.put {
 				disk.Put("ckpt-1"+f, disk.Bytes(repl+f))
 			}
-			goOn(t, disk, repl)
+			continueAfterReplacement(t, disk, repl)
 			p := startProgram(t, disk, ManagerOptions{}, false)
 			p.mustSave(10)
 			p.close()
@@ -273,8 +273,8 @@ func TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn(t *testing.T) {
 	}
 }
 
-// goOn adds a checkpoint of another program, ckpt-9, after the replacement.
-func goOn(t *testing.T, disk *faultfs.FS, repl string) {
+// continueAfterReplacement adds a checkpoint of another program, ckpt-9, after the replacement.
+func continueAfterReplacement(t *testing.T, disk *faultfs.FS, repl string) {
 	t.Helper()
 	other := faultfs.New()
 	p := startProgram(t, other, preserving(), false)
@@ -308,7 +308,7 @@ func TestLeftoversAreTriedAgain(t *testing.T) {
 			for _, f := range []string{".data-00000-of-00001", ".index"} {
 				disk.Put("ckpt-1"+f, disk.Bytes(repl+f))
 			}
-			goOn(t, disk, repl)
+			continueAfterReplacement(t, disk, repl)
 			p := startProgram(t, disk, ManagerOptions{MaxToKeep: 5}, false)
 			failed := false
 			disk.Hook(func(op faultfs.Op) error {

@@ -176,7 +176,7 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 		}
 		if alone <= 0 {
 			if alone = m.row(); alone >= 2*rowBatch {
-				if err := m.takeRow(ctx, alone); err != nil {
+				if err := m.takeNodes(ctx, alone); err != nil {
 					return nil, err
 				}
 				alone = 0

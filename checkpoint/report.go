@@ -261,7 +261,7 @@ func (r *Report) Current() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := r.l.judge(context.Background(), g)
+	j, err := r.l.findLeftovers(context.Background(), g)
 	if err != nil {
 		return nil, err
 	}

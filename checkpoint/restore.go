@@ -224,7 +224,7 @@ type proposal struct {
 	match   *match
 	graph   *trackable.Graph // the program's; nil if the match is known to be complete
 	seen    covered
-	found   judgement
+	found   leftovers
 	refused *RestoreError // nil: it can be carried out
 }
 
@@ -248,7 +248,7 @@ func (l *load) propose(ctx context.Context) (*proposal, error) {
 		p.graph = g
 	}
 	p.match, p.seen.holders = m, m.holders
-	p.found, err = l.judge(ctx, p.graph)
+	p.found, err = l.findLeftovers(ctx, p.graph)
 	l.mu.Lock()
 	l.reset()
 	l.mu.Unlock()

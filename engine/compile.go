@@ -245,7 +245,7 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 	if f, err = f.Clone(); err != nil { // dead nodes go, order is made
 		return nil, err
 	}
-	p, err := c.lay(f)
+	p, err := c.build(f)
 	if err == nil {
 		p.of = callee.Function
 		p.whole = p.of.Attrs.Bool("_noinline") || c.loops.Of(p.of)

@@ -77,7 +77,7 @@ func runMerge(c *Call) error {
 }
 
 // wait notes for each step which others it waits for.
-func (l *layout) wait() {
+func (l *planBuilder) wait() {
 	if l.plan.branches == nil {
 		return
 	}

@@ -28,7 +28,7 @@ type Invariants struct {
 
 	mu      sync.Mutex // held while something is computed, so that it is once
 	bytes   int64
-	entries map[expression]likes
+	entries map[expression]sameExpression
 }
 
 const (
@@ -40,9 +40,9 @@ const (
 // which are constants and variables.
 type expression [sha256.Size]byte
 
-// likes is the list of the stored values of one expression, over any roots. All
+// sameExpression is the list of the stored values of one expression, over any roots. All
 // layers of a model may have the same expression.
-type likes struct {
+type sameExpression struct {
 	list   []*invariant
 	places int // the most that a plan has
 }
@@ -102,9 +102,9 @@ func (x *Invariants) keep(e expression, places int, i *invariant) bool {
 		x.bytes += i.bytes
 	}
 	if x.entries == nil {
-		x.entries = map[expression]likes{}
+		x.entries = map[expression]sameExpression{}
 	}
-	x.entries[e] = likes{list, places}
+	x.entries[e] = sameExpression{list, places}
 	return room
 }
 

@@ -53,9 +53,9 @@ func inUse() int64 {
 // so many bytes.
 const leave = 8
 
-// room reports whether the process can have so many bytes more, and leaves an eighth of its
+// hasRoom reports whether the process can have so many bytes more, and leaves an eighth of its
 // memory to others. Garbage is collected if that makes the difference.
-func room(bytes int64) bool {
+func hasRoom(bytes int64) bool {
 	most := machineMemory() - machineMemory()/leave
 	if bytes > most {
 		return false
@@ -71,12 +71,12 @@ func room(bytes int64) bool {
 // looks at the process's memory each time that the call has taken another 64 MiB.
 func (a *Arena) within(bytes int64) bool {
 	if a == nil {
-		return bytes <= unasked || room(bytes)
+		return bytes <= unasked || hasRoom(bytes)
 	}
 	if a.inUse+bytes <= max(a.granted, unasked) {
 		return true
 	}
-	if !room(bytes) {
+	if !hasRoom(bytes) {
 		return false
 	}
 	a.granted = a.inUse + bytes + unasked
@@ -110,7 +110,7 @@ func (e *Env) affordAll(bytes int64) error {
 // number of bytes now and are not in the arena.
 func (a *Arena) withinText(bytes int64) bool {
 	if a == nil {
-		return room(bytes)
+		return hasRoom(bytes)
 	}
 	if bytes < a.text {
 		a.grantedText = 0 // those of another kernel
@@ -119,7 +119,7 @@ func (a *Arena) withinText(bytes int64) bool {
 	if bytes <= a.grantedText {
 		return true
 	}
-	if !room(bytes - a.grantedText + unasked) {
+	if !hasRoom(bytes - a.grantedText + unasked) {
 		return false
 	}
 	a.grantedText = bytes + unasked

@@ -28,7 +28,7 @@ type Plan struct {
 	results []result
 	rest    []int32 // the slots that a call leaves filled, besides those that are preset
 	frames  sync.Pool
-	fixed   *fixed // the values that are the same in all calls; nil if there are none
+	hoisted   *hoisted // the values that are the same in all calls; nil if there are none
 
 	branches *branches // of a function with Switch or Merge; nil for most
 	names    []string  // of the results, if there are branches
@@ -123,7 +123,7 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	defer env.Arena.Close()
 	f := p.frame()
 	out, err := p.runIn(f, ctx, &env, args, nil)
-	p.give(f, err)
+	p.release(f, err)
 	if o.Used != nil {
 		*o.Used = Usage{Steps: env.steps, Peak: env.Arena.Peak()}
 	}
@@ -165,7 +165,7 @@ func (p *Plan) callAs(branch int, c *Call, args, into []Value) ([]Value, error) 
 	}
 	f := p.frame()
 	out, err := p.callIn(f, branch, c, args, into)
-	p.give(f, err)
+	p.release(f, err)
 	return out, err
 }
 
@@ -183,8 +183,8 @@ func (p *Plan) callIn(f *frame, branch int, c *Call, args, into []Value) ([]Valu
 // maxDepth bounds how deep calls may nest; only endless recursion gets there.
 const maxDepth = 500
 
-// give ends the use of a frame.
-func (p *Plan) give(f *frame, err error) {
+// release ends the use of a frame.
+func (p *Plan) release(f *frame, err error) {
 	f.end(p, err == nil)
 	p.frames.Put(f)
 }
@@ -235,8 +235,8 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 	c := &f.call
 	c.ctx, c.env = ctx, env
 	for ; ; at++ {
-		if p.fixed != nil && at == p.fixed.before {
-			if err := p.fixed.resolve(ctx, env, p, f); err != nil {
+		if p.hoisted != nil && at == p.hoisted.before {
+			if err := p.hoisted.resolve(ctx, env, p, f); err != nil {
 				return nil, err
 			}
 		}

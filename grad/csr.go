@@ -50,7 +50,7 @@ func formOf(op *Op, name string) form {
 	return form{op.Attrs().Bool("transpose_" + name), op.Attrs().Bool("adjoint_" + name)}
 }
 
-func (f form) turned() bool { return f.transpose || f.adjoint }
+func (f form) transposed() bool { return f.transpose || f.adjoint }
 
 // flipped returns the transposes of matrices, not conjugated.
 func flipped(s *ops.Scope, x *ops.Value) *ops.Value { return conj(s, transposed(s, x)) }
@@ -104,7 +104,7 @@ func gradCSRMatMul(s *ops.Scope, op *Op) {
 	batch := s.Emit1("Range", nil, ops.Const(s, int32(0)), ops.Sub(s, n, int32(1)), ops.Const(s, int32(1)))
 	row := s.Emit1("GatherV2", nil, m[0], axes, ops.Const(s, int32(1)))
 	col := s.Emit1("GatherV2", nil, m[0], joinVectors(s, batch, vector(s, n)), ops.Const(s, int32(1)))
-	if fa.turned() {
+	if fa.transposed() {
 		row, col = col, row
 	}
 	values := ops.Sum(s, ops.Mul(s, ops.GatherND(s, dy, row), conj(s, ops.GatherND(s, other, col))), 1)
@@ -137,7 +137,7 @@ func gradCSRProduct(s *ops.Scope, op *Op) {
 	}
 	// give adds the gradient g of operand i's form, at the places that the operand has.
 	give := func(i int, g *ops.Value, f form) {
-		if f.turned() {
+		if f.transposed() {
 			g = turn(g, f.adjoint)
 		}
 		op.Give(i, pruned(s, g, op.In(i), d))

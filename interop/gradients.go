@@ -289,8 +289,8 @@ func (all *gradientGroups) add(ctx context.Context, kind, name string, programs 
 	all.groups = append(all.groups, g)
 }
 
-// judge runs the groups in TensorFlow and compares.
-func (all *gradientGroups) judge(ctx context.Context) {
+// compare runs the groups in TensorFlow and compares.
+func (all *gradientGroups) compare(ctx context.Context) {
 	r := all.run
 	if len(all.groups) == 0 {
 		return
@@ -350,5 +350,5 @@ func gradientCases(ctx context.Context, r *run) {
 	for _, p := range append(gradientPrograms(), tracePrograms()...) {
 		group("program", p.name, []*program{p})
 	}
-	all.judge(ctx)
+	all.compare(ctx)
 }

@@ -53,13 +53,13 @@ func programCases(ctx context.Context, r *run) {
 				return programs.NewWorldOf(in[2:], vars[0]).Derivatives(s, e, in[0], in[1])[1:3]
 			}})
 	}
-	r.judge(ctx, "random", runs)
+	r.compareTraces(ctx, "random", runs)
 	groups := &gradientGroups{run: r}
 	for i := 0; i < len(differentiated); i += 40 {
 		part := differentiated[i:min(i+40, len(differentiated))]
 		groups.add(ctx, "random", fmt.Sprintf("%s to %s", part[0].name, part[len(part)-1].name), part)
 	}
-	groups.judge(ctx)
+	groups.compare(ctx)
 
 	var steps []*program
 	for seed := range randomPrograms {
@@ -73,5 +73,5 @@ func programCases(ctx context.Context, r *run) {
 				return programs.NewOutside(fmt.Sprintf("steps %d", seed), vars).Run(s, p, in[0])
 			}})
 	}
-	r.judge(ctx, "steps", steps)
+	r.compareTraces(ctx, "steps", steps)
 }

@@ -218,8 +218,8 @@ func (j *judged) near(ctx context.Context, z *tensor.NPZ, name string, variable 
 	return nil
 }
 
-// judge runs programs in TensorFlow and compares.
-func (r *run) judge(ctx context.Context, kind string, programs []*program) {
+// compareTraces runs programs in TensorFlow and compares.
+func (r *run) compareTraces(ctx context.Context, kind string, programs []*program) {
 	var all []*judged
 	var dirs []string
 	for i, p := range programs {
@@ -249,8 +249,8 @@ func traceCases(ctx context.Context, r *run) {
 	if r.python == "" {
 		return
 	}
-	r.judge(ctx, "op", opPrograms())
-	r.judge(ctx, "program", tracePrograms())
+	r.compareTraces(ctx, "op", opPrograms())
+	r.compareTraces(ctx, "program", tracePrograms())
 }
 
 // fatal lets fixtures be read outside of a test.

@@ -119,8 +119,8 @@ func (r *objectReader) concrete(b []byte) error {
 	if f.Bad {
 		return errDecode
 	}
-	c := &r.room[0]
-	r.room = r.room[1:]
+	c := &r.spareFunctions[0]
+	r.spareFunctions = r.spareFunctions[1:]
 	c.Name = key
 	r.concretes[key] = c
 	var p pb.SavedConcreteFunction

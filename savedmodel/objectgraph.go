@@ -108,7 +108,7 @@ func (g *MetaGraph) readObjectGraph(from pb.Source) error {
 	g.concretes = make(map[string]*ConcreteFunction, concretes)
 	r := objectReader{MetaGraph: g, structures: map[string]*graph.Structure{}, specs: map[string]*Parameters{},
 		details: map[user]*Details{}, users: map[string]user{}, names: map[string]string{}}
-	r.room = make([]ConcreteFunction, concretes)
+	r.spareFunctions = make([]ConcreteFunction, concretes)
 	if err := each(func(_ protowire.Number, b []byte) error { return r.concrete(b) }, fieldConcrete); err != nil {
 		return err
 	}
@@ -126,14 +126,14 @@ func (g *MetaGraph) readObjectGraph(from pb.Source) error {
 // handful of structures and parameters, written thousands of times: each is read once.
 type objectReader struct {
 	*MetaGraph
-	structures map[string]*graph.Structure // by their encoded messages
-	specs      map[string]*Parameters
-	details    map[user]*Details
-	users      map[string]user // by their encoded messages
-	now        Traits          // of the object that is read
-	said       Details         // likewise
-	names      map[string]string
-	room       []ConcreteFunction // for those still to come
+	structures     map[string]*graph.Structure // by their encoded messages
+	specs          map[string]*Parameters
+	details        map[user]*Details
+	users          map[string]user // by their encoded messages
+	currentTraits  Traits          // of the object that is read
+	currentDetails Details         // likewise
+	names          map[string]string
+	spareFunctions []ConcreteFunction // for those still to come
 }
 
 // name returns a copy of s. Equal strings share one copy, because the file's
@@ -158,11 +158,11 @@ func joined(before, more []byte) []byte {
 
 // read sets an object's fields from its encoded message.
 func (r *objectReader) read(o *Object, b []byte) error {
-	r.now = Traits{}
-	r.said = Details{Traits: &r.now}
-	o.Details = &r.said
+	r.currentTraits = Traits{}
+	r.currentDetails = Details{Traits: &r.currentTraits}
+	o.Details = &r.currentDetails
 	err := r.fill(o, b)
-	o.Details = r.shared(r.said.Dependencies, &r.now)
+	o.Details = r.shared(r.currentDetails.Dependencies, &r.currentTraits)
 	return err
 }
 

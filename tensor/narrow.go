@@ -6,17 +6,17 @@ import "math"
 type minifloat struct {
 	exp, man uint // widths of the exponent and mantissa fields in bits
 	bias     int
-	special  special
+	special  nonFinite
 }
 
-// special is the encoding of NaN and infinity in a small float type.
-type special uint8
+// nonFinite is the encoding of NaN and infinity in a small float type.
+type nonFinite uint8
 
 const (
-	ieee special = iota // exponent all ones: infinities and NaNs
-	fn                  // one NaN a sign, all ones; overflow becomes NaN
-	fnuz                // one NaN, the pattern of -0; overflow becomes NaN
-	sat                 // neither; overflow becomes the largest number
+	ieee nonFinite = iota // exponent all ones: infinities and NaNs
+	fn                    // one NaN a sign, all ones; overflow becomes NaN
+	fnuz                  // one NaN, the pattern of -0; overflow becomes NaN
+	sat                   // neither; overflow becomes the largest number
 )
 
 var (

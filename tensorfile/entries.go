@@ -12,15 +12,15 @@ import (
 // are decoded when they are asked for: an index can have millions, and decoded
 // they take several times its memory.
 type Entries struct {
-	b    backend
-	kept []int32 // the numbers of the entries; nil: all
-	some bool
+	b       backend
+	numbers []int32 // the numbers of the entries; nil: all
+	partial bool
 }
 
 // Len returns the number of entries.
 func (l Entries) Len() int {
-	if l.some {
-		return len(l.kept)
+	if l.partial {
+		return len(l.numbers)
 	}
 	if l.b == nil {
 		return 0
@@ -30,8 +30,8 @@ func (l Entries) Len() int {
 
 // At returns entry number i.
 func (l Entries) At(i int) Entry {
-	if l.some {
-		i = int(l.kept[i])
+	if l.partial {
+		i = int(l.numbers[i])
 	}
 	return l.b.entry(i)
 }
@@ -39,7 +39,7 @@ func (l Entries) At(i int) Entry {
 // All yields the entries in their order.
 func (l Entries) All() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		if !l.some && l.b != nil {
+		if !l.partial && l.b != nil {
 			l.b.all()(yield)
 			return
 		}
@@ -53,15 +53,15 @@ func (l Entries) All() iter.Seq[Entry] {
 
 // Keep returns the entries that keep reports true of.
 func (l Entries) Keep(keep func(e Entry) bool) Entries {
-	out := Entries{b: l.b, some: true}
+	out := Entries{b: l.b, partial: true}
 	i := 0
 	for e := range l.All() {
 		if keep(e) {
 			n := int32(i)
-			if l.some {
-				n = l.kept[i]
+			if l.partial {
+				n = l.numbers[i]
 			}
-			out.kept = append(out.kept, n)
+			out.numbers = append(out.numbers, n)
 		}
 		i++
 	}
@@ -102,15 +102,15 @@ func (l Entries) Natural() Entries {
 	list := make([]named, 0, n)
 	for e := range l.All() {
 		at := int32(len(list))
-		if l.some {
-			at = l.kept[at]
+		if l.partial {
+			at = l.numbers[at]
 		}
 		list = append(list, named{Short(e.Name), at})
 	}
 	slices.SortStableFunc(list, func(a, b named) int { return natural.Compare(a.name, b.name) })
-	out := Entries{b: l.b, some: true, kept: make([]int32, n)}
+	out := Entries{b: l.b, partial: true, numbers: make([]int32, n)}
 	for i, x := range list {
-		out.kept[i] = x.at
+		out.numbers[i] = x.at
 	}
 	return out
 }

@@ -32,7 +32,7 @@ func fuseAttention(u *Unit) error {
 		return err
 	}
 	for _, n := range r.nodes {
-		if n.Op != "Softmax" || !r.lonely(n) {
+		if n.Op != "Softmax" || !r.replaceable(n) {
 			continue
 		}
 		if a := r.attentionAround(n); a != nil {
@@ -192,7 +192,7 @@ func (r *rewriter) scoresOf(softmax *graph.Node, a *attentionPattern) *graph.Nod
 	user, x := softmax, softmax.In[0]
 	shape := x.Fact().Shape
 	alone := func(o graph.Output) bool {
-		return r.only(o) == user && r.lonely(o.Node) && sameSizes(o.Fact().Shape, shape)
+		return r.only(o) == user && r.replaceable(o.Node) && sameSizes(o.Fact().Shape, shape)
 	}
 	if !alone(x) {
 		return nil

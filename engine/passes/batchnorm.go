@@ -121,7 +121,7 @@ func (r *rewriter) binary(like *graph.Node, op string, a, b graph.Output) (graph
 }
 
 func (r *rewriter) foldNorm(n *graph.Node) error {
-	if n.Attrs.Bool("is_training") || !n.Attrs.Has("is_training") || n.In[0].Fact().DType != tensor.Float32 || !r.lonely(n) || !r.has("Rsqrt", "Mul", "AddV2", "Sub", "BiasAdd") {
+	if n.Attrs.Bool("is_training") || !n.Attrs.Has("is_training") || n.In[0].Fact().DType != tensor.Float32 || !r.replaceable(n) || !r.has("Rsqrt", "Mul", "AddV2", "Sub", "BiasAdd") {
 		return nil
 	}
 	for _, in := range n.In[1:] {

@@ -226,7 +226,7 @@ func isLastMean(n *graph.Node) bool {
 func (r *rewriter) channelNorm(n *graph.Node) (l layerNormPattern, ok bool) {
 	in := n.In[0]
 	if n.Attrs.Has("is_training") && !n.Attrs.Bool("is_training") || n.Attrs.String("data_format", "NHWC") != "NCHW" || in.Node.Op != "Reshape" || in.Fact().DType != tensor.Float32 ||
-		n.Attrs.Float("exponential_avg_factor", 1) != 1 || !r.lonely(n) {
+		n.Attrs.Float("exponential_avg_factor", 1) != 1 || !r.replaceable(n) {
 		return l, false
 	}
 	l.x, l.epsilon = in.Node.In[0], n.Attrs.Float("epsilon", 1e-4)

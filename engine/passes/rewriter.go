@@ -69,9 +69,9 @@ func (r *rewriter) only(o graph.Output) *graph.Node {
 	return nil
 }
 
-// lonely reports whether only the first output of n is used, and no control
+// replaceable reports whether only the first output of n is used, and no control
 // edge leads to or from n, so that a node with one output may replace it.
-func (r *rewriter) lonely(n *graph.Node) bool {
+func (r *rewriter) replaceable(n *graph.Node) bool {
 	for i := 1; i < len(n.Out); i++ {
 		if o := n.Output(i); len(r.users[o]) > 0 || r.results[o] {
 			return false
@@ -152,7 +152,7 @@ func (r *rewriter) drop(o graph.Output, n *graph.Node) {
 		}
 		r.users[o] = slices.Delete(slices.Clone(r.users[o]), i, i+1)
 		n = nil
-		if from := o.Node; len(r.users[o]) == 0 && !r.results[o] && r.lonely(from) && len(from.In) > 0 && from.Effect().Pure() {
+		if from := o.Node; len(r.users[o]) == 0 && !r.results[o] && r.replaceable(from) && len(from.In) > 0 && from.Effect().Pure() {
 			for _, in := range from.In[1:] {
 				if k := slices.Index(r.users[in], from); k >= 0 {
 					r.users[in] = slices.Delete(slices.Clone(r.users[in]), k, k+1)

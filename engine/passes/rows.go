@@ -34,7 +34,7 @@ func fuseRows(u *Unit) error {
 	if err != nil || !r.has(RowsOp) {
 		return err
 	}
-	g := rowGroups{rewriter: r, of: map[*graph.Node]int{}, behind: map[*graph.Node]map[int]bool{}}
+	g := rowGroups{rewriter: r, of: map[*graph.Node]int{}, dependsOn: map[*graph.Node]map[int]bool{}}
 	for _, n := range r.nodes {
 		g.place(n)
 	}
@@ -50,17 +50,17 @@ func fuseRows(u *Unit) error {
 
 // rowGroup is some steps over the same rows, in order.
 type rowGroup struct {
-	rows   int
-	steps  []*graph.Node
-	behind map[int]bool // the groups whose results its inputs are computed from
+	rows      int
+	steps     []*graph.Node
+	dependsOn map[int]bool // the groups whose results its inputs are computed from
 }
 
 // rowGroups finds the groups.
 type rowGroups struct {
 	*rewriter
-	groups []*rowGroup
-	of     map[*graph.Node]int          // the group of a step
-	behind map[*graph.Node]map[int]bool // the groups that any other node is computed from
+	groups    []*rowGroup
+	of        map[*graph.Node]int          // the group of a step
+	dependsOn map[*graph.Node]map[int]bool // the groups that any other node is computed from
 }
 
 // rowsOf returns how many rows a value has, which is all its sizes but the last, and how
@@ -147,7 +147,7 @@ func (g *rowGroups) place(n *graph.Node) {
 		if in >= 0 && g.join(n, over, in) {
 			return
 		}
-		g.groups = append(g.groups, &rowGroup{rows: rows, behind: map[int]bool{}})
+		g.groups = append(g.groups, &rowGroup{rows: rows, dependsOn: map[int]bool{}})
 		g.join(n, over, len(g.groups)-1)
 		return
 	}
@@ -159,7 +159,7 @@ func (g *rowGroups) place(n *graph.Node) {
 		g.add(from, c)
 	}
 	if len(from) > 0 {
-		g.behind[n] = from
+		g.dependsOn[n] = from
 	}
 }
 
@@ -168,7 +168,7 @@ func (g *rowGroups) add(from map[int]bool, n *graph.Node) {
 	if k, ok := g.of[n]; ok {
 		from[k] = true
 	}
-	for k := range g.behind[n] {
+	for k := range g.dependsOn[n] {
 		from[k] = true
 	}
 }
@@ -190,7 +190,7 @@ func (g *rowGroups) join(n *graph.Node, over []int, k int) bool {
 		}
 	}
 	for other := range from {
-		g.groups[k].behind[other] = true
+		g.groups[k].dependsOn[other] = true
 	}
 	g.groups[k].steps = append(g.groups[k].steps, n)
 	g.of[n] = k
@@ -206,7 +206,7 @@ func (g *rowGroups) reaches(k, to int, seen map[int]bool) bool {
 		return false
 	}
 	seen[k] = true
-	for other := range g.groups[k].behind {
+	for other := range g.groups[k].dependsOn {
 		if g.reaches(other, to, seen) {
 			return true
 		}

@@ -73,7 +73,7 @@ type scaleTarget struct {
 // other users.
 func (r *rewriter) scalable(o graph.Output, targets *[]scaleTarget, depth int) bool {
 	n := o.Node
-	if r.only(o) == nil || !r.lonely(n) || len(n.Out) != 1 || o.Fact().DType != tensor.Float32 || depth > 8 || !n.Effect().Pure() {
+	if r.only(o) == nil || !r.replaceable(n) || len(n.Out) != 1 || o.Fact().DType != tensor.Float32 || depth > 8 || !n.Effect().Pure() {
 		return false
 	}
 	before := len(*targets)

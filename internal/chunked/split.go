@@ -121,8 +121,8 @@ type group struct {
 	b    []byte
 }
 
-// room writes the collected part if n bytes more would be too many.
-func (g *group) room(n int) error {
+// makeRoom writes the collected part if n bytes more would be too many.
+func (g *group) makeRoom(n int) error {
 	if len(g.b) == 0 || int64(len(g.b)+n) <= min(g.s.most, groupSize) {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (g *group) flush() error {
 
 // field adds a field with a message of n bytes, which is encoded by add.
 func (g *group) field(num protowire.Number, m pb.Message, n int) error {
-	if err := g.room(n + 16); err != nil {
+	if err := g.makeRoom(n + 16); err != nil {
 		return err
 	}
 	g.b = protowire.AppendVarint(protowire.AppendTag(g.b, num, protowire.BytesType), uint64(n))
@@ -184,7 +184,7 @@ func (s *splitter) graph(g *pb.GraphDef, to []*pb.FieldIndex) error {
 	for i := range g.Library.Function {
 		l := &g.Library.Function[i]
 		if b := l.Encoded(); int64(len(b)) <= s.most {
-			if err := functions.room(len(b) + 16); err != nil {
+			if err := functions.makeRoom(len(b) + 16); err != nil {
 				return err
 			}
 			functions.b = protowire.AppendBytes(protowire.AppendTag(functions.b, fieldFunction, protowire.BytesType), b)

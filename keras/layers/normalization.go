@@ -37,7 +37,7 @@ func (n *Normalization) Weights(in base.Shapes) ([]base.Weight, error) {
 	}
 	var shape tensor.Shape
 	if len(in) > 0 {
-		kept, err := n.kept(len(in[0]))
+		kept, err := n.keptAxes(len(in[0]))
 		if err != nil {
 			return nil, err
 		}
@@ -60,8 +60,8 @@ func (n *Normalization) Weights(in base.Shapes) ([]base.Weight, error) {
 	}, nil
 }
 
-// kept returns the dimensions of Axis in an input of a rank, in order and from 0.
-func (n *Normalization) kept(rank int) ([]int, error) {
+// keptAxes returns the dimensions of Axis in an input of a rank, in order and from 0.
+func (n *Normalization) keptAxes(rank int) ([]int, error) {
 	kept := make([]int, len(n.Axis))
 	for i, axis := range n.Axis {
 		if kept[i] = axis; axis < 0 {
@@ -93,7 +93,7 @@ func (n *Normalization) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 // moments returns mean and variance in shapes that broadcast to x's.
 func (n *Normalization) moments(s *ops.Scope, x *ops.Value, d tensor.DType) (mean, variance *ops.Value) {
 	in := x.Fact().Shape
-	kept, err := n.kept(in.Rank())
+	kept, err := n.keptAxes(in.Rank())
 	if !in.HasRank() || err != nil {
 		v := s.Fail("Normalization", fmt.Errorf("the input has the shape %v, want a known rank with the axes %v", in, n.Axis))
 		return v, v
@@ -150,7 +150,7 @@ func (n *Normalization) update(s *ops.Scope, x *ops.Value) {
 	d := n.DType.Compute()
 	x = ops.Cast(s, x, d)
 	rank := x.Fact().Shape.Rank()
-	kept, err := n.kept(rank)
+	kept, err := n.keptAxes(rank)
 	if err != nil {
 		s.Fail("Normalization", err)
 		return

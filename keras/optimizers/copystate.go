@@ -58,11 +58,11 @@ func (o *Base) copyFrom(src *Base, vars []*trackable.Variable) error {
 			continue
 		}
 		for _, v := range vars {
-			to, err := o.kept(v, k)
+			to, err := o.slotVariable(v, k)
 			if err != nil {
 				return err
 			}
-			value, err := src.kept(v, kinds[i])
+			value, err := src.slotVariable(v, kinds[i])
 			if err != nil {
 				return err
 			}
@@ -85,8 +85,8 @@ func (o *Base) copyFrom(src *Base, vars []*trackable.Variable) error {
 	return nil
 }
 
-// kept returns the variable of a kind that is kept for v, nil if the layout has none.
-func (o *Base) kept(v *trackable.Variable, k SlotKind) (*trackable.Variable, error) {
+// slotVariable returns the variable of a kind that is kept for v, nil if the layout has none.
+func (o *Base) slotVariable(v *trackable.Variable, k SlotKind) (*trackable.Variable, error) {
 	if o.isNew() {
 		return o.newSlot(v, k)
 	}

@@ -52,7 +52,7 @@ func bandedSolve[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }
 
 // substituteBands solves in place.

@@ -40,7 +40,7 @@ func cholesky[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }
 
 // triangle overwrites the lower triangle of a matrix with its Cholesky factor.

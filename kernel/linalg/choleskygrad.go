@@ -61,5 +61,5 @@ func choleskyGrad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }

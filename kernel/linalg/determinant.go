@@ -14,7 +14,7 @@ func determinant[T scalar](c *engine.Call) error {
 		for i, z := range det {
 			out.v[i] = z * asScalar[T](math.Exp(scale[i]))
 		}
-		return out.give(c, 0)
+		return out.setOutput(c, 0)
 	})
 }
 
@@ -27,10 +27,10 @@ func logDeterminant[T scalar](c *engine.Call) error {
 			sign.v[i] = z
 			log.v[i] = asScalar[T](scale[i])
 		}
-		if err := sign.give(c, 0); err != nil {
+		if err := sign.setOutput(c, 0); err != nil {
 			return err
 		}
-		return log.give(c, 1)
+		return log.setOutput(c, 1)
 	})
 }
 

@@ -61,10 +61,10 @@ func eig(c *engine.Call) error {
 	if with := !c.Attrs().Has("compute_v") || c.Attrs().Bool("compute_v"); !with {
 		vectors = newResult[complex128](c, nil, 0)
 	}
-	if err := values.giveAs(c, 0, d); err != nil {
+	if err := values.setOutputAs(c, 0, d); err != nil {
 		return err
 	}
-	return vectors.giveAs(c, 1, d)
+	return vectors.setOutputAs(c, 1, d)
 }
 
 // triangleVectors returns the eigenvectors of an upper triangle, as columns.

@@ -32,10 +32,10 @@ func selfAdjointEig[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := values.give(c, 0); err != nil {
+	if err := values.setOutput(c, 0); err != nil {
 		return err
 	}
-	return vectors.give(c, 1)
+	return vectors.setOutput(c, 1)
 }
 
 // selfAdjointEigV1 returns the eigenvalues in the first row, and below it the
@@ -62,5 +62,5 @@ func selfAdjointEigV1(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }

@@ -30,7 +30,7 @@ func function[T scalar](f func(context.Context, matrix[T]) (matrix[T], error)) f
 		if err != nil {
 			return err
 		}
-		return out.give(c, 0)
+		return out.setOutput(c, 0)
 	}
 }
 

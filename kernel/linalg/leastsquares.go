@@ -54,7 +54,7 @@ func solveLs[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }
 
 // normal solves the normal equations, of the first or the second kind.

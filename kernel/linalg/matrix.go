@@ -199,10 +199,12 @@ func (r *result[T]) putTransposed(k int, m matrix[T]) {
 	}
 }
 
-// give stores the result as output i, in input 0's type.
-func (r *result[T]) give(c *engine.Call, i int) error { return r.giveAs(c, i, c.In(0).DType()) }
+// setOutput stores the result as output i, in input 0's type.
+func (r *result[T]) setOutput(c *engine.Call, i int) error {
+	return r.setOutputAs(c, i, c.In(0).DType())
+}
 
-func (r *result[T]) giveAs(c *engine.Call, i int, d tensor.DType) error {
+func (r *result[T]) setOutputAs(c *engine.Call, i int, d tensor.DType) error {
 	out, err := c.Alloc(i, d, r.dims)
 	if err != nil {
 		return err

@@ -68,8 +68,8 @@ func qr[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := qs.give(c, 0); err != nil {
+	if err := qs.setOutput(c, 0); err != nil {
 		return err
 	}
-	return rs.give(c, 1)
+	return rs.setOutput(c, 1)
 }

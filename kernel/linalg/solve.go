@@ -37,7 +37,7 @@ func inverse[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }
 
 func solve[T scalar](c *engine.Call) error {
@@ -66,7 +66,7 @@ func solve[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }
 
 func triangularSolve[T scalar](c *engine.Call) error {
@@ -108,7 +108,7 @@ func triangularSolve[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }
 
 // lu returns both factors in one matrix, and the order of the rows.
@@ -141,7 +141,7 @@ func lu[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := out.give(c, 0); err != nil {
+	if err := out.setOutput(c, 0); err != nil {
 		return err
 	}
 	c.Set(1, p)

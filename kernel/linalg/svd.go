@@ -126,7 +126,7 @@ func svd[T scalar](c *engine.Call) error {
 		return err
 	}
 	for i, r := range []*result[T]{ss, us, vs} {
-		if err := r.give(c, i); err != nil {
+		if err := r.setOutput(c, i); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func tridiagonalMatMul[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }
 
 // tridiagonalSolve solves with three diagonals in the rows of the first input,
@@ -89,7 +89,7 @@ func tridiagonalSolve[T scalar](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return out.give(c, 0)
+	return out.setOutput(c, 0)
 }
 
 // eliminate solves in place. A swap of rows fills a second diagonal above.

@@ -9,10 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// mine sets output 0 to the list in input 0, which the caller may change: the
+// owned sets output 0 to the list in input 0, which the caller may change: the
 // list itself if it has no other holder, otherwise a copy with room for extra
 // more elements.
-func mine(c *engine.Call, l *variant.List, extra int) *variant.List {
+func owned(c *engine.Call, l *variant.List, extra int) *variant.List {
 	if c.Refs().Owned(0) {
 		c.Pass(0, 0)
 		return l
@@ -45,15 +45,15 @@ func getItem(c *engine.Call) error {
 	if i < 0 || i >= len(l.Items) {
 		return errIndex(i, l)
 	}
-	return give(c, 0, l, l.Items[i], 2)
+	return setOutput(c, 0, l, l.Items[i], 2)
 }
 
 func errIndex(i int, l *variant.List) error {
 	return fmt.Errorf("element %d of a list of %d elements", i, len(l.Items))
 }
 
-// give sets output i to element v of l, or to zeros if it isn't set.
-func give(c *engine.Call, i int, l *variant.List, v engine.Value, shapeAt int) error {
+// setOutput sets output i to element v of l, or to zeros if it isn't set.
+func setOutput(c *engine.Call, i int, l *variant.List, v engine.Value, shapeAt int) error {
 	if !v.IsZero() {
 		c.Refs().Output(i, c.Refs().Retain(v))
 		return nil
@@ -112,7 +112,7 @@ func setItem(c *engine.Call) error {
 	if err := fits(l, c.Input(2)); err != nil {
 		return err
 	}
-	l = mine(c, l, grow)
+	l = owned(c, l, grow)
 	for range grow {
 		l.Items = append(l.Items, engine.Value{})
 	}
@@ -132,7 +132,7 @@ func pushBack(c *engine.Call) error {
 	if l.Max > 0 && len(l.Items) >= l.Max {
 		return fmt.Errorf("the list is full: it holds at most %d elements", l.Max)
 	}
-	l = mine(c, l, len(l.Items)/2+1)
+	l = owned(c, l, len(l.Items)/2+1)
 	l.Items = append(l.Items, c.Refs().Share(1))
 	return nil
 }
@@ -220,10 +220,10 @@ func popBack(c *engine.Call) error {
 	if n == 0 {
 		return fmt.Errorf("the list is empty")
 	}
-	if err := give(c, 1, l, l.Items[n-1], 1); err != nil {
+	if err := setOutput(c, 1, l, l.Items[n-1], 1); err != nil {
 		return err
 	}
-	l = mine(c, l, 0)
+	l = owned(c, l, 0)
 	c.Refs().Release(l.Items[n-1])
 	l.Items[n-1] = engine.Value{}
 	l.Items = l.Items[:n-1]
@@ -242,7 +242,7 @@ func resize(c *engine.Call) error {
 	if n < 0 || n > maxItems {
 		return fmt.Errorf("a list can't have %d elements", n)
 	}
-	l = mine(c, l, max(0, n-len(l.Items)))
+	l = owned(c, l, max(0, n-len(l.Items)))
 	for len(l.Items) > n {
 		last := len(l.Items) - 1
 		c.Refs().Release(l.Items[last])
@@ -350,7 +350,7 @@ func scatterInto(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	l = mine(c, l, max(0, top-len(l.Items)))
+	l = owned(c, l, max(0, top-len(l.Items)))
 	for len(l.Items) < top {
 		l.Items = append(l.Items, engine.Value{})
 	}

@@ -367,7 +367,7 @@ func (b *batch[T]) run(c *engine.Call, list []cell[T], kept *steps[T]) (out, h, 
 				memory = cs[i*n:][:n]
 			}
 			if kept != nil {
-				steps = zeroed[T](c, b.times*n*b.kept())
+				steps = zeroed[T](c, b.times*n*b.valuesPerUnit())
 				kept.of = append(kept.of, steps)
 			}
 			if err := b.layer(c, list[i], in, state, memory, out[d*min(b.units, len(out)):], d == 1, steps); err != nil {
@@ -408,7 +408,7 @@ func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, 
 				xr, rr := x[(t*b.rows+row)*wide:][:wide], r[row*wide:][:wide]
 				var kept []T
 				if steps != nil {
-					kept = steps[(t*b.rows+row)*n*b.kept():][:n*b.kept()]
+					kept = steps[(t*b.rows+row)*n*b.valuesPerUnit():][:n*b.valuesPerUnit()]
 					copy(kept, to)
 					kept = kept[n:]
 				}

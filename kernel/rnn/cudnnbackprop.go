@@ -11,8 +11,8 @@ type steps[T float] struct {
 	of [][]T // by cells: each step's rows of kept()·units numbers, which begin with the state before the step
 }
 
-// kept returns the number of values that are stored for each unit and step.
-func (n *network) kept() int {
+// valuesPerUnit returns the number of values that are stored for each unit and step.
+func (n *network) valuesPerUnit() int {
 	switch n.mode {
 	case "lstm":
 		return 7
@@ -111,7 +111,7 @@ func (b *batch[T]) back(c *engine.Call, kept *steps[T], list, grads []cell[T], o
 // first. It changes the gradients by state and memory, and adds to those by the
 // input and by the cell.
 func (b *batch[T]) layerBack(c *engine.Call, w, grad cell[T], in, kept, out, state, memory, dIn []T, backwards bool) error {
-	n, wide, each := b.units, b.gates*b.units, b.units*b.kept()
+	n, wide, each := b.units, b.gates*b.units, b.units*b.valuesPerUnit()
 	rows := b.times * b.rows
 	x, before := zeroed[T](c, rows*wide), zeroed[T](c, rows*n)
 	r := x // gradients by the product with the state; only in a GRU they differ from those by the product with the input

@@ -42,7 +42,7 @@ func csrCholesky[T fields](c *engine.Call) error {
 		}
 		out.endMatrix()
 	}
-	return out.give(0)
+	return out.setOutput(0)
 }
 
 // factor computes one Cholesky factor, row by row.

@@ -403,9 +403,9 @@ func csrTranspose[T fields](c *engine.Call) error {
 	return err
 }
 
-// turned reports whether attributes transpose and conjugate an operand of a
+// transposed reports whether attributes transpose and conjugate an operand of a
 // product.
-func turned(c *engine.Call, name string) (transpose, conj bool, err error) {
+func transposed(c *engine.Call, name string) (transpose, conj bool, err error) {
 	transpose, conj = c.Attrs().Bool("transpose_"+name), c.Attrs().Bool("adjoint_"+name)
 	if transpose && conj {
 		return false, false, fmt.Errorf("one of transpose_%s and adjoint_%s may be set, not both", name, name)
@@ -434,11 +434,11 @@ func csrMatMul[T fields](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	ta, ca, err := turned(c, "a")
+	ta, ca, err := transposed(c, "a")
 	if err != nil {
 		return err
 	}
-	tb, cb, err := turned(c, "b")
+	tb, cb, err := transposed(c, "b")
 	if err != nil {
 		return err
 	}
@@ -509,7 +509,7 @@ func csrProduct[T fields](c *engine.Call) error {
 		return err
 	}
 	for i, name := range []string{"a", "b"} {
-		transpose, conj, err := turned(c, name)
+		transpose, conj, err := transposed(c, name)
 		if err != nil {
 			return err
 		}
@@ -560,7 +560,7 @@ func csrProduct[T fields](c *engine.Call) error {
 		}
 		out.endMatrix()
 	}
-	return out.give(0)
+	return out.setOutput(0)
 }
 
 // csrMaker makes a matrix row by row.
@@ -603,8 +603,8 @@ func (o *csrMaker[T]) endMatrix() {
 	}
 }
 
-// give sets output i to the matrix.
-func (o *csrMaker[T]) give(i int) (err error) {
+// setOutput sets output i to the matrix.
+func (o *csrMaker[T]) setOutput(i int) (err error) {
 	if o.m.values, err = tensor.New(append([]T{}, o.values...), len(o.values)); err == nil {
 		o.c.SetObject(i, o.m)
 	}

@@ -82,7 +82,7 @@ func (v *convolution) run(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	a, b := turned(x, last(orderX)), turned(k, last(orderK))
+	a, b := permuted(x, last(orderX)), permuted(k, last(orderK))
 	v.n, v.features, v.results = x.Shape()[orderX[0]], x.Shape()[orderX[1]], k.Shape()[orderK[0]]
 	v.in = a.dims[1 : rank-1]
 	if err := v.windows(c, b.dims[1:rank-1]); err != nil {
@@ -106,7 +106,7 @@ func (v *convolution) run(c *engine.Call) error {
 	if err := c.Afford(16 * int64(x.Len()+k.Len()+out.Len())); err != nil {
 		return err
 	}
-	to := turned(out, last(orderOut))
+	to := permuted(out, last(orderOut))
 	return v.convolve(c, out, a, b, to)
 }
 

@@ -73,7 +73,7 @@ func product(c *engine.Call, l shape.XlaNumbers, preferred tensor.DType) error {
 	}
 	orderA, orderB := slices.Concat(l[leftBatch], freeA, l[leftContracted]), slices.Concat(l[rightBatch], freeB, l[rightContracted])
 	m, n, k := shapes.Count(rows), shapes.Count(cols), shapes.Count(over)
-	return multiply(c, out, turned(a, orderA), turned(b, orderB), shapes.Count(batch), m, n, k)
+	return multiply(c, out, permuted(a, orderA), permuted(b, orderB), shapes.Count(batch), m, n, k)
 }
 
 // others lists the dimensions below rank that are in none of the lists.
@@ -87,8 +87,8 @@ func others(rank int, lists ...[]int) []int {
 	return out
 }
 
-// turned returns a view of a tensor with the dimensions in another order.
-func turned(t *tensor.Tensor, order []int) view {
+// permuted returns a view of a tensor with the dimensions in another order.
+func permuted(t *tensor.Tensor, order []int) view {
 	strides := shapes.Strides(t.Shape())
 	v := view{t: t}
 	for _, d := range order {

@@ -218,7 +218,7 @@ func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 		for q := q0; q < q1; q++ {
 			cols := min(j.panelW, j.n-q*j.panelW)
 			t.b = unsafe.Add(j.p, (q*j.k+k)*j.panelW*size)
-			next := j.behind(q, q0, q1, k, ks)
+			next := j.weightsAfter(q, q0, q1, k, ks)
 			if ends {
 				j.finisher.begin(&t, q*j.panelW)
 			}
@@ -278,9 +278,9 @@ const fetchTiles = 4
 // make it small.
 var nearBytes = 4 << 20
 
-// behind returns the part of the weights that is read after steps k to k+ks of
+// weightsAfter returns the part of the weights that is read after steps k to k+ks of
 // panel q.
-func (j *slide[T]) behind(q, q0, q1, k, ks int) unsafe.Pointer {
+func (j *slide[T]) weightsAfter(q, q0, q1, k, ks int) unsafe.Pointer {
 	if q++; q == q1 {
 		q, k = q0, (k+ks)%j.k
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// layout is a plan that is being made.
-type layout struct {
+// planBuilder is a plan that is being made.
+type planBuilder struct {
 	*compiler
 	function  *graph.Function
 	plan      *Plan
-	fixed     *fixed
+	hoisted     *hoisted
 	invariant *analysis.Invariance
 	nodes     []*graph.Node // in the order in which they run, those of handles first
 	handles   int
@@ -23,10 +23,10 @@ type layout struct {
 	missing   missingOps
 }
 
-// lay makes the plan of a function whose nodes are in topological order.
-func (c *compiler) lay(f *graph.Function) (*Plan, error) {
-	l := &layout{
-		compiler: c, function: f, plan: &Plan{name: f.Name, arenas: &arenas}, fixed: &fixed{store: c.opts.Invariants},
+// build makes the plan of a function whose nodes are in topological order.
+func (c *compiler) build(f *graph.Function) (*Plan, error) {
+	l := &planBuilder{
+		compiler: c, function: f, plan: &Plan{name: f.Name, arenas: &arenas}, hoisted: &hoisted{store: c.opts.Invariants},
 		invariant: analysis.InvarianceOf(f, !c.opts.Invariants.ConstantsOnly),
 		slots:     map[graph.Output]int32{}, uses: map[graph.Output]int{},
 		formulas: map[graph.Output]formula{}, roots: map[graph.Output]int{},
@@ -46,7 +46,7 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 	}
 	for i, n := range l.nodes {
 		if i == l.handles {
-			l.fixed.before = len(p.steps)
+			l.hoisted.before = len(p.steps)
 		}
 		if err := l.add(n); err != nil {
 			return nil, err
@@ -59,10 +59,10 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 		p.results = append(p.results, result{slot: l.slot(r.Output)})
 	}
 	done := make([]bool, len(p.preset))
-	if len(l.fixed.outs)+len(l.fixed.forms) > 0 {
-		p.fixed = l.fixed
-		p.fixed.countPlaces()
-		for _, o := range l.fixed.outs {
+	if len(l.hoisted.outs)+len(l.hoisted.forms) > 0 {
+		p.hoisted = l.hoisted
+		p.hoisted.countPlaces()
+		for _, o := range l.hoisted.outs {
 			done[o.slot] = true // stored values are never released
 		}
 	}
@@ -76,7 +76,7 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 
 // order moves the nodes that make handles to the front, because invariant
 // values depend on them.
-func (l *layout) order() {
+func (l *planBuilder) order() {
 	var rest []*graph.Node
 	for _, n := range l.function.Graph.Nodes() {
 		switch {
@@ -92,7 +92,7 @@ func (l *layout) order() {
 }
 
 // count counts the uses of each output by steps of the plan and by results.
-func (l *layout) count() {
+func (l *planBuilder) count() {
 	for _, r := range l.function.Results {
 		l.uses[r.Output]++
 	}
@@ -107,7 +107,7 @@ func (l *layout) count() {
 	}
 }
 
-func (l *layout) slot(o graph.Output) int32 {
+func (l *planBuilder) slot(o graph.Output) int32 {
 	s, ok := l.slots[o]
 	if !ok {
 		s = int32(len(l.plan.preset))
@@ -117,8 +117,8 @@ func (l *layout) slot(o graph.Output) int32 {
 	return s
 }
 
-// add makes a node a constant, a step, or a fixed value.
-func (l *layout) add(n *graph.Node) error {
+// add makes a node a constant, a step, or a hoisted value.
+func (l *planBuilder) add(n *graph.Node) error {
 	if v, ok := analysis.ConstantOf(n); ok && (l.plan.branches == nil || len(n.Control) == 0) {
 		l.plan.preset[l.slot(n.Output(0))] = Value{Tensor: v}
 		return nil
@@ -135,18 +135,18 @@ func (l *layout) add(n *graph.Node) error {
 		l.plan.steps = append(l.plan.steps, *st)
 		return nil
 	}
-	l.fixed.steps = append(l.fixed.steps, *st)
+	l.hoisted.steps = append(l.hoisted.steps, *st)
 	for i := range n.Out {
 		o := n.Output(i)
 		if f := l.formula(o); l.uses[o] > 0 {
-			l.fixed.outs = append(l.fixed.outs, fixedValue{l.slot(o), f})
+			l.hoisted.outs = append(l.hoisted.outs, hoistedValue{l.slot(o), f})
 		}
 	}
 	return nil
 }
 
 // step prepares a node's kernel. It returns nil if there is none.
-func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
+func (l *planBuilder) step(n *graph.Node, isFixed bool) (*step, error) {
 	k := l.opts.Kernels.Lookup(n.Op)
 	if k == nil && !analysis.IsBranch(n.Op) {
 		l.missing.add(l.function.Name, n)
@@ -176,9 +176,9 @@ func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 	}
 	for _, r := range node.packs {
 		in := n.In[r.input]
-		st.pack = append(st.pack, int32(len(l.fixed.forms)))
+		st.pack = append(st.pack, int32(len(l.hoisted.forms)))
 		f := l.formula(in)
-		l.fixed.forms = append(l.fixed.forms, fixedForm{l.input(in, true), f.packed(r.key), r.pack})
+		l.hoisted.forms = append(l.hoisted.forms, hoistedForm{l.input(in, true), f.packed(r.key), r.pack})
 	}
 	node.packs = nil
 	for i := range n.Out {
@@ -194,7 +194,7 @@ func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 
 // input returns the slot of an input. In the computation of invariant values,
 // the root fills the slot of a variable's value.
-func (l *layout) input(in graph.Output, isFixed bool) int32 {
+func (l *planBuilder) input(in graph.Output, isFixed bool) int32 {
 	if isFixed {
 		l.formula(in)
 	}
@@ -202,7 +202,7 @@ func (l *layout) input(in graph.Output, isFixed bool) int32 {
 }
 
 // formula returns how an invariant value is computed.
-func (l *layout) formula(o graph.Output) formula {
+func (l *planBuilder) formula(o graph.Output) formula {
 	if f, ok := l.formulas[o]; ok {
 		return f
 	}
@@ -227,20 +227,20 @@ func (l *layout) formula(o graph.Output) formula {
 }
 
 // root returns the place of a root among the plan's.
-func (l *layout) root(o graph.Output, r root) int {
+func (l *planBuilder) root(o graph.Output, r root) int {
 	i, ok := l.roots[o]
 	if !ok {
-		i = len(l.fixed.roots)
+		i = len(l.hoisted.roots)
 		l.roots[o] = i
-		l.fixed.roots = append(l.fixed.roots, r)
+		l.hoisted.roots = append(l.hoisted.roots, r)
 	}
 	return i
 }
 
 // read returns the root of a handle's variable, whose value replaces o.
-func (l *layout) read(handle, o graph.Output) int {
+func (l *planBuilder) read(handle, o graph.Output) int {
 	i := l.root(handle, root{handle: l.slot(handle), node: o.Node})
-	r := &l.fixed.roots[i]
+	r := &l.hoisted.roots[i]
 	r.reads = append(r.reads, l.slot(o))
 	return i
 }

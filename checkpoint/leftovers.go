@@ -9,21 +9,21 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// judgement lists the values and objects that a match leaves unmatched, on both
+// leftovers lists the values and objects that a match leaves unmatched, on both
 // sides.
-type judgement struct {
+type leftovers struct {
 	missing  []Item // objects without a value in the file
 	deferred []Item // values that are pending
 	unused   []Item // values that nothing can take
 }
 
-// lookAfter is after how many nodes or attributes a loop looks at its context.
-const lookAfter = 1024
+// checkEvery is after how many nodes or attributes a loop looks at its context.
+const checkEvery = 1024
 
-// judge compares a load's bindings with the live graph. g is nil if all its
+// findLeftovers compares a load's bindings with the live graph. g is nil if all its
 // objects are known to be bound.
-func (l *load) judge(ctx context.Context, g *trackable.Graph) (judgement, error) {
-	var j judgement
+func (l *load) findLeftovers(ctx context.Context, g *trackable.Graph) (leftovers, error) {
+	var j leftovers
 	var err error
 	if l.graph == nil {
 		l.deferNames(g)
@@ -151,7 +151,7 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 	skip := l.pendSlots(pending)
 	for id := range g.nodes {
 		node := int32(id)
-		if id%lookAfter == 0 && ctx.Err() != nil {
+		if id%checkEvery == 0 && ctx.Err() != nil {
 			break
 		}
 		bound := l.bound.has(node)
@@ -170,7 +170,7 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 			if bound && !isUnused[a.name] {
 				continue
 			}
-			if i%lookAfter == lookAfter-1 && ctx.Err() != nil {
+			if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				break
 			}
 			if path == "" {

@@ -12,17 +12,17 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// fixed is the part of a plan that is computed once for each value of its roots,
+// hoisted is the part of a plan that is computed once for each value of its roots,
 // the variables and large constants that it depends on.
-type fixed struct {
+type hoisted struct {
 	store  *Invariants
 	before int    // the step before which the values are needed: those that make handles come first
 	roots  []root // the constants and variables that the values depend on
 	steps  []step // the steps that compute them, in order, with slots of the plan
-	outs   []fixedValue
-	forms  []fixedForm
+	outs   []hoistedValue
+	forms  []hoistedForm
 
-	last atomic.Pointer[fixedState] // the state of the last call
+	last atomic.Pointer[hoistedState] // the state of the last call
 }
 
 // root is a constant, or a variable and the slots that have its value.
@@ -33,28 +33,28 @@ type root struct {
 	reads    []int32 // slots
 }
 
-// fixedValue is a value that steps of the plan need.
-type fixedValue struct {
+// hoistedValue is a value that steps of the plan need.
+type hoistedValue struct {
 	slot int32
 	formula
 }
 
-// fixedForm is a packed form of the value in a slot.
-type fixedForm struct {
+// hoistedForm is a packed form of the value in a slot.
+type hoistedForm struct {
 	slot int32
 	formula
 	pack PackFunc
 }
 
-// fixedState is all that is fixed, for roots of certain versions.
-type fixedState struct {
+// hoistedState is all hoisted values, for roots of certain versions.
+type hoistedState struct {
 	versions []trackable.Version
 	values   []Value
 	forms    []any
 }
 
 // countPlaces finds out how many places the plan has of each expression.
-func (x *fixed) countPlaces() {
+func (x *hoisted) countPlaces() {
 	places := map[expression]int{}
 	for i := range x.outs {
 		places[x.outs[i].sum]++
@@ -71,7 +71,7 @@ func (x *fixed) countPlaces() {
 }
 
 // resolve sets the slots of the invariant values for the steps of a call.
-func (x *fixed) resolve(ctx context.Context, env *Env, p *Plan, f *frame) error {
+func (x *hoisted) resolve(ctx context.Context, env *Env, p *Plan, f *frame) error {
 	if f.versions == nil {
 		f.versions = make([]trackable.Version, len(x.roots))
 	}
@@ -101,15 +101,15 @@ func (x *fixed) resolve(ctx context.Context, env *Env, p *Plan, f *frame) error 
 	return nil
 }
 
-func (x *fixed) failed(p *Plan, n *graph.Node, err error) error {
+func (x *hoisted) failed(p *Plan, n *graph.Node, err error) error {
 	return &graph.NodeError{Node: n.Name, Op: n.Op, Function: p.name, Site: n.Site, Err: err}
 }
 
 // find returns the state for the current values of the roots. It takes values
 // from the store if they are there.
-func (x *fixed) find(ctx context.Context, env *Env, p *Plan, f *frame) (*fixedState, error) {
+func (x *hoisted) find(ctx context.Context, env *Env, p *Plan, f *frame) (*hoistedState, error) {
 	slots := slices.Clone(p.preset)
-	s := &fixedState{versions: make([]trackable.Version, len(x.roots)), values: make([]Value, len(x.outs)), forms: make([]any, len(x.forms))}
+	s := &hoistedState{versions: make([]trackable.Version, len(x.roots)), values: make([]Value, len(x.outs)), forms: make([]any, len(x.forms))}
 	weak := make([]trackable.WeakVersion, len(x.roots))
 	sizes := make([]int64, len(x.roots))
 	for i := range x.roots {
@@ -134,7 +134,7 @@ func (x *fixed) find(ctx context.Context, env *Env, p *Plan, f *frame) (*fixedSt
 	}
 	x.store.mu.Lock()
 	defer x.store.mu.Unlock()
-	c := computation{fixed: x, plan: p, env: env, slots: slots}
+	c := computation{hoisted: x, plan: p, env: env, slots: slots}
 	keep := true
 	// Forms are first: if all forms of a value are stored, the value is still
 	// needed for its shape, but its sources are not.
@@ -162,7 +162,7 @@ func (x *fixed) find(ctx context.Context, env *Env, p *Plan, f *frame) (*fixedSt
 
 // value returns the value of a slot, or a packed form of it, from the store. If
 // it is not there, value computes and stores it.
-func (x *fixed) value(ctx context.Context, c *computation, f *formula, slot int32, pack PackFunc, roots []trackable.WeakVersion, sizes []int64) (*invariant, bool, error) {
+func (x *hoisted) value(ctx context.Context, c *computation, f *formula, slot int32, pack PackFunc, roots []trackable.WeakVersion, sizes []int64) (*invariant, bool, error) {
 	versions := make([]trackable.WeakVersion, len(f.roots))
 	most := int64(analysis.MaxExtraBytes)
 	for i, r := range f.roots {
@@ -194,9 +194,9 @@ func (x *fixed) value(ctx context.Context, c *computation, f *formula, slot int3
 	return made, made.bytes <= most && x.store.keep(f.sum, f.places, made), nil
 }
 
-// computation computes fixed values, those that are asked for.
+// computation computes hoisted values, those that are asked for.
 type computation struct {
-	*fixed
+	*hoisted
 	plan  *Plan
 	env   *Env
 	slots []Value

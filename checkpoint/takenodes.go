@@ -68,7 +68,7 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 		p := &parts[i]
 		last := uint64(0)
 		for k, v := range vars[p.from:p.to] {
-			if k%lookAfter == 0 && ctx.Err() != nil {
+			if k%checkEvery == 0 && ctx.Err() != nil {
 				return
 			}
 			node := nodes[p.from+k]
@@ -170,15 +170,15 @@ func plainVariable(obj any) bool {
 	return ok
 }
 
-// takeRow performs take and finish for the first n nodes of the queue.
-func (m *match) takeRow(ctx context.Context, n int) error {
+// takeNodes performs take and finish for the first n nodes of the queue.
+func (m *match) takeNodes(ctx context.Context, n int) error {
 	row := m.queue[:n]
 	m.queue = m.queue[n:]
 	parts := m.partsOf(n)
 	cores.Each(len(parts), func(i int) {
 		p := &parts[i]
 		for k, q := range row[p.from:p.to] {
-			if k%lookAfter == 0 && ctx.Err() != nil {
+			if k%checkEvery == 0 && ctx.Err() != nil {
 				return
 			}
 			obj, _ := m.bound.get(q.node)
