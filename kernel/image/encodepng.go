@@ -58,7 +58,7 @@ func prepareEncodePNG(n *engine.Node) (func(*engine.Call) error, error) {
 					p.rows = binary.BigEndian.AppendUint16(p.rows, v)
 				}
 			}
-			b := p.encode()
+			b := p.encode(c.Check)
 			if total += len(b); c.Afford(int64(total)) != nil {
 				return c.Afford(int64(total))
 			}
@@ -77,14 +77,15 @@ type pngImage struct {
 	rows                        []byte
 }
 
-func (p *pngImage) encode() []byte {
+// encode returns the file; it calls check now and then.
+func (p *pngImage) encode(check func()) []byte {
 	out := []byte("\x89PNG\r\n\x1a\n")
 	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(p.w)), uint32(p.h))
 	colour := [5]byte{1: 0, 2: 4, 3: 2, 4: 6}[p.channels]
 	out = pngChunk(out, "IHDR", append(header, byte(p.bits), colour, 0, 0, 0))
 	row := len(p.rows) / p.h
-	lines, filtered := p.filter(row)
-	o := deflate.Options{Level: p.level, Filtered: filtered, Window: 15, Piece: row + 1}
+	lines, filtered := p.filter(row, check)
+	o := deflate.Options{Level: p.level, Filtered: filtered, Window: 15, Piece: row + 1, Check: check}
 	// Small images need no large window.
 	if n := len(lines); n <= 16384 {
 		for n+262 <= 1<<(o.Window-1) {
@@ -122,7 +123,7 @@ func pngChunk(out []byte, name string, data []byte) []byte {
 // filter returns the rows after filtering, each after the number of its filter.
 // It selects the filter whose bytes, as absolute values of signed numbers, have
 // the least sum. It reports whether there was a choice.
-func (p *pngImage) filter(row int) (lines []byte, choice bool) {
+func (p *pngImage) filter(row int, check func()) (lines []byte, choice bool) {
 	step := p.channels * p.bits / 8
 	filters := []byte{0, 1, 2, 3, 4}
 	switch {
@@ -136,6 +137,9 @@ func (p *pngImage) filter(row int) (lines []byte, choice bool) {
 	lines = make([]byte, 0, p.h*(row+1))
 	above, best, try := make([]byte, row), make([]byte, row), make([]byte, row)
 	for y := range p.h {
+		if y%64 == 63 || row > 1<<16 {
+			check()
+		}
 		x := p.rows[y*row:][:row]
 		least, chosen := math.MaxInt, byte(0)
 		for _, f := range filters {

@@ -89,7 +89,7 @@ func summaryOf(c *engine.Call, tag, x *tensor.Tensor, bad []uint8, most int64) (
 		if err != nil {
 			return nil, err
 		}
-		png := (&pngImage{h: h, w: w, channels: channels, bits: 8, level: -1, rows: pixels}).encode()
+		png := (&pngImage{h: h, w: w, channels: channels, bits: 8, level: -1, rows: pixels}).encode(c.Check)
 		var picture []byte
 		for num, v := range []int{0, h, w, channels} {
 			if num > 0 {

@@ -15,6 +15,9 @@ type Options struct {
 	// Piece is the number of bytes that a caller of zlib would pass at once.
 	// Stored blocks end at the ends of pieces. 0 means all.
 	Piece int
+	// Check is called now and then, so that it can end a long compression by a
+	// panic. Default: nothing is called.
+	Check func()
 }
 
 // effort is how hard matches are looked for.
@@ -94,6 +97,9 @@ func (d *compressor) ahead() int { return len(d.data) - d.at }
 func (d *compressor) move() {
 	if d.at-d.base >= 2*d.size-reserve {
 		d.base += d.size
+		if d.options.Check != nil {
+			d.options.Check()
+		}
 	}
 }
 

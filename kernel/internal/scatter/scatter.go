@@ -49,6 +49,9 @@ var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, n int, h How)
 // an index in at. x has as many parts, or is a scalar that is used for all. A
 // part with a negative index is skipped.
 func To(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
+	if x.Len() == 1 && n > 0 && (h == Update || h == Min || h == Max) && len(at) > dst.Len()/n {
+		at = distinct(at, dst.Len())
+	}
 	if h == Update {
 		put(dst, at, n, x)
 		return nil
@@ -62,6 +65,20 @@ func To(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
 		return err
 	}
 	return f(dst, x, at, n, h)
+}
+
+// distinct returns the places below size that are in at, each once: changes by one number that have
+// the same result when they are repeated.
+func distinct(at []int, size int) []int {
+	seen := make([]bool, size)
+	var out []int
+	for _, to := range at {
+		if to >= 0 && !seen[to] {
+			seen[to] = true
+			out = append(out, to)
+		}
+	}
+	return out
 }
 
 // put replaces the elements of the parts.
