@@ -10,11 +10,12 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// PatternError reports patterns of [Edits] that match no tensor's name.
+// PatternError reports patterns of [Edits] or [ModelEdits] that match no name.
+// [Edit] and [EditModel] return it.
 type PatternError struct {
 	Path     string   // the source
 	What     string   // the kind of names that patterns match; "" for the names of tensors
-	Patterns []string // each with the field of Edits that has it: "Drop slot"
+	Patterns []string // each with its field of the edits: "Drop slot"
 	Nearest  []string // the names most like the first pattern, best first
 }
 
@@ -70,7 +71,7 @@ func (e Edits) checkMatches(path string, all []item) error {
 	return err
 }
 
-// likeness returns the part of a pattern that names may be like.
+// likeness returns a pattern without its regexp syntax, to search for similar names.
 func likeness(p *regexp.Regexp) string {
 	return strings.Trim(notInNames.ReplaceAllString(p.String(), " "), " .")
 }

@@ -12,8 +12,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Iterator is a place in a dataset. As a field of a checkpointed struct it is
-// saved and restored with it:
+// Iterator yields the elements of a dataset one at a time. A checkpoint stores its
+// place, as numbers of elements; doc.go has the encoding. Programs such as that of
+// internal/demo have it as a field of a checkpointed struct, which saves and
+// restores it:
 //
 //	type Training struct {
 //		Net  *Net
@@ -24,7 +26,7 @@ import (
 type Iterator[T any] struct {
 	mu      sync.Mutex
 	from    cursor[T]
-	seed    uint64 // of the iteration, for shuffles that have none
+	seed    uint64 // of the iteration, for shuffles without a seed
 	d       *Dataset[T]
 	waiting []byte // a restored place, still to be moved to
 }
@@ -97,7 +99,7 @@ func (it *Iterator[T]) All(ctx context.Context) iter.Seq2[T, error] {
 // outside returns an error inside of a function that is being traced.
 func outside(what string) error {
 	if site, ok := callers.InTrace(); ok {
-		return fmt.Errorf("%s: dataset: %s %w; take elements outside of it, and hand them to it", site, what, trackable.ErrInTrace)
+		return fmt.Errorf("%s: dataset: %s %w; take elements outside of the function, and pass them as arguments", site, what, trackable.ErrInTrace)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ const ArgOp = "_Arg"
 
 // Function is a graph with arguments and results.
 type Function struct {
-	// Name is the function's name in files. Two functions of one library have
-	// different names.
+	// Name is the function's own name. A library may write it under another
+	// ([Library.NameOf]).
 	Name string
 	// Graph is the body. Its nodes include the arguments.
 	Graph *Graph
@@ -51,8 +51,8 @@ type ControlResult struct {
 }
 
 // FunctionExtra is the part of a function's message in a file that this module
-// doesn't use: descriptions, definitions of its attributes, which arguments are
-// one resource.
+// doesn't use: descriptions, definitions of its attributes, and the numbers by
+// which TensorFlow marks arguments that are the same resource.
 type FunctionExtra struct {
 	signature *OpDef
 	resources []*pb.Uint32Uint32Entry
@@ -170,7 +170,7 @@ type Library struct {
 	Registered []RegisteredGradient
 
 	names     map[*Function]string // of functions whose name in the library differs from Function.Name
-	gradients map[*Node]string     // of gradients that nodes name otherwise than the library
+	gradients map[*Node]string     // by node, the type that Register chose; the node's _gradient_op_type may differ
 }
 
 // FunctionGradient is a pair of a function and its gradient.
@@ -190,7 +190,7 @@ type RegisteredGradient struct {
 	// objects of a SavedModel, because a library's message doesn't contain
 	// them.
 	Captures []Output
-	// Gives are the indices of a node's inputs whose gradients are the
+	// These are the indices of a node's inputs whose gradients are the
 	// function's results, in the order of the results. Nil means the last
 	// inputs. They come from the objects, too.
 	Gives []int
@@ -300,8 +300,8 @@ func ArgTypes(facts []Fact) []tensor.DType {
 	return out
 }
 
-// Stateful reports whether a node of the function, or of one that it calls, has
-// an effect.
+// Stateful reports whether TensorFlow calls an op of the function stateful, or one
+// of a function that it calls. effect.go has the exact effects.
 func (fn *Function) Stateful() bool {
 	for _, f := range append(fn.Graph.Reachable(), fn) {
 		for _, n := range f.Graph.nodes {

@@ -14,7 +14,7 @@ const maxRank = 32
 type space struct {
 	null  bool         // there are no elements, and no shape
 	shape tensor.Shape // empty for a scalar
-	most  []uint64     // how large the dimensions may become; unlimited is undefined
+	most  []uint64     // the largest sizes of the dimensions; the constant undefined if there is no limit
 }
 
 // space decodes a dataspace message.
@@ -24,9 +24,9 @@ func (f *File) space(msg message) (space, error) {
 	null := false
 	switch version {
 	case 1:
-		c.skip(5)
+		c.skip(5) // reserved
 	case 2:
-		kind := c.u8()
+		kind := c.u8() // 0 scalar, 1 simple, 2 null
 		if null = kind == 2; kind > 2 {
 			return space{}, &CorruptError{Offset: f.base + int64(msg.addr), What: fmt.Sprintf("a dataspace of kind %d", kind)}
 		}
@@ -59,8 +59,8 @@ func (f *File) space(msg message) (space, error) {
 	return s, c.err()
 }
 
-// bytes returns how many bytes the elements take, each of them size; an error if no file can
-// hold so many.
+// bytes returns the size of all elements, each of size bytes. It returns an error if that
+// overflows an int64.
 func (s *space) bytes(size int) (uint64, error) {
 	if s.null {
 		return 0, nil

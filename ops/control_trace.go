@@ -9,15 +9,18 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// This file emits the control flow of control.go in a trace. loops.go traces bodies
+// with it too.
+
 // traced is a branch or a body that was traced as a separate function.
 type traced struct {
 	fn    *graph.Function
 	trace *Trace
-	args  int // those before the captures
+	args  int // the number of arguments before the captures
 }
 
-// traceBody writes f down as a function with arguments of which facts are known.
-// It is nil after a failure.
+// traceBody traces f as a function whose arguments have these facts. It returns nil
+// after a failure.
 func (s *Scope) traceBody(name string, facts []graph.Fact, f body) *traced {
 	inner, t := s.branch(name)
 	if t.depth > maxBranches {
@@ -44,9 +47,9 @@ func (s *Scope) traceBody(name string, facts []graph.Fact, f body) *traced {
 	return &traced{fn: c.Function, trace: t, args: len(facts)}
 }
 
-// callBody returns the results of f on the scope of its own trace. The first error
-// there takes precedence over a panic, which follows from it, such as indexing a
-// failed op's outputs.
+// callBody returns the results of f on the scope of its trace. The first error there
+// takes precedence over a panic that follows from it, such as indexing a failed op's
+// outputs.
 func (s *Scope) callBody(f body, inner *Scope, in []*Value) []*Value {
 	if outer := s.tracer(); outer != nil {
 		outer.open++
@@ -119,13 +122,13 @@ func (s *Scope) traceIf(cond *Value, then, otherwise body) []*Value {
 	return s.emitBranches("If", cond, []string{"then", "otherwise"}, yes, no)
 }
 
-// scalarCondition returns cond, of one element, as a scalar; if its size isn't known,
-// calls check it. The op itself would take any tensor, and be true of one with elements.
-// It is nil after a failure.
+// scalarCondition returns cond, which has one element, as a scalar. If its size isn't
+// known, calls check it. The op itself would accept any tensor: one with elements is true.
+// scalarCondition returns nil after a failure.
 func (s *Scope) scalarCondition(op string, cond *Value) *Value {
 	f := cond.Fact()
 	switch {
-	case f.DType == tensor.String: // the op would take it, and look whether it is empty
+	case f.DType == tensor.String: // the op would accept it, and check whether it is empty
 		s.fail(op, nil, notCondition(f.DType), cond)
 	case f.Shape.HasRank() && f.Shape.Rank() == 0:
 	default:
@@ -214,9 +217,8 @@ func shapesAttr(name string, facts []graph.Fact) graph.Attr {
 	return graph.Shapes(name, shapes...)
 }
 
-// traceWhile emits a loop. A count of the rounds and the limit for them, -1 for
-// none, come before its variables: TensorFlow's gradient of a loop expects them
-// there.
+// traceWhile emits a loop. Two variables come before the loop's own: the number of
+// rounds, and their limit or -1. TensorFlow's gradient of a loop expects them there.
 func (s *Scope) traceWhile(init []*Value, limit int, cond, step body) []*Value {
 	const front = 2
 	most := int32(-1)

@@ -11,13 +11,17 @@ import (
 )
 
 // Serializer saves and loads models with the classes of a package, and those of the
-// global package: the Serializer of the RFC "Building Custom SavedModels". Classes of
-// other packages are not asked. The zero Serializer uses no classes.
+// global package. A package here is the prefix of a class's identifier, not a Go package.
+// Classes of other packages are not asked. The zero Serializer uses no classes.
+//
+// The names follow TensorFlow's RFC "Building Custom SavedModels". docs/savedmodels.md has
+// examples. [Save] and [Rewrite] use a zero Serializer; package keras/models, programs with
+// classes and package savedmodeltest use others.
 type Serializer struct {
-	// Package is the package whose classes are used. Default: "", the global one only.
+	// Package is the package whose classes are used. Default: "", only the global one.
 	Package string
-	// With are more packages whose classes are used: of models that several frameworks
-	// have a part in. Default: none.
+	// With are more packages whose classes are used, for models with classes of several
+	// frameworks. Default: none.
 	With []string
 	// Classes are the registered classes. Default: none.
 	Classes *Classes
@@ -74,7 +78,7 @@ func (z *Serializer) Load(ctx context.Context, fsys fs.FS, opts *RestoreOptions)
 }
 
 // Serialize returns the data that a save writes for an object: its class's, or
-// its edges. It lists all present dependencies, for a class that changes them.
+// its edges. A class that changes its edges can start from this list.
 func (z *Serializer) Serialize(ctx context.Context, obj trackable.Trackable) (*SaveSpec, error) {
 	sc := &SaveContext{ctx: ctx, opts: new(SaveOptions), cache: map[any]any{}}
 	if x := z.classes().of(obj, z.packages()); x != nil {

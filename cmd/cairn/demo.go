@@ -48,8 +48,8 @@ compare with TensorFlow's answers.`,
 	return c
 }
 
-// demoOptions make a run that is long enough to be watched and to learn the
-// digits well.
+// demoOptions returns the sizes of the run. app_test.go expects its steps, these
+// texts, and lines of at most 80 columns.
 func demoOptions() *demo.Options { return &demo.Options{Epochs: 8, EpochSteps: 500, MaxToKeep: 3} }
 
 // digits is one run of the demo.
@@ -259,7 +259,7 @@ func counts() (train, heldOut int, err error) {
 	return x.Len(), y.Len(), nil
 }
 
-// show prints the checkpoint's tree.
+// show prints the checkpoint's object graph as text.
 func (d *digits) show(ctx context.Context, path string) error {
 	s, err := tensorfile.Open(ctx, path, nil)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package arena stores very many short strings together in memory. Separately,
-// each would need an allocation.
+// each would need an allocation. Packages checkpoint and trackable use it.
 package arena
 
 import (

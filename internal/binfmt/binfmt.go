@@ -1,6 +1,6 @@
 // Package binfmt prints bytes of a file with their meaning: offset, hex, words.
 // Golden tests compare such dumps, so that a difference between two files reads
-// as a difference in meaning.
+// as a difference in meaning. Packages bundle and internal/table use it.
 package binfmt
 
 import (

@@ -1,6 +1,6 @@
 // Package callers inspects the stack of the calling goroutine: the line of the
 // program that calls, the depth of nested calls, and whether the call is inside
-// a Go function that is being traced.
+// a Go function that is being traced. Many packages use it.
 package callers
 
 import (

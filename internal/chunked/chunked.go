@@ -1,6 +1,6 @@
 // Package chunked splits protocol buffers into the records of a riegeli file (.cpb),
 // because no message may have 2 GiB, and puts together those that TensorFlow or Cairn
-// has split.
+// has split. Packages inspect and savedmodel use it.
 //
 //	record     chunk: an encoded message, or the value of a field of bytes
 //	…

@@ -1,4 +1,5 @@
-// Package cores shares work among the processor's cores.
+// Package cores shares work among the processor's cores. Packages bundle,
+// checkpoint, hdf5 and trackable use it.
 package cores
 
 import (

@@ -1,6 +1,6 @@
 // Package crc32c computes the checksums of TensorFlow's files: CRC-32C (the
 // Castagnoli polynomial), masked if a checksum is stored next to the bytes it
-// covers.
+// covers. Many packages use it.
 //
 // A CRC over bytes that contain a CRC is weak, so the stored value is
 //

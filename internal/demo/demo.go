@@ -1,6 +1,7 @@
 // Package demo is the program of `cairn demo`: a small classifier of
 // handwritten digits that is trained, saved through a checkpoint manager, and
-// resumes when it is started again in the same directory.
+// resumes when it is started again in the same directory. Packages cmd/cairn
+// and interop/resume use it.
 //
 // In Python the same objects are
 //

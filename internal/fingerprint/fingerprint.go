@@ -1,5 +1,5 @@
 // Package fingerprint computes the FingerprintDef of a SavedModel, the message of the
-// file fingerprint.pb, as TensorFlow 2.21 does.
+// file fingerprint.pb, as TensorFlow 2.21 does. Packages inspect and savedmodel use it.
 //
 // Each hash is a FarmHash Fingerprint64, H below, of a message in its canonical
 // encoding ([pb.Canonical]):

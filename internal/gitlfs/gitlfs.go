@@ -1,5 +1,5 @@
 // Package gitlfs recognizes the pointers that Git LFS leaves in place of files if
-// a repository is cloned without it.
+// a repository is cloned without it. Packages bundle and internal/misplaced use it.
 package gitlfs
 
 import (

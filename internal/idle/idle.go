@@ -1,4 +1,5 @@
-// Package idle keeps unused memory for the next caller that needs it.
+// Package idle keeps unused memory for the next caller that needs it. Packages
+// engine and kernel/internal/gemm use it.
 package idle
 
 import (

@@ -1,5 +1,6 @@
 // Package limit limits the cost of reading a file: memory in proportion to the
-// bytes stored on disk, whatever contents the file announces.
+// bytes stored on disk, whatever contents the file announces. Many packages use
+// it.
 package limit
 
 import "io/fs"

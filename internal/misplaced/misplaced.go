@@ -1,5 +1,6 @@
-// Package misplaced recognizes files that replace others: the pointers that Git
-// LFS leaves, and the pages that a browser or curl stores for a wrong address.
+// Package misplaced recognizes files with other contents than their names promise:
+// pointers of Git LFS, and pages that a browser or curl stored for a wrong address.
+// Packages tensorfile and savedmodel ask it before they decode a file.
 package misplaced
 
 import (
@@ -10,10 +11,10 @@ import (
 	"github.com/cairnml/cairn/internal/gitlfs"
 )
 
-// ErrPage explains a page, and how to get the file.
+// ErrPage is the error for an HTML page, with the way to get the file.
 var ErrPage = errors.New("it is an HTML page, not the file that it offers: open it in a browser, and download the file that it leads to")
 
-// headSize is how many bytes of a file are looked at.
+// headSize is the number of bytes of a file that are examined.
 const headSize = 256
 
 // Check returns an error if a file with these first bytes is a pointer of Git LFS

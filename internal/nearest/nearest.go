@@ -1,5 +1,5 @@
 // Package nearest finds the names that a person may have meant: every error
-// about a missing name lists them.
+// about a missing name lists them. Many packages use it.
 package nearest
 
 import (

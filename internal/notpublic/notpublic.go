@@ -1,4 +1,4 @@
-// Package notpublic has the key to the functions of public packages that only this module uses.
+// Package notpublic has the key to the functions of public packages that only this module uses. Many packages use it.
 //
 // A public package returns these from a function Internal(notpublic.Key). Other modules can't make a
 // key, since this package is internal, so the functions make no promise.

@@ -1,5 +1,5 @@
 // Package numpyrand has numpy's legacy generator, RandomState, and Python's, so that orders
-// and seeds which tf_keras makes from a seed can be made again.
+// and seeds which tf_keras makes from a seed can be made again. Packages dataset and keras/base use it.
 package numpyrand
 
 import (

@@ -1,6 +1,6 @@
 // Package objects finds its way in a checkpoint's object graph: which objects
 // are optimizers, the tree that people read the graph as, and the variable that
-// a path leads to.
+// a path leads to. Packages checkpoint, convert, inspect and tensorfile use it.
 package objects
 
 import (

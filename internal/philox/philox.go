@@ -1,7 +1,7 @@
 // Package philox is the Philox 4x32-10 counter-based generator of random
 // numbers, with TensorFlow's conversions of its bits to floats and integers
 // (tensorflow/core/lib/random): the same key and counter produce the same
-// numbers.
+// numbers. Many packages use it.
 package philox
 
 import "math"

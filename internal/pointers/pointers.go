@@ -2,6 +2,7 @@
 // variables. They were mostly created one after the other, so they are adjacent
 // in memory, and a walk visits them in that order. In this table neighbours in
 // memory are neighbours too; a Go map scatters them over all of its memory.
+// Packages checkpoint and trackable use it.
 package pointers
 
 import (

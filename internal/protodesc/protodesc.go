@@ -1,5 +1,5 @@
 // Package protodesc reads descriptors of messages, so that messages whose types are
-// known at run time only can be read and written.
+// known at run time only can be read and written. Package kernel/parse uses it.
 package protodesc
 
 import (

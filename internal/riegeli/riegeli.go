@@ -1,5 +1,6 @@
 // Package riegeli reads and writes riegeli/records files: sequences of records of
-// bytes, in which TensorFlow splits protocol buffers that are too large for one.
+// bytes, in which TensorFlow splits protocol buffers that are too large for one. Packages
+// internal/chunked and savedmodel use it.
 //
 //	file          chunk chunk … , interrupted every 64 KiB by a block header
 //	block header  hash of the rest u64 │ bytes since the chunk began u64 │ bytes to its end u64

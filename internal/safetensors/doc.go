@@ -1,5 +1,6 @@
 // Package safetensors reads and writes files of the safetensors format, lazily
-// and without more memory than a tensor at a time.
+// and without more memory than a tensor at a time. Packages convert, inspect
+// and tensorfile use it.
 //
 // A file is three parts:
 //

@@ -1,6 +1,7 @@
 // Package scratch keeps temporary memory of large operations for the next ones. Memory
 // that the collector frees and that is allocated again costs a part of a collection
-// and, if the system took it back meanwhile, a page fault for each 4 KiB.
+// and, if the system took it back meanwhile, a page fault for each 4 KiB. Packages
+// bundle, checkpoint and trackable use it.
 package scratch
 
 import (

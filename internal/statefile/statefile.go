@@ -1,7 +1,7 @@
 // Package statefile reads and writes the text of a `checkpoint` state file:
 // TensorFlow's CheckpointState message as text proto, byte for byte as
 // TensorFlow's Python writes it. It knows nothing of folders; paths are the
-// strings in the file.
+// strings in the file. Packages bundle, checkpoint and tensorfile use it.
 package statefile
 
 import (

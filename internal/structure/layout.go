@@ -1,6 +1,6 @@
 // Package structure walks Go values that are made of values: structs, maps,
 // slices, arrays, pointers and interfaces, down to the values that its caller
-// selects. All other parts are static.
+// selects. All other parts are static. Packages dataset and function use it.
 //
 // A [Layout] is made once a type. The order of the values is that in which
 // TensorFlow flattens the same structure: fields as they are declared, the

@@ -1,6 +1,7 @@
 // Package table reads and writes the sorted tables of a checkpoint's index:
 // LevelDB's table format as TensorFlow writes it (tsl/lib/io/table_builder.cc,
-// format.cc, block_builder.cc).
+// format.cc, block_builder.cc). Package bundle uses it, and the program
+// interop.
 //
 // # Format
 //
@@ -22,7 +23,7 @@
 //	…
 //	restart offset (4) × n │ n (4)
 //
-// A key begins with as many bytes of the key before it as shared says. At a
+// A key begins with the first shared bytes of the key before it. At a
 // restart, every sixteenth entry, shared is 0; in the index block every entry
 // is a restart.
 //

@@ -1,4 +1,5 @@
 // Package tensorproto converts between TensorFlow's TensorProto and tensors.
+// Many packages use it.
 //
 // A TensorProto stores its elements as one piece of memory (tensor_content) or
 // as a list of the element type's kind. If the list is shorter than the shape

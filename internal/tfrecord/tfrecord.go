@@ -1,5 +1,5 @@
 // Package tfrecord writes TensorFlow's files of records: TFRecords, and the events
-// of summaries.
+// of summaries. Packages keras/callbacks, kernel/data and kernel/internal/events use it.
 package tfrecord
 
 import (

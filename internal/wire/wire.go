@@ -1,5 +1,6 @@
 // Package wire reads numbers and byte runs from memory without ever reading
-// beyond it: a cursor that records the place and cause of a failure.
+// beyond it: a cursor that records the place and cause of a failure. Packages
+// hdf5 and internal/table use it.
 package wire
 
 import (

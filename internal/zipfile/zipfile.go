@@ -1,5 +1,6 @@
 // Package zipfile opens zip archives. Its errors distinguish an archive that is
-// cut off from a file of another kind.
+// cut off from a file of another kind. Packages keras/kerasfile,
+// savedmodel/scan and tensor use it.
 package zipfile
 
 import (

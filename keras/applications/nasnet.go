@@ -11,21 +11,21 @@ import (
 )
 
 // NASNetMobile returns the smaller model of "Learning Transferable Architectures for Scalable
-// Image Recognition". Its images are preprocessed by ModeTF.
+// Image Recognition". Preprocess its images with ModeTF.
 func NASNetMobile(ctx context.Context, opts *Options) (*keras.Functional, error) {
-	return nasNet(ctx, "Mobile", 224, 1056/24, 4, 32, false, opts)
+	return nasNet(ctx, "Mobile", 224, 1056/24, 4, 32, false, opts) // the paper's penultimate filters / 24
 }
 
-// NASNetLarge returns the larger model after [NASNetMobile].
+// NASNetLarge returns the larger model of the same paper. Preprocess its images with ModeTF.
 func NASNetLarge(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return nasNet(ctx, "Large", 331, 4032/24, 6, 96, true, opts)
 }
 
-// cells are the ends of the network so far: the last cell's output and that of the one before.
+// cells are the outputs of the last two cells. previous is nil before the first cell.
 type cells struct{ last, previous *ops.Value }
 
-// nasNet connects a model of three stages with blocks cells each. If skip is set, the cell
-// after a reduction still sees the output two cells before the reduction.
+// nasNet connects three stages. blocks is the number of normal cells in each. If skip is set,
+// the cell after a reduction still sees the output two cells before the reduction.
 func nasNet(ctx context.Context, variant string, size, filters, blocks, stem int, skip bool, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: "NASNet" + variant, name: "NASNet", size: size, minSize: 32}, opts)
 	if err != nil {
@@ -74,7 +74,7 @@ func (n *network) normalCell(c cells, filters int, id string) cells {
 	return cells{n.concatenate("normal_concat_"+id, -1, p, x1, x2, x3, x4, x5), c.last}
 }
 
-// reductionCell adds a cell that halves the size.
+// reductionCell adds a cell that halves the size. The irregular names are Keras's.
 func (n *network) reductionCell(c cells, filters int, id string) cells {
 	p := n.adjusted(c, filters, id)
 	h := n.squeezed(c.last, filters, "reduction_conv_1_"+id, "reduction_bn_1_"+id)

@@ -16,8 +16,8 @@ type Activation struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (a *Activation) PassesMask() {}
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too, or
-// each innermost row.
+// MapsElements allows ragged inputs: each element is computed independently, or each
+// innermost row.
 func (a *Activation) MapsElements() (string, error) {
 	if a.Activation == activations.Softmax || a.Activation == activations.LogSoftmax {
 		return "rows", nil

@@ -5,11 +5,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Add adds its inputs. Inputs broadcast; one with fewer
-// dimensions gets some of size 1 after the batch's.
+// Add adds its inputs. Inputs broadcast. An input with
+// fewer dimensions gets dimensions of size 1 after the batch dimension.
 type Add struct{ base.Layer }
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (l *Add) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns the sum of the inputs xs, a []*ops.Value.

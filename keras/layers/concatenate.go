@@ -20,7 +20,7 @@ type Concatenate struct {
 // TakesSparse marks a layer that takes sparse inputs.
 func (l *Concatenate) TakesSparse() {}
 
-// MapsElements marks a layer that joins innermost rows, of ragged tensors too.
+// MapsElements allows ragged inputs: innermost rows are joined.
 func (l *Concatenate) MapsElements() (string, error) {
 	if *l.Axis != -1 {
 		return "", fmt.Errorf("the inputs are ragged and Axis is %d, want -1", *l.Axis)

@@ -69,8 +69,7 @@ func (d *Dense) PassesMask() {}
 // TakesSparse marks a layer that takes sparse inputs.
 func (d *Dense) TakesSparse() {}
 
-// MapsElements marks a layer that computes each innermost row by itself, of ragged tensors
-// too.
+// MapsElements allows ragged inputs: each innermost row is computed independently.
 func (d *Dense) MapsElements() (string, error) { return "rows", nil }
 
 // Call returns activation(x·kernel + bias).

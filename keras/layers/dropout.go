@@ -32,7 +32,7 @@ type Dropout struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (d *Dropout) PassesMask() {}
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (d *Dropout) MapsElements() (string, error) {
 	if d.NoiseShape != nil {
 		return "", errors.New("the input is ragged and NoiseShape is set")

@@ -97,7 +97,7 @@ func (e *Embedding) KeepsInputTypes() {}
 // TakesSparse marks a layer that takes sparse inputs, which it makes dense.
 func (e *Embedding) TakesSparse() {}
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (e *Embedding) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns the rows that x names.

@@ -26,7 +26,7 @@ type GaussianDropout struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (d *GaussianDropout) PassesMask() {}
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (d *GaussianDropout) MapsElements() (string, error) { return "elements", nil }
 
 // Call multiplies x by random numbers in a training scope.

@@ -24,7 +24,7 @@ type GaussianNoise struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (d *GaussianNoise) PassesMask() {}
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (d *GaussianNoise) MapsElements() (string, error) { return "elements", nil }
 
 // Call adds random numbers to x in a training scope.

@@ -15,7 +15,7 @@ type LeakyReLU struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (l *LeakyReLU) PassesMask() {}
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (l *LeakyReLU) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns the activation of x.

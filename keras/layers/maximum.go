@@ -5,11 +5,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Maximum takes the largest element of its inputs. Inputs broadcast; one with fewer
-// dimensions gets some of size 1 after the batch's.
+// Maximum takes the largest element of its inputs. Inputs broadcast. An input with
+// fewer dimensions gets dimensions of size 1 after the batch dimension.
 type Maximum struct{ base.Layer }
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (l *Maximum) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns the largest elements of the inputs xs, a []*ops.Value.

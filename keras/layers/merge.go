@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// merge computes one output of all inputs of a call, f of two at a time. Inputs with fewer
-// dimensions get some of size 1 after the batch's, and all broadcast.
+// merge computes one output of all inputs of a call, f of two at a time. Inputs broadcast. An
+// input with fewer dimensions gets dimensions of size 1 after the batch dimension.
 func merge(s *ops.Scope, op string, c *base.Invocation, f func(s *ops.Scope, x, y ops.Input) *ops.Value) *ops.Value {
 	if err := c.CheckArgs(); err != nil {
 		return s.Fail(op, err)

@@ -5,11 +5,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Minimum takes the smallest element of its inputs. Inputs broadcast; one with fewer
-// dimensions gets some of size 1 after the batch's.
+// Minimum takes the smallest element of its inputs. Inputs broadcast. An input with
+// fewer dimensions gets dimensions of size 1 after the batch dimension.
 type Minimum struct{ base.Layer }
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (l *Minimum) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns the smallest elements of the inputs xs, a []*ops.Value.

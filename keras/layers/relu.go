@@ -22,7 +22,7 @@ type ReLU struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (r *ReLU) PassesMask() {}
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (r *ReLU) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns the activation of x.

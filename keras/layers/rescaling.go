@@ -18,7 +18,7 @@ type Rescaling struct {
 	Offset Numbers `keras:",default=0.0"`
 }
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (r *Rescaling) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns x·Scale + Offset.

@@ -22,8 +22,7 @@ type Softmax struct {
 	RobustMasking bool `keras:",omitempty"`
 }
 
-// MapsElements marks a layer that computes each innermost row by itself, of ragged tensors
-// too.
+// MapsElements allows ragged inputs: each innermost row is computed independently.
 func (l *Softmax) MapsElements() (string, error) {
 	if len(l.Axis) != 1 || l.Axis[0] != -1 {
 		return "", errors.New("the input is ragged and Axis isn't -1")

@@ -7,11 +7,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Subtract subtracts its second input from its first. Inputs broadcast; one with fewer
-// dimensions gets some of size 1 after the batch's.
+// Subtract subtracts its second input from its first. Inputs broadcast. An input with
+// fewer dimensions gets dimensions of size 1 after the batch dimension.
 type Subtract struct{ base.Layer }
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (l *Subtract) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns the difference of the two inputs xs, a []*ops.Value.

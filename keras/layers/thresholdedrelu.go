@@ -17,7 +17,7 @@ type ThresholdedReLU struct {
 // PassesMask marks a layer whose output has the mask of its input.
 func (t *ThresholdedReLU) PassesMask() {}
 
-// MapsElements marks a layer that computes each element by itself, of ragged tensors too.
+// MapsElements allows ragged inputs: each element is computed independently.
 func (t *ThresholdedReLU) MapsElements() (string, error) { return "elements", nil }
 
 // Call returns the activation of x.

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// decodeJSONExample makes serialized Examples of their JSON form.
+// decodeJSONExample computes DecodeJSONExample: it converts JSON to serialized Examples.
 func decodeJSONExample(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -79,8 +79,8 @@ func nested(camel, name string, num protowire.Number, of []jsonField) jsonField 
 	}}
 }
 
-// listOf returns a function for a list whose elements are field 1 each. A
-// single element needs no brackets.
+// listOf returns the fields of a list message, such as BytesList: its elements are
+// field 1. A single element needs no brackets.
 func listOf(element func(*jsonText, []byte) ([]byte, error)) []jsonField {
 	return []jsonField{{names: [2]string{"value", "value"}, append: func(j *jsonText, b []byte) ([]byte, error) {
 		if j.peek() != '[' {

@@ -11,7 +11,7 @@ import (
 // raw reads the bytes of strings as elements of a type.
 type raw struct {
 	dtype tensor.DType
-	swap  int // number of bytes to reverse; 1: no reversal
+	swap  int // the bytes of each group of this size are reversed; 1: none are
 }
 
 func newRaw(n *engine.Node) (raw, error) {
@@ -44,7 +44,7 @@ func (r raw) put(dst []byte, s string) {
 	}
 }
 
-// decodeRaw reads strings of one length.
+// decodeRaw returns the kernel of DecodeRaw: all strings have the same length.
 func decodeRaw(n *engine.Node) (func(*engine.Call) error, error) {
 	r, err := newRaw(n)
 	if err != nil {
@@ -71,7 +71,8 @@ func decodeRaw(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// decodePaddedRaw reads strings of any length, cut or filled with zeros to one.
+// decodePaddedRaw returns the kernel of DecodePaddedRaw: strings are cut, or filled with
+// zeros, to the length in input 1.
 func decodePaddedRaw(n *engine.Node) (func(*engine.Call) error, error) {
 	r, err := newRaw(n)
 	if err != nil {

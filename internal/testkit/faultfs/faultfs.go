@@ -1,6 +1,7 @@
 // Package faultfs is a [vfs.Dir] in memory for tests of failing files: any
 // operation can be made to fail, the disk can be full, and a crash can be
-// simulated that loses data not made durable.
+// simulated that loses data not made durable. Tests of bundle, checkpoint,
+// savedmodel and vfs use it.
 //
 // It is stricter than real file systems: written bytes survive a crash only
 // after the file's Sync, and names (of new, renamed and removed files) only

@@ -1,5 +1,6 @@
 // Package hostilemodels makes SavedModels that never arise by accident: deep, wide,
-// damaged, and with ops that ask for huge results. Tests load, call and print them.
+// damaged, and with ops that ask for huge results. Tests of cmd/cairn
+// and savedmodel/run load, call and print them.
 package hostilemodels
 
 import (

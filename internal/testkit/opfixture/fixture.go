@@ -1,5 +1,6 @@
 // Package opfixture reads the calls of ops that TensorFlow has run
-// (kernel/testdata/tf2.21) for the tests of kernels and gradients.
+// (kernel/testdata/tf2.21) for the tests of kernels and gradients. Tests of
+// many packages use it, and the program interop.
 package opfixture
 
 import (

@@ -1,4 +1,5 @@
-// Package packed opens the compressed fixtures in testdata.
+// Package packed opens the compressed fixtures in testdata. Tests of many
+// packages use it.
 package packed
 
 import (

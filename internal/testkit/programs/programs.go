@@ -1,5 +1,5 @@
 // Package programs generates random programs, the same for the same seed, for the tests
-// that compare ways of running them.
+// that compare ways of running them. Tests of grad use it, and the program interop.
 package programs
 
 import (

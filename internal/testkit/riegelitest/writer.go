@@ -1,5 +1,6 @@
 // Package riegelitest writes riegeli/records files, for the tests of their
-// readers.
+// readers. Tests of internal/chunked, internal/riegeli and savedmodel/run use
+// it.
 package riegelitest
 
 import (

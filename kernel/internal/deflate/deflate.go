@@ -1,5 +1,6 @@
 // Package deflate compresses to the bytes that zlib makes. The standard library's
-// compressor finds other matches and ends blocks at other places.
+// compressor finds other matches and ends blocks at other places. Package kernel/image
+// uses it.
 //
 // Data are given whole, so that there is no window to move: matches are looked for
 // at the distances that zlib's window would allow.

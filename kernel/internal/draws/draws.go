@@ -1,5 +1,6 @@
 // Package draws keeps the random states of stateful ops. Each node has one. A
-// call continues the sequence of the call before, as in TensorFlow.
+// call continues the sequence of the call before, as in TensorFlow. Packages
+// kernel/conv, kernel/image and kernel/random use it.
 package draws
 
 import (

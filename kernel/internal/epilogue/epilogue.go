@@ -1,6 +1,6 @@
 // Package epilogue contains the steps of TensorFlow's fused ops after a
 // convolution or a product: they add a bias to each channel and another tensor,
-// and apply an activation.
+// and apply an activation. Packages kernel/conv and kernel/matmul use it.
 package epilogue
 
 import (

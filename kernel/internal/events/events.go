@@ -1,5 +1,6 @@
 // Package events writes event files, in which TensorBoard finds summaries. A
-// handle of SummaryWriter refers to a Writer.
+// handle of SummaryWriter refers to a Writer. Packages kernel/image, kernel/io
+// and kernel/signal use it.
 package events
 
 import (

@@ -1,6 +1,6 @@
 // Package fft computes discrete Fourier transforms of any length: small prime
 // factors by mixed radices, large ones by Bluestein's convolution. Real numbers of even
-// count are transformed as half as many complex ones.
+// count are transformed as half as many complex ones. Package kernel/signal uses it.
 package fft
 
 import (

@@ -1,4 +1,5 @@
-// Package gemm multiplies matrices of float32 and float64.
+// Package gemm multiplies matrices of float32 and float64. Many packages of
+// kernels use it.
 //
 // # Results
 //

@@ -1,7 +1,8 @@
 // Package jpeg decodes JPEG images to the pixels that libjpeg makes of them, and
 // encodes pixels to the bytes that it writes,
 // bit for bit: with its inverse transforms, its smooth upsampling of colour and
-// its fixed-point colours. The standard library's decoder rounds otherwise.
+// its fixed-point colours. The standard library's decoder rounds otherwise. Package
+// kernel/image uses it.
 //
 // It reads baseline, extended and progressive images of 8 bits in Huffman code.
 // Its memory is in proportion to the length of the data: an image whose data

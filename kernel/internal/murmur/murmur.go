@@ -1,4 +1,5 @@
 // Package murmur has the 64-bit hash that TensorFlow's older ops and its hash maps use.
+// Packages kernel/lookup and kernel/text use it.
 package murmur
 
 import "encoding/binary"

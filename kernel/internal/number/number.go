@@ -1,4 +1,5 @@
-// Package number reads numbers in texts as TensorFlow does.
+// Package number reads numbers in texts as TensorFlow does. Packages
+// kernel/lookup, kernel/parse and kernel/text use it.
 package number
 
 import (

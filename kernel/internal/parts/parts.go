@@ -1,4 +1,5 @@
-// Package parts copies parts of tensors of any element type.
+// Package parts copies parts of tensors of any element type. Packages
+// kernel/array, kernel/data and kernel/state use it.
 package parts
 
 import (

@@ -1,5 +1,6 @@
 // Package scatter changes parts of a tensor by parts of another one. All ops
 // that scatter, to variables or to copies, use it once they know the places.
+// These are in packages kernel/array, kernel/data and kernel/state.
 package scatter
 
 import (

@@ -1,6 +1,6 @@
 // Package shapes contains the kernels' common functions for shapes in memory:
 // strides and small integer inputs. The shapes of outputs are computed by
-// graph/shape.
+// graph/shape. Many packages of kernels use it.
 package shapes
 
 import (

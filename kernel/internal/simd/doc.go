@@ -1,5 +1,5 @@
 // Package simd contains vector assembly for the loops over elements in which training spends most time. Package vec has all
-// loops in plain Go and calls these for the cases that they cover.
+// loops in plain Go and calls these for the cases that they cover. Many packages of kernels use it.
 //
 // A function takes slices that are all at least as long as the first, works on as many elements from the front as fill whole
 // vectors, and returns their number; the caller's loop does the rest. It returns 0, and has done nothing, if the element

@@ -1,6 +1,6 @@
 // Package special computes special functions in double precision. It uses
 // series for arguments for which they converge fast, and asymptotic series,
-// continued fractions and integrals for others.
+// continued fractions and integrals for others. Package kernel/math uses it.
 package special
 
 import "math"

@@ -1,5 +1,5 @@
 // Package stepwise reduces and multiplies numbers of half precision as TensorFlow does: every step is rounded
-// to the type, so that results depend on the order of the steps.
+// to the type, so that results depend on the order of the steps. Many packages of kernels use it.
 package stepwise
 
 import (

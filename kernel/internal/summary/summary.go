@@ -1,4 +1,5 @@
 // Package summary writes the elements of a tensor as TensorFlow's messages do.
+// Packages kernel/control and kernel/text use it.
 package summary
 
 import (

@@ -1,5 +1,5 @@
 // Package variant contains the objects of TensorFlow's variants: lists of
-// tensors and optionals.
+// tensors and optionals. Many packages of kernels use it.
 package variant
 
 import (

@@ -1,5 +1,6 @@
 // Package vec contains the inner loops of the kernels: one function per loop,
-// over slices of equal length, with no broadcasting and no checks.
+// over slices of equal length, with no broadcasting and no checks. Many
+// packages of kernels use it.
 //
 // The loops of zz_binary.go and zz_unary.go are generated from the expressions
 // in gen.go; each is generic over the element type, which the compiler turns
