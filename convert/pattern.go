@@ -42,23 +42,23 @@ var notInNames = regexp.MustCompile(`\\.|[^A-Za-z0-9_/.]+`)
 // checkMatches returns a *[PatternError] if a pattern matches no item's name.
 func (e Edits) checkMatches(path string, all []item) error {
 	err := &PatternError{Path: path}
-	like := ""
-	look := func(field string, p *regexp.Regexp) {
+	text := ""
+	check := func(field string, p *regexp.Regexp) {
 		if slices.ContainsFunc(all, func(i item) bool { return e.match(p, i.from()) }) {
 			return
 		}
 		if err.Patterns = append(err.Patterns, field+" "+p.String()); len(err.Patterns) == 1 {
-			like = likeness(p)
+			text = likeness(p)
 		}
 	}
 	for _, p := range e.Drop {
-		look("Drop", p)
+		check("Drop", p)
 	}
 	for _, c := range e.Cast {
-		look("Cast", c.Match)
+		check("Cast", c.Match)
 	}
 	for _, r := range e.Rename {
-		look("Rename", r.Match)
+		check("Rename", r.Match)
 	}
 	if len(err.Patterns) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (e Edits) checkMatches(path string, all []item) error {
 	for i := range all {
 		names[i] = tensorfile.Short(all[i].from())
 	}
-	err.Nearest = nearest.Names(like, names, 3)
+	err.Nearest = nearest.Names(text, names, 3)
 	return err
 }
 

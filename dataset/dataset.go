@@ -114,16 +114,16 @@ func (d *Dataset[T]) All(ctx context.Context) iter.Seq2[T, error] {
 			yield(zero, d.err)
 			return
 		}
-		if err := outside("All"); err != nil {
+		if err := notInTrace("All"); err != nil {
 			yield(zero, err)
 			return
 		}
-		each(ctx, d.open(d.firstPass()).next, yield)
+		yieldAll(ctx, d.open(d.firstPass()).next, yield)
 	}
 }
 
-// each yields the results of next until its end or its first error.
-func each[T any](ctx context.Context, next func(context.Context) (T, error), yield func(T, error) bool) {
+// yieldAll yields the results of next until its end or its first error.
+func yieldAll[T any](ctx context.Context, next func(context.Context) (T, error), yield func(T, error) bool) {
 	for {
 		v, err := next(ctx)
 		if err == nil {

@@ -24,11 +24,11 @@ import (
 //
 // It may be used from several goroutines, each element going to one of them.
 type Iterator[T any] struct {
-	mu      sync.Mutex
-	from    cursor[T]
-	seed    uint64 // of the iteration, for shuffles without a seed
-	d       *Dataset[T]
-	waiting []byte // a restored place, still to be moved to
+	mu       sync.Mutex
+	from     cursor[T]
+	seed     uint64 // of the iteration, for shuffles without a seed
+	d        *Dataset[T]
+	restored []byte // the encoded place of a restore until the first Next moves there, otherwise nil
 }
 
 var _ trackable.Serializer = (*Iterator[int])(nil)
@@ -45,7 +45,7 @@ func (d *Dataset[T]) Iterator() *Iterator[T] {
 func (it *Iterator[T]) begin() {
 	if it.d.err == nil {
 		p := it.d.firstPass()
-		it.from, it.seed, it.waiting = it.d.open(p), p.seed, nil
+		it.from, it.seed, it.restored = it.d.open(p), p.seed, nil
 	}
 }
 
@@ -60,7 +60,7 @@ func (it *Iterator[T]) begin() {
 // while one is traced, Next is an error, trackable.ErrInTrace.
 func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 	var zero T
-	if err := outside("Next"); err != nil {
+	if err := notInTrace("Next"); err != nil {
 		return zero, err
 	}
 	it.mu.Lock()
@@ -71,8 +71,8 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 	if err := ctx.Err(); err != nil {
 		return zero, err
 	}
-	if it.waiting != nil {
-		d := decoder{buf: it.waiting}
+	if it.restored != nil {
+		d := decoder{buf: it.restored}
 		seed := d.uint()
 		if d.err != nil {
 			return zero, d.err
@@ -85,7 +85,7 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 		if err != nil {
 			return zero, err
 		}
-		it.from, it.seed, it.waiting = fresh, seed, nil
+		it.from, it.seed, it.restored = fresh, seed, nil
 	}
 	return it.from.next(ctx)
 }
@@ -93,11 +93,11 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 // All iterates from the place to the end and moves it. If a loop is left early,
 // the next call of All continues with the next element.
 func (it *Iterator[T]) All(ctx context.Context) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) { each(ctx, it.Next, yield) }
+	return func(yield func(T, error) bool) { yieldAll(ctx, it.Next, yield) }
 }
 
-// outside returns an error inside of a function that is being traced.
-func outside(what string) error {
+// notInTrace returns an error if the caller is a function that is being traced.
+func notInTrace(what string) error {
 	if site, ok := callers.InTrace(); ok {
 		return fmt.Errorf("%s: dataset: %s %w; take elements outside of the function, and pass them as arguments", site, what, trackable.ErrInTrace)
 	}
@@ -107,7 +107,7 @@ func outside(what string) error {
 // Reset puts the place at the dataset's start. While a function is traced it
 // panics, as Next fails.
 func (it *Iterator[T]) Reset() {
-	if err := outside("Reset"); err != nil {
+	if err := notInTrace("Reset"); err != nil {
 		panic(err)
 	}
 	it.mu.Lock()
@@ -125,8 +125,8 @@ func (it *Iterator[T]) SerializeToTensors() ([]trackable.Attribute, error) {
 	var e encoder
 	e.buf = append(e.buf, magic...)
 	e.string(it.d.pipeline)
-	if it.waiting != nil {
-		e.buf = append(e.buf, it.waiting...)
+	if it.restored != nil {
+		e.buf = append(e.buf, it.restored...)
 	} else {
 		e.uint(it.seed)
 		it.from.save(&e)
@@ -151,7 +151,7 @@ func (it *Iterator[T]) RestoreFromTensors(tensors map[string]*tensor.Tensor) err
 	defer it.mu.Unlock()
 	place, err := it.place(tensors)
 	if err == nil {
-		it.waiting = place
+		it.restored = place
 	}
 	return err
 }

@@ -93,7 +93,7 @@ func (d *Dataset[T]) Cache() *Dataset[T] {
 		}
 		var got []T
 		var failure error
-		each(ctx, d.open(p).next, func(v T, err error) bool {
+		yieldAll(ctx, d.open(p).next, func(v T, err error) bool {
 			got, failure = append(got, v), err
 			return err == nil
 		})

@@ -79,12 +79,12 @@ func (k AttrKind) Elem() AttrKind {
 // one with [Int], [Float], [Bool], [String], [Type], [Shape], [Tensor], [Func]
 // or one of the list forms.
 type Attr struct {
-	Name string
-	Kind AttrKind
-	num  uint64
-	str  string
-	list any
-	src  *pb.AttrValue // the value in the file, if the fields above don't contain all of it
+	Name  string
+	Kind  AttrKind
+	num   uint64
+	str   string
+	value any           // of the other kinds, and of a string that names a function
+	src   *pb.AttrValue // the value in the file, if the fields above don't contain all of it
 }
 
 // Callee is a function that an attribute names: the function itself, if it is
@@ -136,51 +136,51 @@ func Type(name string, v tensor.DType) Attr {
 }
 
 // Shape returns a shape attribute. [Whole] converts the shape of a tensor.
-func Shape(name string, v PartialShape) Attr { return Attr{Name: name, Kind: AttrShape, list: v} }
+func Shape(name string, v PartialShape) Attr { return Attr{Name: name, Kind: AttrShape, value: v} }
 
 // Tensor returns a tensor attribute, such as the value of Const.
-func Tensor(name string, v *tensor.Tensor) Attr { return Attr{Name: name, Kind: AttrTensor, list: v} }
+func Tensor(name string, v *tensor.Tensor) Attr { return Attr{Name: name, Kind: AttrTensor, value: v} }
 
 // Func returns a function attribute.
 func Func(name string, f *Function) Attr { return Call(name, Callee{Function: f}) }
 
 // Call returns a function attribute with attributes for the function.
-func Call(name string, c Callee) Attr { return Attr{Name: name, Kind: AttrFunc, list: c} }
+func Call(name string, c Callee) Attr { return Attr{Name: name, Kind: AttrFunc, value: c} }
 
 // FunctionName returns a string attribute whose value is a function's name,
 // such as forward_function_name. The name follows the function: a writer may
 // rename it.
 func FunctionName(name string, f *Function) Attr {
-	return Attr{Name: name, Kind: AttrString, list: Callee{Function: f}}
+	return Attr{Name: name, Kind: AttrString, value: Callee{Function: f}}
 }
 
 // Ints returns a list of integers.
-func Ints(name string, v ...int64) Attr { return Attr{Name: name, Kind: AttrInts, list: v} }
+func Ints(name string, v ...int64) Attr { return Attr{Name: name, Kind: AttrInts, value: v} }
 
 // Floats returns a list of floats.
-func Floats(name string, v ...float64) Attr { return Attr{Name: name, Kind: AttrFloats, list: v} }
+func Floats(name string, v ...float64) Attr { return Attr{Name: name, Kind: AttrFloats, value: v} }
 
 // Bools returns a list of booleans.
-func Bools(name string, v ...bool) Attr { return Attr{Name: name, Kind: AttrBools, list: v} }
+func Bools(name string, v ...bool) Attr { return Attr{Name: name, Kind: AttrBools, value: v} }
 
 // Strings returns a list of strings.
-func Strings(name string, v ...string) Attr { return Attr{Name: name, Kind: AttrStrings, list: v} }
+func Strings(name string, v ...string) Attr { return Attr{Name: name, Kind: AttrStrings, value: v} }
 
 // Types returns a list of element types.
-func Types(name string, v ...tensor.DType) Attr { return Attr{Name: name, Kind: AttrTypes, list: v} }
+func Types(name string, v ...tensor.DType) Attr { return Attr{Name: name, Kind: AttrTypes, value: v} }
 
 // Shapes returns a list of shapes.
 func Shapes(name string, v ...PartialShape) Attr {
-	return Attr{Name: name, Kind: AttrShapes, list: v}
+	return Attr{Name: name, Kind: AttrShapes, value: v}
 }
 
 // Tensors returns a list of tensors.
 func Tensors(name string, v ...*tensor.Tensor) Attr {
-	return Attr{Name: name, Kind: AttrTensors, list: v}
+	return Attr{Name: name, Kind: AttrTensors, value: v}
 }
 
 // Funcs returns a list of functions.
-func Funcs(name string, v ...Callee) Attr { return Attr{Name: name, Kind: AttrFuncs, list: v} }
+func Funcs(name string, v ...Callee) Attr { return Attr{Name: name, Kind: AttrFuncs, value: v} }
 
 // Placeholder returns an attribute whose value is that of the surrounding
 // function's attribute called of.
@@ -210,12 +210,12 @@ func (a Attr) Value() any {
 	case AttrNone:
 		return nil
 	}
-	return a.list
+	return a.value
 }
 
 // text returns the value of a string.
 func (a *Attr) text() string {
-	if c, ok := a.list.(Callee); ok {
+	if c, ok := a.value.(Callee); ok {
 		return c.FuncName()
 	}
 	return a.str
@@ -223,7 +223,7 @@ func (a *Attr) text() string {
 
 // Len returns the number of elements of a list.
 func (a Attr) Len() int {
-	switch v := a.list.(type) {
+	switch v := a.value.(type) {
 	case []int64:
 		return len(v)
 	case []float64:
@@ -250,31 +250,31 @@ func (a Attr) Equal(b Attr) bool {
 	if a.Name != b.Name || a.Kind != b.Kind || a.num != b.num || a.str != b.str {
 		return false
 	}
-	switch x := a.list.(type) {
+	switch x := a.value.(type) {
 	case nil:
-		return b.list == nil
+		return b.value == nil
 	case PartialShape:
-		return x.Equal(b.list.(PartialShape))
+		return x.Equal(b.value.(PartialShape))
 	case *tensor.Tensor:
-		return sameTensor(x, b.list.(*tensor.Tensor))
+		return sameTensor(x, b.value.(*tensor.Tensor))
 	case Callee:
-		return x.Equal(b.list.(Callee))
+		return x.Equal(b.value.(Callee))
 	case []int64:
-		return slices.Equal(x, b.list.([]int64))
+		return slices.Equal(x, b.value.([]int64))
 	case []float64:
-		return slices.Equal(x, b.list.([]float64))
+		return slices.Equal(x, b.value.([]float64))
 	case []bool:
-		return slices.Equal(x, b.list.([]bool))
+		return slices.Equal(x, b.value.([]bool))
 	case []string:
-		return slices.Equal(x, b.list.([]string))
+		return slices.Equal(x, b.value.([]string))
 	case []tensor.DType:
-		return slices.Equal(x, b.list.([]tensor.DType))
+		return slices.Equal(x, b.value.([]tensor.DType))
 	case []PartialShape:
-		return slices.EqualFunc(x, b.list.([]PartialShape), PartialShape.Equal)
+		return slices.EqualFunc(x, b.value.([]PartialShape), PartialShape.Equal)
 	case []*tensor.Tensor:
-		return slices.EqualFunc(x, b.list.([]*tensor.Tensor), sameTensor)
+		return slices.EqualFunc(x, b.value.([]*tensor.Tensor), sameTensor)
 	case []Callee:
-		return slices.EqualFunc(x, b.list.([]Callee), Callee.Equal)
+		return slices.EqualFunc(x, b.value.([]Callee), Callee.Equal)
 	}
 	return false
 }
@@ -298,7 +298,7 @@ func sameTensor(a, b *tensor.Tensor) bool {
 
 // String returns "axis=1".
 func (a Attr) String() string {
-	switch v := a.list.(type) {
+	switch v := a.value.(type) {
 	case *tensor.Tensor:
 		if v != nil && v.Len() > 8 {
 			return fmt.Sprintf("%s=<%v%v>", a.Name, v.DType(), v.Shape())
@@ -413,13 +413,13 @@ func (as Attrs) Shape(name string) (PartialShape, bool) {
 	if !ok {
 		return PartialShape{}, false
 	}
-	return a.list.(PartialShape), true
+	return a.value.(PartialShape), true
 }
 
 // Tensor returns the tensor called name, or nil.
 func (as Attrs) Tensor(name string) *tensor.Tensor {
 	if a, ok := as.find(name, AttrTensor); ok {
-		return a.list.(*tensor.Tensor)
+		return a.value.(*tensor.Tensor)
 	}
 	return nil
 }
@@ -430,7 +430,7 @@ func (as Attrs) Func(name string) (Callee, bool) {
 	if !ok {
 		return Callee{}, false
 	}
-	return a.list.(Callee), true
+	return a.value.(Callee), true
 }
 
 // Ints returns the list of integers called name, or nil.
@@ -463,7 +463,7 @@ func (as Attrs) Funcs(name string) []Callee { return listOf[Callee](as, name, At
 
 func listOf[T any](as Attrs, name string, kind AttrKind) []T {
 	if a, ok := as.find(name, kind); ok {
-		v, _ := a.list.([]T)
+		v, _ := a.value.([]T)
 		return v
 	}
 	return nil

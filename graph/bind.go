@@ -117,7 +117,7 @@ func (a *AttrDef) check(v Attr) string {
 	case AttrType:
 		return a.allowType(tensor.DType(v.num))
 	case AttrTypes:
-		for _, t := range v.list.([]tensor.DType) {
+		for _, t := range v.value.([]tensor.DType) {
 			if err := a.allowType(t); err != "" {
 				return err
 			}
@@ -126,7 +126,7 @@ func (a *AttrDef) check(v Attr) string {
 	if a.AllowedStrings != nil {
 		all := []string{v.str}
 		if v.Kind == AttrStrings {
-			all = v.list.([]string)
+			all = v.value.([]string)
 		}
 		for _, s := range all {
 			if !slices.Contains(a.AllowedStrings, s) {
@@ -341,7 +341,7 @@ func (b *binding) outputs() ([]Fact, error) {
 		arg := &b.def.Outputs[i]
 		if arg.TypeListAttr != "" {
 			a := b.full[b.index(arg.TypeListAttr)]
-			types, _ := a.list.([]tensor.DType)
+			types, _ := a.value.([]tensor.DType)
 			for _, t := range types {
 				out = append(out, Fact{DType: t})
 			}

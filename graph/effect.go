@@ -174,7 +174,7 @@ func (n *Node) effect(seen map[*Function]bool) Effect {
 		e = n.ownEffect(d)
 	}
 	for _, a := range n.Attrs {
-		switch v := a.list.(type) {
+		switch v := a.value.(type) {
 		case Callee:
 			e |= v.effect(seen)
 		case []Callee:

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/cairnml/cairn/internal/pb"
@@ -160,91 +159,6 @@ func (fn *Function) String() string {
 	return b.String()
 }
 
-// Library is a function library: functions by name, as in a file.
-type Library struct {
-	functions map[string]*Function
-	order     []string
-	// Gradients are the gradients of functions, as TensorFlow 1 registered them.
-	Gradients []FunctionGradient
-	// Registered are the custom gradients that TensorFlow 2 registers by op type.
-	Registered []RegisteredGradient
-
-	names     map[*Function]string // of functions whose name in the library differs from Function.Name
-	gradients map[*Node]string     // by node, the type that Register chose; the node's _gradient_op_type may differ
-}
-
-// FunctionGradient is a pair of a function and its gradient.
-type FunctionGradient struct {
-	Function, Gradient Callee
-
-	unknown []byte
-}
-
-// RegisteredGradient is the gradient function of nodes whose attribute
-// _gradient_op_type is Type.
-type RegisteredGradient struct {
-	Type     string
-	Gradient Callee
-	// Captures are values of the function that contains the nodes. The gradient
-	// takes them after the gradients of a node's outputs. They come from the
-	// objects of a SavedModel, because a library's message doesn't contain
-	// them.
-	Captures []Output
-	// These are the indices of a node's inputs whose gradients are the
-	// function's results, in the order of the results. Nil means the last
-	// inputs. They come from the objects, too.
-	Gives []int
-
-	unknown []byte
-}
-
-// Add adds f to the library. A name that is taken by another function is an
-// error.
-func (l *Library) Add(f *Function) error {
-	if other := l.functions[f.Name]; other != nil {
-		if other == f {
-			return nil
-		}
-		return fmt.Errorf("graph: there are two functions called %q", f.Name)
-	}
-	if l.functions == nil {
-		l.functions = make(map[string]*Function)
-	}
-	l.functions[f.Name] = f
-	l.order = append(l.order, f.Name)
-	return nil
-}
-
-// Lookup returns the function called name, or nil.
-func (l *Library) Lookup(name string) *Function {
-	if l == nil {
-		return nil
-	}
-	return l.functions[name]
-}
-
-// Functions returns the functions in the order in which they were added.
-func (l *Library) Functions() []*Function {
-	if l == nil {
-		return nil
-	}
-	out := make([]*Function, len(l.order))
-	for i, name := range l.order {
-		out[i] = l.functions[name]
-	}
-	return out
-}
-
-// Names returns the functions' names in alphabetical order.
-func (l *Library) Names() []string {
-	if l == nil {
-		return nil
-	}
-	names := append([]string(nil), l.order...)
-	sort.Strings(names)
-	return names
-}
-
 // Callees returns the functions that the nodes of g refer to by their
 // attributes, each once, in the order of first mention.
 func (g *Graph) Callees() []*Function {
@@ -258,7 +172,7 @@ func (g *Graph) Callees() []*Function {
 	}
 	for _, n := range g.nodes {
 		for _, a := range n.Attrs {
-			switch v := a.list.(type) {
+			switch v := a.value.(type) {
 			case Callee:
 				add(v)
 			case []Callee:

@@ -45,10 +45,10 @@ func (n *Node) substitute(values Attrs) error {
 // substituted returns the attribute with the values of placeholders, those in
 // the attributes of functions included.
 func (a Attr) substituted(values Attrs) (Attr, bool, error) {
-	switch v := a.list.(type) {
+	switch v := a.value.(type) {
 	case Callee:
 		c, changed, err := v.substituted(values)
-		a.list = c
+		a.value = c
 		return a, changed, err
 	case []Callee:
 		out, changed := make([]Callee, len(v)), false
@@ -60,7 +60,7 @@ func (a Attr) substituted(values Attrs) (Attr, bool, error) {
 			out[i], changed = c, changed || ch
 		}
 		if changed {
-			a.list = out
+			a.value = out
 		}
 		return a, changed, nil
 	}
@@ -97,7 +97,7 @@ func (n *Node) becomeCall(f *Function) {
 	callee := Callee{Function: f, Attrs: n.Attrs}
 	tin, tout := Attr{Name: "Tin", Kind: AttrTypes}, Attr{Name: "Tout", Kind: AttrTypes}
 	in, out := ArgTypes(f.ArgFacts()), ArgTypes(f.ResultFacts())
-	tin.list, tout.list = in, out
+	tin.value, tout.value = in, out
 	n.Op, n.Def = CallOp, nil
 	if f.Stateful() {
 		n.Op = StatefulCallOp

@@ -55,7 +55,7 @@ func (r *reader) attrsOf(b []byte, n int, def *OpDef) (Attrs, error) {
 			}
 		}
 		if list, ok := shapesOf(value); ok && !e.Bad {
-			out.add(Attr{Name: key, Kind: AttrShapes, list: list})
+			out.add(Attr{Name: key, Kind: AttrShapes, value: list})
 			continue
 		}
 		if r.value == nil {
@@ -181,18 +181,18 @@ func (r *reader) attr(name string, v *pb.AttrValue, kind AttrKind, depth int) (A
 		var s PartialShape
 		var exact bool
 		s, exact, err = readShape(v.Shape)
-		a.Kind, a.list = AttrShape, s
+		a.Kind, a.value = AttrShape, s
 		if !exact {
 			a.src = v
 		}
 	case pb.AttrValueTensor:
 		var t *tensor.Tensor
 		t, err = tensorproto.Decode(v.Tensor, &r.expand)
-		a.Kind, a.list, a.src = AttrTensor, t, v
+		a.Kind, a.value, a.src = AttrTensor, t, v
 	case pb.AttrValueFunc:
 		var c Callee
 		c, err = r.callee(v.Func, depth)
-		a.Kind, a.list = AttrFunc, c
+		a.Kind, a.value = AttrFunc, c
 	case pb.AttrValueList:
 		return r.listAttr(a, v, kind, depth)
 	}
@@ -246,13 +246,13 @@ func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (At
 	a.Kind = held
 	switch held {
 	case AttrInts:
-		a.list = l.I
+		a.value = l.I
 	case AttrBools:
-		a.list = l.B
+		a.value = l.B
 	case AttrStrings:
-		a.list = stringsOf(l.S)
+		a.value = stringsOf(l.S)
 	case AttrTypes:
-		a.list = dtypes(l.Type)
+		a.value = dtypes(l.Type)
 	case AttrFloats:
 		out := make([]float64, len(l.F))
 		for i, f := range l.F {
@@ -260,7 +260,7 @@ func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (At
 				a.src = v
 			}
 		}
-		a.list = out
+		a.value = out
 	case AttrShapes:
 		out := make([]PartialShape, len(l.Shape))
 		for i, s := range l.Shape {
@@ -273,7 +273,7 @@ func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (At
 			}
 			out[i] = shape
 		}
-		a.list = out
+		a.value = out
 	case AttrTensors:
 		out := make([]*tensor.Tensor, len(l.Tensor))
 		for i, p := range l.Tensor {
@@ -283,7 +283,7 @@ func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (At
 			}
 			out[i] = t
 		}
-		a.list, a.src = out, v
+		a.value, a.src = out, v
 	case AttrFuncs:
 		out := make([]Callee, len(l.Func))
 		for i, f := range l.Func {
@@ -293,7 +293,7 @@ func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (At
 			}
 			out[i] = c
 		}
-		a.list = out
+		a.value = out
 	}
 	return a, nil
 }
@@ -379,7 +379,7 @@ func (w *writer) attr(a *Attr) (*pb.AttrValue, error) {
 		v.Which, v.B = pb.AttrValueB, a.num != 0
 	case AttrString:
 		v.Which, v.S = pb.AttrValueS, []byte(a.str)
-		if c, ok := a.list.(Callee); ok {
+		if c, ok := a.value.(Callee); ok {
 			v.S = []byte(w.lib.nameOf(c))
 		}
 	case AttrPlaceholder:
@@ -387,13 +387,13 @@ func (w *writer) attr(a *Attr) (*pb.AttrValue, error) {
 	case AttrType:
 		v.Which, v.Type = pb.AttrValueType, pb.DataType(a.num)
 	case AttrShape:
-		v.Which, v.Shape = pb.AttrValueShape, shapeProto(a.list.(PartialShape))
+		v.Which, v.Shape = pb.AttrValueShape, shapeProto(a.value.(PartialShape))
 	case AttrTensor:
 		v.Which = pb.AttrValueTensor
-		v.Tensor, err = encodeTensor(a.list.(*tensor.Tensor))
+		v.Tensor, err = encodeTensor(a.value.(*tensor.Tensor))
 	case AttrFunc:
 		v.Which = pb.AttrValueFunc
-		v.Func, err = w.callee(a.list.(Callee))
+		v.Func, err = w.callee(a.value.(Callee))
 	default:
 		v.Which = pb.AttrValueList
 		v.List, err = w.list(a)
@@ -413,7 +413,7 @@ func encodeTensor(t *tensor.Tensor) (*pb.TensorProto, error) {
 
 func (w *writer) list(a *Attr) (*pb.AttrValueListValue, error) {
 	l := &pb.AttrValueListValue{}
-	switch list := a.list.(type) {
+	switch list := a.value.(type) {
 	case []int64:
 		l.I = list
 	case []bool:

@@ -187,7 +187,7 @@ const refOffset = 100
 func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) {
 	switch {
 	case arg.NumberAttr != "":
-		a, given := attrs.said(arg.NumberAttr)
+		a, given := attrs.valued(arg.NumberAttr)
 		var v int64
 		switch def := d.Attr(arg.NumberAttr).defaultProto(); {
 		case given && a.Kind == AttrPlaceholder:
@@ -206,7 +206,7 @@ func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) 
 		}
 		return int(v), true, nil
 	case arg.TypeListAttr != "":
-		a, given := attrs.said(arg.TypeListAttr)
+		a, given := attrs.valued(arg.TypeListAttr)
 		_, named := attrs.Lookup(arg.TypeListAttr)
 		switch {
 		case given && a.Kind == AttrPlaceholder:
@@ -221,8 +221,8 @@ func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) 
 	return 1, true, nil
 }
 
-// said returns an attribute that has a value besides its name.
-func (as Attrs) said(name string) (Attr, bool) {
+// valued returns an attribute that has a value besides its name.
+func (as Attrs) valued(name string) (Attr, bool) {
 	a, ok := as.Lookup(name)
 	return a, ok && a.Kind != AttrNone
 }
@@ -230,7 +230,7 @@ func (as Attrs) said(name string) (Attr, bool) {
 // types returns a list of types, or its default.
 func (d *OpDef) types(name string, attrs Attrs) []tensor.DType {
 	if a, ok := attrs.find(name, AttrTypes); ok {
-		return a.list.([]tensor.DType)
+		return a.value.([]tensor.DType)
 	}
 	if def := d.Attr(name).defaultProto(); def != nil && def.List != nil {
 		return dtypes(def.List.Type)

@@ -51,8 +51,8 @@ func TestShapesOfAnAttribute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(got, want.list) {
-			t.Errorf("%s: %v, want %v", c.name, got, want.list)
+		if !reflect.DeepEqual(got, want.value) {
+			t.Errorf("%s: %v, want %v", c.name, got, want.value)
 		}
 	}
 }

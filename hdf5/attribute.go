@@ -201,7 +201,7 @@ func (f *File) attribute(m *meter, msg message) (*Attribute, error) {
 	if spc, err = f.resolve(m, spc); err != nil {
 		return nil, err
 	}
-	if a.space, err = f.space(spc); err != nil {
+	if a.space, err = f.decodeSpace(spc); err != nil {
 		return nil, err
 	}
 	n, err := a.space.bytes(a.typ.Size)

@@ -37,7 +37,7 @@ func (f *File) dataset(m *meter, path string, h *header) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.space, err = f.space(spc); err != nil {
+	if d.space, err = f.decodeSpace(spc); err != nil {
 		return nil, err
 	}
 	if d.bytes, err = d.space.bytes(d.typ.Size); err != nil {

@@ -17,8 +17,8 @@ type space struct {
 	most  []uint64     // the largest sizes of the dimensions; the constant undefined if there is no limit
 }
 
-// space decodes a dataspace message.
-func (f *File) space(msg message) (space, error) {
+// decodeSpace decodes a dataspace message. encode.go writes it.
+func (f *File) decodeSpace(msg message) (space, error) {
 	c := f.cursor(msg.body, msg.addr)
 	version, rank, flags := c.u8(), int(c.u8()), c.u8()
 	null := false

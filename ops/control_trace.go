@@ -52,8 +52,8 @@ func (s *Scope) traceBody(name string, facts []graph.Fact, f body) *traced {
 // outputs.
 func (s *Scope) callBody(f body, inner *Scope, in []*Value) []*Value {
 	if outer := s.tracer(); outer != nil {
-		outer.open++
-		defer func() { outer.open-- }()
+		outer.openBranches++
+		defer func() { outer.openBranches-- }()
 	}
 	defer func() {
 		if inner.step.err != nil && recover() != nil {
@@ -70,8 +70,8 @@ func joinCaptures(bodies ...*traced) ([]*Value, error) {
 	seen := map[graph.Output]bool{}
 	for _, b := range bodies {
 		for _, src := range b.trace.sources {
-			if !seen[src.also().out] {
-				seen[src.also().out] = true
+			if !seen[src.extras().out] {
+				seen[src.extras().out] = true
 				all = append(all, src)
 			}
 		}
@@ -79,15 +79,15 @@ func joinCaptures(bodies ...*traced) ([]*Value, error) {
 	for _, b := range bodies {
 		own := make(map[graph.Output]*graph.Node, len(b.trace.args))
 		for i, src := range b.trace.sources {
-			own[src.also().out] = b.trace.args[i].also().out.Node
+			own[src.extras().out] = b.trace.args[i].extras().out.Node
 		}
 		b.fn.Args = b.fn.Args[:b.args]
 		for _, v := range all {
-			if n := own[v.also().out]; n != nil {
+			if n := own[v.extras().out]; n != nil {
 				b.fn.Args = append(b.fn.Args, n)
 				continue
 			}
-			if _, err := b.fn.AddArg(b.fn.Graph.UniqueName(cleanName(v.also().out.Node.Name)), v.also().out.Fact().WithoutValue()); err != nil {
+			if _, err := b.fn.AddArg(b.fn.Graph.UniqueName(cleanName(v.extras().out.Node.Name)), v.extras().out.Fact().WithoutValue()); err != nil {
 				return nil, err
 			}
 		}
@@ -96,9 +96,8 @@ func joinCaptures(bodies ...*traced) ([]*Value, error) {
 	return all, nil
 }
 
-// statefulOp returns op, or without state among the functions its stateless
-// form.
-func statefulOp(op string, bodies ...*traced) string {
+// callOp returns op if a function is stateful, otherwise its Stateless form.
+func callOp(op string, bodies ...*traced) string {
 	for _, b := range bodies {
 		if b.fn.Stateful() {
 			return op
@@ -189,7 +188,7 @@ func (s *Scope) emitBranches(op string, which *Value, names []string, list ...*t
 		}
 		attrs = append(attrs, graph.Funcs("branches", callees...))
 	}
-	return s.EmitN(len(results), statefulOp(op, list...), attrs, inputsOf([]*Value{which}, captures)...)
+	return s.EmitN(len(results), callOp(op, list...), attrs, inputsOf([]*Value{which}, captures)...)
 }
 
 func inputsOf(lists ...[]*Value) (in []Input) {
@@ -316,7 +315,7 @@ func (s *Scope) emitLoop(init []*Value, cond, step body) []*Value {
 		all = append(all, v.Fact())
 	}
 	attrs := graph.Attrs{graph.Func("cond", test.fn), graph.Func("body", round.fn), shapesAttr("output_shapes", all), attrParallel}
-	out := s.EmitN(len(all), statefulOp("While", round, test), attrs, inputsOf(init, captures)...)
+	out := s.EmitN(len(all), callOp("While", round, test), attrs, inputsOf(init, captures)...)
 	return out[:len(init)]
 }
 

@@ -146,17 +146,17 @@ func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable
 	indirectly := func(r resource) {
 		touch(r)
 		for _, vt := range vars {
-			if !reads && vt.handle != nil && resourceOf(vt.handle.also().out) == r {
+			if !reads && vt.handle != nil && resourceOf(vt.handle.extras().out) == r {
 				vt.read = nil
 			}
 		}
 	}
 	for _, in := range ins {
-		if in.also().out.Fact().DType != tensor.Resource {
+		if in.extras().out.Fact().DType != tensor.Resource {
 			continue
 		}
 		touched = true
-		r := resourceOf(in.also().out)
+		r := resourceOf(in.extras().out)
 		vt := vars[in.Variable()]
 		if vt == nil {
 			indirectly(r)

@@ -231,7 +231,7 @@ func definedType(def *graph.OpDef, attrs graph.Attrs, inputs []Input, ins []*Val
 // of this package made.
 func isSizes(in Input) bool {
 	v, ok := in.(*Value)
-	return ok && v.also().sizes
+	return ok && v.extras().sizes
 }
 
 // number returns the value of a Go number or of a slice of numbers; that of a number

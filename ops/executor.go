@@ -65,7 +65,7 @@ func (eager) lift(s *Scope, v *Value) (*Value, error) {
 	switch {
 	case v.IsSymbolic():
 		return nil, errLeaked
-	case v.also().spec != nil:
+	case v.extras().spec != nil:
 		return nil, errSpec
 	}
 	return v, nil

@@ -51,7 +51,7 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 			return nil, false, err
 		}
 		if v, err = s.step.exec.lift(s, x.whole()); err == errLeaked {
-			if t := s.tracer(); t != nil && t.open > 0 {
+			if t := s.tracer(); t != nil && t.openBranches > 0 {
 				err = errOuterScope
 			}
 		}

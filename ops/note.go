@@ -21,7 +21,7 @@ func (v *Value) Note(key any) any {
 	if v == nil {
 		return nil
 	}
-	for _, n := range v.also().notes {
+	for _, n := range v.extras().notes {
 		if n.key == key {
 			return n.value
 		}

@@ -145,7 +145,7 @@ func SetSlot(v *Value, r Recorder, n int32) {
 // Slot returns the number that r stored with v.
 func Slot(v *Value, r Recorder) (n int32, ok bool) {
 	v = v.whole()
-	e := v.also()
+	e := v.extras()
 	if e.slot.rec == r {
 		return e.slot.n, true
 	}

@@ -155,7 +155,7 @@ func (s *Scope) Keep(v *Value) *Value {
 	}
 	v.keep()
 	kept := &Value{data: v.data}
-	if e := v.also(); e.variable != nil {
+	if e := v.extras(); e.variable != nil {
 		*kept.mark() = extra{variable: e.variable, handle: e.handle}
 	}
 	return kept

@@ -58,7 +58,7 @@ func (x IndexedSlices) fact() graph.Fact {
 // IndexedSlices returns the value as slices, if it was made of some: a gradient with
 // regard to a table is, if all uses of the table were look-ups.
 func (v *Value) IndexedSlices() (x IndexedSlices, ok bool) {
-	if v == nil || v.also().sparse == nil {
+	if v == nil || v.extras().sparse == nil {
 		return IndexedSlices{}, false
 	}
 	return v.extra.sparse.IndexedSlices, true
@@ -66,7 +66,7 @@ func (v *Value) IndexedSlices() (x IndexedSlices, ok bool) {
 
 // whole returns the tensor itself, if v is slices of it.
 func (v *Value) whole() *Value {
-	if v == nil || v.also().sparse == nil {
+	if v == nil || v.extras().sparse == nil {
 		return v
 	}
 	p := v.extra.sparse

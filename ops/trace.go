@@ -17,26 +17,26 @@ import (
 // Trace is a function while its ops are recorded. Its scope emits nodes; values
 // that they use from outside become constants and captures.
 type Trace struct {
-	scope    *Scope
-	outer    *Scope // of the enclosing trace, for a branch or a loop's body; nil otherwise
-	fn       *graph.Function
-	shapes   *shape.Rules
-	captures []graph.Capture
-	sources  []*Value // the value of each capture in the enclosing scope, if there is one
-	args     []*Value // of the captures
-	vars     map[*trackable.Variable]*varTrace
-	objects  map[graph.Capturable]*Value
-	held     map[any]*Value // arguments that are handles of objects which are no Capturables
-	consts   map[string]*Value
-	own      map[*Value]*Value // constants that share no node with equal ones
-	order    effects
-	fixed    bool // variables made after the first made ones are refused
-	made     uint64
-	done     bool
-	open     int  // branches of it that are being traced
-	depth    int  // the nesting depth of its branch
-	looked   bool // the program has asked for a size that isn't known
-	noTensor bool // tensors from outside become constants whatever their size
+	scope        *Scope
+	outer        *Scope // of the enclosing trace, for a branch or a loop's body; nil otherwise
+	fn           *graph.Function
+	shapes       *shape.Rules
+	captures     []graph.Capture
+	sources      []*Value // the value of each capture in the enclosing scope, if there is one
+	args         []*Value // of the captures
+	vars         map[*trackable.Variable]*varTrace
+	objects      map[graph.Capturable]*Value
+	held         map[any]*Value // arguments that are handles of objects which are no Capturables
+	consts       map[string]*Value
+	own          map[*Value]*Value // constants that share no node with equal ones
+	order        effects
+	fixed        bool // variables made after the first made ones are refused
+	made         uint64
+	done         bool
+	openBranches int  // its branches that are being traced
+	depth        int  // the nesting depth of its branch
+	looked       bool // the program has asked for a size that isn't known
+	noTensor     bool // tensors from outside become constants whatever their size
 }
 
 // varTrace is a variable that a trace uses.
@@ -210,7 +210,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 			s.fail("Trace", nil, fmt.Errorf("result %d %w", i, err))
 			break
 		}
-		o := in.also().out
+		o := in.extras().out
 		if o.Node.IsArg() { // TensorFlow's functions don't return arguments themselves
 			if o, err = t.add(s, "Identity", nil, []*Value{in}); err != nil {
 				s.fail("Identity", nil, err, in)
@@ -228,7 +228,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 	// The captures' arguments come after the caller's.
 	args, caps := t.fn.Args, make(map[*graph.Node]bool, len(t.args))
 	for _, a := range t.args {
-		caps[a.also().out.Node] = true
+		caps[a.extras().out.Node] = true
 	}
 	t.fn.Args = nil
 	for _, a := range args {
@@ -237,7 +237,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 		}
 	}
 	for _, a := range t.args {
-		t.fn.Args = append(t.fn.Args, a.also().out.Node)
+		t.fn.Args = append(t.fn.Args, a.extras().out.Node)
 	}
 	t.fn.NumberArgs()
 	return &graph.Concrete{Function: t.fn, Captures: t.captures}, nil
@@ -252,7 +252,7 @@ func (t *Trace) run(s *Scope, op string, attrs graph.Attrs) error {
 	if t.done {
 		return errors.New("the function's trace has ended; its scope can't be used any more")
 	}
-	if t.open > 0 {
+	if t.openBranches > 0 {
 		return errOuterScope
 	}
 	o, err := t.add(s, op, attrs, st.ins)
@@ -277,8 +277,8 @@ func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph
 	}
 	facts := make([]graph.Fact, len(ins))
 	for i, v := range ins {
-		n.In = append(n.In, v.also().out)
-		facts[i] = v.also().out.Fact()
+		n.In = append(n.In, v.extras().out)
+		facts[i] = v.extras().out.Fact()
 	}
 	if attrs.Has(outputShapes) {
 		attrs = attrs.Without(outputShapes)
@@ -312,7 +312,7 @@ func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph
 func OwnNode(s *Scope, v *Value) *Value {
 	own := Const(s, v)
 	t := s.tracer()
-	if t == nil || !s.alive() || own.also().out.Node.Op != "Const" {
+	if t == nil || !s.alive() || own.extras().out.Node.Op != "Const" {
 		return own
 	}
 	own = Identity(s, own)
@@ -366,11 +366,11 @@ func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c := outer.also().out.Node; c.Op == "Const" && c.Out[0].Value != nil && c.Out[0].Value.Len() <= maxConst {
+		if c := outer.extras().out.Node; c.Op == "Const" && c.Out[0].Value != nil && c.Out[0].Value.Len() <= maxConst {
 			return t.constant(c.Out[0].Value)
 		}
 		return t.capture(outer)
-	case v.also().spec != nil:
+	case v.extras().spec != nil:
 		return nil, errSpec
 	case v.IsHandle():
 		return t.handle(s, v.Variable())
@@ -453,11 +453,11 @@ func constKey(x *tensor.Tensor) string {
 // capture makes a value of the enclosing trace an argument of this one.
 func (t *Trace) capture(outer *Value) (*Value, error) {
 	for i, src := range t.sources {
-		if src.also().out == outer.also().out {
+		if src.extras().out == outer.extras().out {
 			return t.args[i], nil
 		}
 	}
-	return t.captureArg(graph.Capture{}, outer, outer.also().out.Fact(), outer.also().out.Node.Name)
+	return t.captureArg(graph.Capture{}, outer, outer.extras().out.Fact(), outer.extras().out.Node.Name)
 }
 
 func (t *Trace) captureArg(c graph.Capture, source *Value, f graph.Fact, name string) (*Value, error) {

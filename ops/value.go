@@ -26,7 +26,7 @@ type Value struct {
 // extra is the data that only some values have: those of traces and of recorded
 // ops, reads of variables.
 type extra struct {
-	out  graph.Output // traced: the output of a node
+	out  graph.Output // the output in the trace
 	spec *graph.Fact  // neither eager nor traced: an example without data
 
 	sparse   *sparse             // the slices if the value is an IndexedSlices, nil for others
@@ -43,8 +43,8 @@ type extra struct {
 
 var noExtra extra
 
-// also returns the additional data of v, to be read only.
-func (v *Value) also() *extra {
+// extras returns the additional data of v, to be read only.
+func (v *Value) extras() *extra {
 	if v.extra == nil {
 		return &noExtra
 	}
@@ -98,9 +98,9 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 		return nil, errors.New("ops: the value is nil")
 	case v.dead():
 		return nil, ErrDeadValue
-	case v.IsSymbolic(), v.also().spec != nil:
+	case v.IsSymbolic(), v.extras().spec != nil:
 		return nil, ErrSymbolic
-	case v.also().sparse != nil:
+	case v.extras().sparse != nil:
 		return v.whole().Tensor()
 	case v.data.Tensor == nil:
 		if v.step != nil && v.step.err != nil {
@@ -138,11 +138,11 @@ func (v *Value) Data() (engine.Value, error) {
 		return engine.Value{}, v.step.err
 	case v.dead():
 		return engine.Value{}, ErrDeadValue
-	case v.also().spec != nil:
+	case v.extras().spec != nil:
 		return engine.Value{}, fmt.Errorf("ops: the value %w", errSpec)
 	case v.IsSymbolic():
 		return engine.Value{}, ErrSymbolic
-	case v.also().sparse != nil:
+	case v.extras().sparse != nil:
 		return v.whole().Data()
 	case v.failed():
 		return engine.Value{}, errFailed
@@ -157,11 +157,11 @@ func (v *Value) Data() (engine.Value, error) {
 func (v *Value) Fact() graph.Fact {
 	switch {
 	case v == nil:
-	case v.also().out.Node != nil:
+	case v.extras().out.Node != nil:
 		return v.extra.out.Fact()
-	case v.also().sparse != nil:
+	case v.extras().sparse != nil:
 		return v.extra.sparse.fact
-	case v.also().spec != nil:
+	case v.extras().spec != nil:
 		return *v.extra.spec
 	case v.IsHandle():
 		return graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(),
@@ -182,11 +182,11 @@ func (v *Value) DType() tensor.DType {
 		return v.data.Tensor.DType()
 	case v.IsHandle():
 		return tensor.Resource
-	case v.also().out.Node != nil:
+	case v.extras().out.Node != nil:
 		return v.extra.out.Fact().DType
-	case v.also().spec != nil:
+	case v.extras().spec != nil:
 		return v.extra.spec.DType
-	case v.also().sparse != nil:
+	case v.extras().sparse != nil:
 		return v.extra.sparse.fact.DType
 	case !v.data.IsZero():
 		return v.data.DType()
@@ -204,7 +204,7 @@ func (v *Value) Shape() tensor.Shape {
 		return nil
 	case v.data.Tensor != nil:
 		return v.data.Tensor.Shape()
-	case v.also().out.Node != nil:
+	case v.extras().out.Node != nil:
 		shape := v.extra.out.Fact().Shape
 		if !shape.Known() && v.step != nil {
 			if t, ok := v.step.exec.(*Trace); ok && !t.looked && callers.IsProgram() {
@@ -212,9 +212,9 @@ func (v *Value) Shape() tensor.Shape {
 			}
 		}
 		return shape.Anonymous().Dims()
-	case v.also().spec != nil:
+	case v.extras().spec != nil:
 		return v.extra.spec.Shape.Anonymous().Dims()
-	case v.also().sparse != nil:
+	case v.extras().sparse != nil:
 		return v.extra.sparse.fact.Shape.Anonymous().Dims()
 	}
 	return nil
@@ -223,22 +223,22 @@ func (v *Value) Shape() tensor.Shape {
 // IsSymbolic reports whether the value is a future result of a traced function,
 // and has no data.
 func (v *Value) IsSymbolic() bool {
-	if v.also().sparse != nil {
+	if v.extras().sparse != nil {
 		return v.extra.sparse.Values.IsSymbolic() || v.extra.sparse.Indices.IsSymbolic()
 	}
-	return v.also().out.Node != nil
+	return v.extras().out.Node != nil
 }
 
 // Output returns the output of a traced function's node that is the value; the
 // zero Output for a value that has data.
-func (v *Value) Output() graph.Output { return v.whole().also().out }
+func (v *Value) Output() graph.Output { return v.whole().extras().out }
 
 // failed reports whether the value is the result of a failed op.
 func (v *Value) failed() bool {
 	if !v.data.IsZero() {
 		return false
 	}
-	e := v.also()
+	e := v.extras()
 	return e.out.Node == nil && e.spec == nil && e.sparse == nil
 }
 
@@ -355,7 +355,7 @@ func (v *Value) Drop() {
 // Pin makes a short-lived read of a variable last: the storage counts as shared
 // from now on, and a later update of the variable works on a copy.
 func (v *Value) Pin() {
-	if v.also().sparse != nil {
+	if v.extras().sparse != nil {
 		v.extra.sparse.Values.Pin()
 		v.extra.sparse.Indices.Pin()
 		return
@@ -365,8 +365,8 @@ func (v *Value) Pin() {
 
 // Variable returns the variable that the value was read from, or is the handle
 // of; nil for any other value.
-func (v *Value) Variable() *trackable.Variable { return v.also().variable }
+func (v *Value) Variable() *trackable.Variable { return v.extras().variable }
 
 // IsHandle reports whether the value is a variable's handle, as the ops that
 // read and write variables take it.
-func (v *Value) IsHandle() bool { return v.also().handle }
+func (v *Value) IsHandle() bool { return v.extras().handle }

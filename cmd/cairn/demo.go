@@ -59,8 +59,8 @@ type digits struct {
 	saved bool
 }
 
-// say prints a line of the report; with --json only the result is printed.
-func (d *digits) say(format string, args ...any) {
+// report prints a line of the report; with --json only the result is printed.
+func (d *digits) report(format string, args ...any) {
 	if !d.a.json {
 		fmt.Fprintf(d.a.out, format+"\n", args...)
 		d.a.flush()
@@ -80,16 +80,16 @@ func (d *digits) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.say("Learning to read handwritten digits: %d images to learn from, %d held out.", train, heldOut)
-	d.say("Checkpoints go to %s\n", d.dir)
+	d.report("Learning to read handwritten digits: %d images to learn from, %d held out.", train, heldOut)
+	d.report("Checkpoints go to %s\n", d.dir)
 
-	stopped, err := d.part(ctx, true)
+	stopped, err := d.trainPart(ctx, true)
 	if err != nil {
 		return err
 	}
 	if stopped {
-		d.say("Stopped half way, and everything in memory thrown away.\n")
-		if _, err := d.part(ctx, false); err != nil {
+		d.report("Stopped half way, and everything in memory thrown away.\n")
+		if _, err := d.trainPart(ctx, false); err != nil {
 			return err
 		}
 	}
@@ -110,11 +110,11 @@ func (d *digits) run(ctx context.Context) error {
 	if err := r.Export(ctx, model); err != nil {
 		return err
 	}
-	again, err := demo.Reload(ctx, model, moreSteps)
+	reloaded, err := demo.Reload(ctx, model, moreSteps)
 	if err != nil {
 		return err
 	}
-	trained, err := demo.RunPretrained(ctx)
+	pretrained, err := demo.RunPretrained(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,22 +127,22 @@ func (d *digits) run(ctx context.Context) error {
 			Export     any     `json:"export"`
 			Pretrained any     `json:"pretrained"`
 			Seconds    float64 `json:"seconds"`
-		}{d.dir, path, int(r.Training.Step.Get()), accuracy, exportJSON(model, again), pretrainedJSON(trained), time.Since(start).Seconds()})
+		}{d.dir, path, int(r.Training.Step.Get()), accuracy, exportJSON(model, reloaded), pretrainedJSON(pretrained), time.Since(start).Seconds()})
 	}
-	d.say("%.1f%% of the held-out digits are read right. Some of them:\n", 100*accuracy)
+	d.report("%.1f%% of the held-out digits are read right. Some of them:\n", 100*accuracy)
 	guesses, err := r.Guess(ctx, heldOut)
 	if err != nil {
 		return err
 	}
 	drawDigits(d.a, choose(guesses))
-	d.say("\nWhat the checkpoint holds:\n")
+	d.report("\nWhat the checkpoint holds:\n")
 	if err := d.show(ctx, path); err != nil {
 		return err
 	}
-	d.say("\nExported as a SavedModel to %s,\nloaded again without the program's types: %.1f%% are read right. %d more\nsteps by its own training function take the loss from %.4f to %.4f.",
-		model, 100*again.Accuracy, again.Steps, again.First, again.Last)
-	d.sayPretrained(trained)
-	d.say("\nThat took %.1f s. Now try\n", time.Since(start).Seconds())
+	d.report("\nExported as a SavedModel to %s,\nloaded again without the program's types: %.1f%% are read right. %d more\nsteps by its own training function take the loss from %.4f to %.4f.",
+		model, 100*reloaded.Accuracy, reloaded.Steps, reloaded.First, reloaded.Last)
+	d.reportPretrained(pretrained)
+	d.report("\nThat took %.1f s. Now try\n", time.Since(start).Seconds())
 	for _, c := range []string{
 		"ls " + path,
 		"stat " + path + " --plot weights.svg",
@@ -151,7 +151,7 @@ func (d *digits) run(ctx context.Context) error {
 		"diff " + earlier(path) + " " + path,
 		"convert " + path + " digits.npz",
 	} {
-		d.say("  %s %s", commandName(os.Executable()), c)
+		d.report("  %s %s", commandName(os.Executable()), c)
 	}
 	return nil
 }
@@ -187,15 +187,15 @@ func pretrainedJSON(p *demo.Pretrained) any {
 	}{float64(p.Right) / float64(p.Images), p.Difference, p.Load.Seconds() * 1e3, p.Call.Seconds() * 1e3}
 }
 
-// sayPretrained describes the model that TensorFlow trained.
-func (d *digits) sayPretrained(p *demo.Pretrained) {
-	d.say("\nA SavedModel that TensorFlow %s trained and wrote: loaded in %.3g ms, %d\ndigits read in %.3g ms, %.1f%% of them right. The largest difference from\nTensorFlow's own answers is %.1g.",
+// reportPretrained describes the model that TensorFlow trained.
+func (d *digits) reportPretrained(p *demo.Pretrained) {
+	d.report("\nA SavedModel that TensorFlow %s trained and wrote: loaded in %.3g ms, %d\ndigits read in %.3g ms, %.1f%% of them right. The largest difference from\nTensorFlow's own answers is %.1g.",
 		p.Writer, p.Load.Seconds()*1e3, p.Images, p.Call.Seconds()*1e3, 100*float64(p.Right)/float64(p.Images), p.Difference)
 }
 
-// part trains up to the middle, or to the end, beginning with the contents of
-// the directory. It reports whether it stopped before the end.
-func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) {
+// trainPart trains from the latest checkpoint in the directory: to half of the epochs
+// if half is set, otherwise to the end. It reports whether it stopped before the end.
+func (d *digits) trainPart(ctx context.Context, half bool) (stopped bool, err error) {
 	r, err := demo.New(d.dir, demoOptions())
 	if err != nil {
 		return false, err
@@ -208,22 +208,22 @@ func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) 
 	begin := r.Epoch()
 	switch {
 	case path == "":
-		d.say("Nothing to resume from: starting at step 0.")
+		d.report("Nothing to resume from: starting at step 0.")
 	default:
-		d.say("Resumed from %s at step %d.", filepath.Base(path), r.Training.Step.Get())
+		d.report("Resumed from %s at step %d.", filepath.Base(path), r.Training.Step.Get())
 	}
 	until := r.Options.Epochs
 	if half && begin < until/2 {
 		until, stopped = until/2, true
 	}
 	if begin >= until {
-		d.say("The training is done already.\n")
+		d.report("The training is done already.\n")
 		return false, nil
 	}
 	logs, err := r.Train(ctx, until, d.progress())
 	d.saved = r.Manager.Latest() != ""
 	if err == nil {
-		d.say("Step %d, loss %.3f, saved as %s.", r.Training.Step.Get(), logs["loss"], filepath.Base(r.Manager.Latest()))
+		d.report("Step %d, loss %.3f, saved as %s.", r.Training.Step.Get(), logs["loss"], filepath.Base(r.Manager.Latest()))
 	}
 	return stopped, err
 }

@@ -38,8 +38,9 @@ func decodeJSONExample(c *engine.Call) error {
 		if err != nil {
 			return fmt.Errorf("example %d: %w", i, err)
 		}
-		if total += int64(len(b)); c.Afford(total) != nil {
-			return c.Afford(total)
+		total += int64(len(b))
+		if err := c.Afford(total); err != nil {
+			return err
 		}
 		out.Strings()[i] = string(b)
 	}
@@ -338,9 +339,9 @@ func (j *jsonText) float(b []byte) ([]byte, error) {
 	return protowire.AppendFixed32(protowire.AppendTag(b, 1, protowire.Fixed32Type), math.Float32bits(float32(v))), nil
 }
 
-// base64s replaces the characters of base64's other alphabet, and removes the
-// padding.
-var base64s = strings.NewReplacer("-", "+", "_", "/", "=", "")
+// toStdBase64 replaces the characters of base64's alphabet for URLs by those of the
+// standard one, and removes the padding.
+var toStdBase64 = strings.NewReplacer("-", "+", "_", "/", "=", "")
 
 func (j *jsonText) bytes(b []byte) ([]byte, error) {
 	var v []byte
@@ -350,7 +351,7 @@ func (j *jsonText) bytes(b []byte) ([]byte, error) {
 		}
 		s, err := j.text()
 		if err == nil {
-			v, err = base64.RawStdEncoding.DecodeString(base64s.Replace(s))
+			v, err = base64.RawStdEncoding.DecodeString(toStdBase64.Replace(s))
 		}
 		if err != nil {
 			return nil, j.errorf("%v", err)
