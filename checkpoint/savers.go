@@ -50,8 +50,8 @@ type Saver struct {
 // CheckpointSaver returns s: a Saver can be registered as it is.
 func (s Saver) CheckpointSaver() Saver { return s }
 
-// Registrable is met by [Saver] and by savers that are written in another way
-// and turn into one.
+// Registrable is implemented by [Saver] and by savers that are written in another
+// way and turn into one.
 type Registrable interface{ CheckpointSaver() Saver }
 
 // SaveCall is the argument of a Saver's Save.

@@ -18,8 +18,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Func is a function over values that can be called from outside: from any
-// goroutine, with a context that can stop it between two ops.
+// The names of the methods must stay. depth.go counts Call in stacks; packages trackable
+// and savedmodel recognize functions by the others. Programs and packages keras/models,
+// keras/training and lookup make Funcs.
+
+// Func is a Go function on values. Call runs it from any goroutine; ctx can stop it
+// between two ops.
 type Func[In, Out any] struct {
 	f    func(*ops.Scope, In) Out
 	opts *Options
@@ -27,11 +31,11 @@ type Func[In, Out any] struct {
 	out  *structure.Layout
 	err  error
 
-	fixed   *signature       // of Options.Signature
-	fixedIn *graph.Structure // the same in words
+	fixed   *signature       // the only signature that is accepted, or nil
+	fixedIn *graph.Structure // fixed as a graph.Structure, for SavedModels and errors
 
-	tracing sync.Mutex // of those who trace
-	exact   sync.Map   // the keys whose sizes stay known
+	tracing sync.Mutex // held while a trace is made; see lock
+	exact   sync.Map   // keys of signatures that can't be traced with unknown sizes
 	traces  atomic.Pointer[[]*trace[In, Out]]
 }
 
@@ -60,13 +64,13 @@ func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, 
 // *engine.PanicError). After an error the Out is the zero one.
 //
 // The call runs inside trackable.Step: a checkpoint is taken before or after it. A
-// Call inside another one, with its scope's context, is part of that step. It begins
+// Call inside another one, with its scope's context, is part of that step. A Call begins
 // by delivering pending restores to objects that have appeared since. A value that
 // can't be delivered, and a variable that a strict restore should have filled and
 // didn't, is the call's error.
 //
-// Inside of a recording, with its scope's context, it is an Apply on that scope: the
-// recording sees it, and its results belong to the scope.
+// While a gradient tape records the scope of ctx, Call is an Apply on that scope. The
+// tape records it, and its results belong to the scope.
 //
 // It is for code outside of traced functions, which have [Func.Apply]: while one is
 // traced, a Call is an error, trackable.ErrInTrace.
@@ -78,6 +82,9 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 	if err := check(fn.in, unsafe.Pointer(&in)); err != nil {
 		return out, err
 	}
+	// The order of these checks matters. A recorded Call can call itself too, so recursion
+	// is the first one. A tape may also record in a trace: the Call is an error there, and
+	// not an Apply. A recorded Call is part of its scope's step, so Step is the last.
 	defer running.Add(-1)
 	if running.Add(1) > manyCalls && tooManyCalls() {
 		return out, fmt.Errorf("%w (%s)", ErrRecursive, fn)

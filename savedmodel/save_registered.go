@@ -16,8 +16,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// TracedSaver is met by registered savers whose work is ops, as a function.Saver's:
-// [checkpoint.Saver].Traced.
+// TracedSaver is implemented by registered savers whose work is ops, as a
+// function.Saver's: [checkpoint.Saver].Traced.
 type TracedSaver interface {
 	// TraceSave returns a function that accepts a prefix, writes the objects
 	// with SaveV2 and returns the prefixes of the files.

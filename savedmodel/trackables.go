@@ -13,32 +13,32 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// FunctionNode is met by functions that an object graph holds: an edge that leads to one
-// becomes a tf.function of the SavedModel, with all its traces.
+// FunctionNode is implemented by functions that an object graph contains. An edge that
+// leads to one becomes a tf.function of the SavedModel, with all its traces.
 type FunctionNode interface {
 	// Traces returns the function's traces in the order in which they were made.
 	Traces() []*graph.Concrete
 }
 
-// ParameterizedFunction is met by a [FunctionNode] that knows its parameters. Without it
-// they follow from the first trace.
+// ParameterizedFunction is implemented by a [FunctionNode] that knows its parameters.
+// Without it they follow from the first trace.
 type ParameterizedFunction interface {
 	FunctionNode
 	// FunctionParameters returns the parameters; nil if they are unknown.
 	FunctionParameters() *Parameters
 }
 
-// SignedFunction is met by a [FunctionNode] that takes one signature only.
+// SignedFunction is implemented by a [FunctionNode] that accepts one signature only.
 type SignedFunction interface {
 	FunctionNode
 	// InputSignature returns that signature, a tuple of the parameters; nil for none.
 	InputSignature() *graph.Structure
 }
 
-// ResourceNode is met by tables and other objects that functions use through a handle.
-// Its children "_create_resource", "_initialize" and "_destroy_resource" are functions:
-// the first returns the handle, the second fills the resource and returns an int32.
-// Only the first is required.
+// ResourceNode is implemented by tables and other objects that functions use through a
+// handle. Its children "_create_resource", "_initialize" and "_destroy_resource" are
+// functions: the first returns the handle, the second fills the resource and returns an
+// int32. Only the first is required.
 type ResourceNode interface {
 	// CapturedResource returns the value that [graph.Capture].Resource has in functions
 	// that capture the object; nil if that is the object itself.
@@ -55,8 +55,8 @@ type TraitsHolder interface {
 	SavedTraits() *Traits
 }
 
-// SaveableHolder is met by objects whose values functions of the model save and restore:
-// tables, objects with several tensors.
+// SaveableHolder is implemented by objects whose values functions of the model save and
+// restore: tables, objects with several tensors.
 type SaveableHolder interface {
 	// SaveableFunctions returns the pairs by the name of the saved attribute.
 	SaveableFunctions() map[string]SaveableFunctions

@@ -145,7 +145,7 @@ func element(t reflect.Type) reflect.Type {
 	}
 }
 
-// Data is met by values that hold data without being part of the object graph,
+// Data is implemented by values that hold data without being part of the object graph,
 // as tensors do. A field of a tracked struct that has such a type is an error,
 // since its data would be missing in the checkpoint.
 type Data interface{ UntrackedData() }

@@ -9,9 +9,12 @@ import (
 	"github.com/cairnml/cairn/internal/arena"
 )
 
-// Graph is a picture of the objects reachable from a root, in the order in which
-// TensorFlow numbers them: breadth first, then slot variables, owner by owner,
-// slot name by slot name, variable by variable.
+// The order of nodes and the names must stay: files contain the numbers and the paths.
+// Packages checkpoint, savedmodel, convert, keras/saving and keras/callbacks use graphs.
+
+// Graph lists the objects reachable from a root, with their edges. The order is that
+// of TensorFlow's numbers: breadth first, then slot variables. These are sorted by
+// owner, then slot name, then variable.
 type Graph struct {
 	Nodes []GraphNode
 	ids   identities
@@ -39,9 +42,9 @@ type GraphNode struct {
 	IsSlot bool
 
 	scoped, owner bool     // Object is a Scoped, a SlotOwner
-	named         nameKind // of the variable, whose own part FullName is at first
+	named         nameKind // how FullName is derived; until nameAll runs, FullName is only the variable's own part
 
-	parent int32  // -1: the root, or a slot
+	parent int32  // -1 for the root and for slots
 	edge   string // the first edge, raw
 	scope  string
 }
@@ -119,7 +122,7 @@ func (g *Graph) NameOf(id int, v *Variable) string {
 	}
 }
 
-// WalkOptions change the root's edges.
+// WalkOptions select the edges and slot variables that [Walk] visits.
 type WalkOptions struct {
 	// SortRoot sorts the root's own edges by name, as a TensorFlow Checkpoint's
 	// keyword arguments are. Default: the order of [Children].

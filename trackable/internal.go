@@ -12,7 +12,7 @@ import (
 // only these can make a key. They restore values into objects and their variables.
 func Internal(notpublic.Key) internals { return internals{} }
 
-// internals are the functions behind [Internal].
+// internals has the functions that [Internal] returns.
 type internals struct{}
 
 // Accepts returns whether obj can still get a child on an edge that it doesn't have now.
@@ -36,7 +36,7 @@ func (internals) Declare(obj Trackable, inFile func(edge string) bool) (list []D
 }
 
 // EdgesAttached counts the edges that Nodes got so far in the process, replaced ones included. While
-// it stays, no object has a child that is in no field, slice, map or list.
+// the count is unchanged, no object has a new child that is in no field, slice, map or list.
 func (internals) EdgesAttached() uint64 { return attachedEdges() }
 
 // VariablesMade counts the variables made so far in the process.

@@ -9,6 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The names of interfaces and methods must stay: programs implement them, and so do
+// packages function, dataset and lookup and those of keras. Packages checkpoint and
+// savedmodel call them.
+
 // Trackable is any value that can be a node of the object graph: a pointer to a
 // struct, a [Variable], a [List], a [Map]. The interface is empty because plain
 // Go structs need no method to be tracked; [Children] lists the exceptions.
@@ -23,17 +27,18 @@ type Edge struct {
 // Parent is implemented by objects that list their edges themselves; their
 // fields aren't read. The order is the order in files. A struct that embeds a
 // Parent adds its own fields after the embedded edges, unless it has its own
-// TrackableChildren method. Listing must not change the graph.
+// TrackableChildren method. Listing may make children of the object itself;
+// otherwise it changes nothing.
 type Parent interface{ TrackableChildren() []Edge }
 
-// SavedModelParent is met by objects whose edges in a SavedModel are others than in a
-// checkpoint. The rules are those of [Parent].
+// SavedModelParent is implemented by objects whose edges in a SavedModel differ from
+// those in a checkpoint. The rules are those of [Parent].
 type SavedModelParent interface{ SavedModelChildren() []Edge }
 
-// Noder is met by structs that embed [Base].
+// Noder is implemented by structs that embed [Base].
 type Noder interface{ TrackableNode() *Node }
 
-// VariableLike is met by *[Variable] and by structs that embed one.
+// VariableLike is implemented by *[Variable] and by structs that embed one.
 type VariableLike interface{ AsVariable() *Variable }
 
 // Attribute is a named tensor of an object that saves several; see [Serializer].
@@ -54,8 +59,8 @@ type AttributePart struct {
 	Tensor *tensor.Tensor
 }
 
-// Serializer is implemented by objects that save other tensors than a variable's
-// one value: tables, iterators, random generators. The results of
+// Serializer is implemented by objects whose saved tensors aren't the single value of
+// a variable: tables, iterators, random generators. The results of
 // SerializeToTensors are written under "<path>/.ATTRIBUTES/<name>";
 // RestoreFromTensors gets the tensors by those names, suffixes included. A
 // restore also calls SerializeToTensors, to compare names before it reads a
@@ -85,10 +90,9 @@ type ChildAccepter interface{ AcceptsChild(edge string) bool }
 // children, and accepts any edge.
 type FieldTracker interface{ TracksFields() bool }
 
-// Declarer is met by objects that know which variables they are going to make: a
-// layer that isn't built yet declares "kernel" and "bias". A restore from a
-// checkpoint that has none of them, or of another type or shape, is refused
-// then, and not the layer's first call.
+// Declarer is implemented by objects that know which variables they are going to make.
+// A layer that isn't built yet declares "kernel" and "bias". If a checkpoint lacks one, or
+// has another type or shape, the restore fails, not only the layer's first call.
 type Declarer interface {
 	// DeclareVariables lists the variables that don't exist yet. inFile reports
 	// whether the checkpoint has an edge, for objects that name their variables as
@@ -106,9 +110,9 @@ type SelfDeclarer interface {
 	AcceptsChildOf(self Trackable, edge string) bool
 }
 
-// SelfPreparer is met by a type that other types embed and that makes the children of the
-// object that embeds it, self, before they are listed: as the base of Keras's metrics
-// does, whose variables depend on the fields of the metric.
+// SelfPreparer is implemented by a type that other types embed. It makes the children of
+// self, the object that embeds it, before they are listed. The base of Keras's metrics does
+// so, whose variables depend on the fields of the metric.
 type SelfPreparer interface{ PrepareChildren(self Trackable) }
 
 // declare returns the variables that obj is going to make, as its [Declarer] or
@@ -143,12 +147,12 @@ type Declared struct {
 	Shape tensor.Shape
 }
 
-// Untracked is met by objects that are no part of the object graph although
-// their fields hold something trackable: functions, caches.
+// Untracked is implemented by objects that aren't part of the object graph, although
+// their fields contain trackable ones: functions, caches.
 type Untracked interface{ NotTracked() }
 
-// SavedModelOnly is met by objects that are [Untracked] in checkpoints and nodes of the
-// object graph of a SavedModel: functions.
+// SavedModelOnly is implemented by objects that are [Untracked] in checkpoints and nodes
+// of the object graph of a SavedModel: functions.
 type SavedModelOnly interface {
 	Untracked
 	// SavedModelOnly marks the type.
@@ -183,7 +187,7 @@ type VariableSpec struct {
 	// Init returns the initial value, of that type and shape. It isn't called if a
 	// restored checkpoint has the value. Default: zeros.
 	Init func() (*tensor.Tensor, error)
-	// NotTrainable keeps optimizers off. Default: trainable.
+	// NotTrainable excludes the variable from training. Default: false.
 	NotTrainable bool
 	// Name is the variable's part of its full name, below its scopes; with a
 	// leading "/" it is the whole name. Default: the edge.
@@ -206,9 +210,12 @@ func (b *Base) Attach(edge string, child Trackable) error { return b.node.Attach
 // Node is an object's state in the object graph: edges attached while the
 // program runs, and the restores that are pending for more of them. The zero
 // Node is ready to use; it must not be copied.
+//
+// Package checkpoint writes stamp, pending and fault, through [Internal].
+// [Base.AddVariable] also stamps a variable whose first value is a restored one.
 type Node struct {
-	stamp   atomic.Uint64
-	linked  atomic.Bool // there are edges
+	stamp   atomic.Uint64 // order of the latest restore that set the object's values
+	linked  atomic.Bool   // there are edges
 	mu      sync.Mutex
 	edges   []Edge
 	byName  map[string]int
@@ -261,8 +268,8 @@ func (n *Node) put(edge string, child Trackable, replace bool) error {
 var edgesAttached atomic.Uint64
 
 // attachedEdges counts the edges that Nodes got so far in the process, replaced
-// ones included. While it stays, no object has a child that is in no field,
-// slice, map or list.
+// ones included. While the count is unchanged, no object has a new child that is
+// in no field, slice, map or list.
 func attachedEdges() uint64 { return edgesAttached.Load() }
 
 // DuplicateEdgeError reports that an object already has a child on an edge.

@@ -21,15 +21,15 @@ type SlotOwner interface {
 	RestoreSlot(v *Variable, name string, value *tensor.Tensor) (*Variable, error)
 }
 
-// SlotNamer is met by owners whose slots can have other full names in name-based
-// checkpoints than "<owner>/<variable>/<slot>".
+// SlotNamer is implemented by owners whose slots can have other full names in
+// name-based checkpoints than "<owner>/<variable>/<slot>".
 type SlotNamer interface {
 	// SlotFullNames returns the full names that a slot of the variable with that
 	// full name can have, the likeliest first; none for a slot that is not used.
 	SlotFullNames(variable, slot string) []string
 }
 
-// NameRestorer is met by objects that go on from values which a name-based
+// NameRestorer is implemented by objects that continue from values which a name-based
 // checkpoint has under names that no variable of theirs has: an optimizer from the
 // step count of another program's.
 type NameRestorer interface {

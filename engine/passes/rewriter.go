@@ -9,20 +9,24 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// rewriter is the common part of passes that search for patterns of nodes and
-// replace them. The nodes are in topological order when it is created.
+// rewriter is the common part of the passes of this package that search for patterns of
+// nodes and replace them. newRewriter must sort the nodes: [analysis.InvarianceOf] and the
+// passes need topological order.
+//
+// nodes, pinned, results and same describe the function before the pass. users and added
+// are kept up to date by add, constant, replace and drop.
 type rewriter struct {
 	*Unit
 	nodes   []*graph.Node // at the beginning
 	users   map[graph.Output][]*graph.Node
-	pinned  map[*graph.Node]bool // that others wait for
+	pinned  map[*graph.Node]bool // nodes with a control edge to or from them, or that the function's end waits for
 	results map[graph.Output]bool
 	same    *analysis.Invariance
-	added   map[*graph.Node]bool // of invariant values
+	added   map[*graph.Node]bool // new nodes with invariant values
 }
 
 func newRewriter(u *Unit) (*rewriter, error) {
-	f, err := u.Function.Clone() // dead nodes go, order is made
+	f, err := u.Function.Clone() // Clone drops unused nodes and sorts the others
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +87,8 @@ func (r *rewriter) replaceable(n *graph.Node) bool {
 // invariant reports whether o is the same in all calls.
 func (r *rewriter) invariant(o graph.Output) bool { return r.same.Has(o) || r.added[o.Node] }
 
-// add adds a node after like. The kernels must include its op.
+// add appends a node named after like; finish moves it into order. The kernels must
+// include its op.
 func (r *rewriter) add(like *graph.Node, op string, attrs graph.Attrs, in ...graph.Output) (*graph.Node, error) {
 	n := &graph.Node{Name: r.Function.Graph.UniqueName(like.Name + "/" + op), Site: like.Site, In: in}
 	if err := r.fill(n, op, attrs); err != nil {
@@ -98,7 +103,7 @@ func (r *rewriter) add(like *graph.Node, op string, attrs graph.Attrs, in ...gra
 	return n, r.Function.Graph.Add(n)
 }
 
-// fill makes n a node of an op with n's inputs.
+// fill makes n a node of an op with n's inputs. It doesn't change users.
 func (r *rewriter) fill(n *graph.Node, op string, attrs graph.Attrs) error {
 	def := r.Kernels.Definition(op)
 	facts := make([]graph.Fact, len(n.In))

@@ -7,15 +7,21 @@ import (
 	"sync"
 )
 
+// Packages savedmodel and internal/fingerprint hash the result of Canonical. Its bytes
+// must stay: TensorFlow computes the same fingerprints of a SavedModel.
+
 // Canonical brings a message into the form in which TensorFlow's C++ writes it
-// deterministically, so that it can be hashed: the entries of every map in ascending
-// order of their keys, of two with one key the last. Fields are written by their numbers
-// in any case, unknown ones last; C++ keeps none of an entry, so these are dropped.
-// Messages inside that are decoded lazily are decoded one at a time and encoded again, so
-// that the memory in use is that of the encoded message and of the largest of them.
+// deterministically, so that it can be hashed. The entries of every map are sorted by
+// ascending keys; of entries with equal keys only the last stays. C++ drops the unknown
+// fields of map entries, so they are dropped here too. Fields are written by their numbers
+// in any case, unknown ones last.
+//
+// Messages inside that are decoded lazily are decoded one at a time and encoded again. The
+// memory in use is thus that of the encoded message and of the largest of them.
 func Canonical(m Message) error { return canonical(reflect.ValueOf(m)) }
 
-// keyed reports whether a struct is the entry of a map: its first field is the key.
+// keyed reports whether a struct is the entry of a map. It is recognized by the
+// generator's names: a type ...Entry with the first field Key.
 func keyed(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && strings.HasSuffix(t.Name(), "Entry") && t.NumField() >= 2 && t.Field(0).Name == "Key"
 }
@@ -124,7 +130,7 @@ func compareOrdered[T int64 | uint64](a, b T) int {
 
 var sortsOf sync.Map // reflect.Type → whether a map may be inside
 
-// sorts reports whether values of a type may hold a map, at any depth.
+// sorts reports whether values of a type may contain a map, at any depth.
 func sorts(t reflect.Type) bool {
 	if known, ok := sortsOf.Load(t); ok {
 		return known.(bool)

@@ -58,8 +58,8 @@ func (l *Lazy[M]) append(b []byte, s *sizes) []byte {
 	return append(b, l.encoded...)
 }
 
-// lazy is the interface that the text format and [Memory] use for a field that is
-// decoded lazily.
+// lazy is the interface that the text format, [Memory] and [Canonical] use for a field
+// that is decoded lazily.
 type lazy interface {
 	inside() reflect.Type      // of the message
 	decoded() (Message, error) // as Get

@@ -10,12 +10,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// HashedCrossing turns a combination of features into the number of a bin by a hash. Its
-// inputs are two or more features of strings or integers with the same shape: [], [batch] or
-// [batch, 1].
+// The hash must stay TensorFlow's, with its key and types: models are trained with its bins.
+// Programs use the layer, and classes.go lists it for package keras/models.
+
+// HashedCrossing hashes each combination of its inputs' values to a bin. Its inputs are two
+// or more features of strings or integers with the same shape: [], [batch] or [batch, 1].
 type HashedCrossing struct {
 	base.Layer
-	// NumBins is the number of bins. It is required.
+	// NumBins is the number of bins. Default: 0, which tf_keras accepts too: with OutputInt
+	// the bins are then whole hashes of 63 bits.
 	NumBins int
 	// OutputMode is OutputInt or OutputOneHot. Default: OutputInt.
 	OutputMode string `keras:",default=int"`
@@ -36,7 +39,7 @@ func (h *HashedCrossing) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Val
 	if err != nil {
 		return []*ops.Value{s.Fail(layer, err)}
 	}
-	internal := tensor.String
+	internal := tensor.String // SparseCross hashes as int64 if an input is an integer
 	in, types := make([]ops.Input, len(c.Inputs)), make([]tensor.DType, len(c.Inputs))
 	for i, x := range c.Inputs {
 		if rank < 2 {
@@ -49,7 +52,7 @@ func (h *HashedCrossing) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Val
 		in[i], types[i] = x, x.DType()
 	}
 	const key = 0xDECAFCAFFE // TensorFlow's default
-	crossed := s.EmitN(3, "SparseCross", graph.Attrs{graph.Int("N", 0), graph.Types("sparse_types"), graph.Types("dense_types", types...),
+	crossed := s.EmitN(3, "SparseCross", graph.Attrs{graph.Int("N", 0) /* no sparse inputs */, graph.Types("sparse_types"), graph.Types("dense_types", types...),
 		graph.Bool("hashed_output", true), graph.Int("num_buckets", int64(h.NumBins)), graph.Int("hash_key", key),
 		graph.Type("out_type", tensor.Int64), graph.Type("internal_type", internal)}, in...)
 	bins := raw.SparseToDense(s, crossed[0], crossed[2], crossed[1], int64(0), nil)

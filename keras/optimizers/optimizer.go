@@ -16,6 +16,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The names of edges, variables and hyperparameters must stay, and their order: they are
+// those of tf_keras's files. Programs and packages keras, keras/training, keras/saving and
+// keras/callbacks use optimizers.
+
 // Optimizer changes variables by the gradients of a loss.
 type Optimizer interface {
 	// Apply changes the variables by their gradients. A variable without a
@@ -47,8 +51,9 @@ type Base struct {
 	trackable.Base
 	trackable.Slots
 
-	// Name begins the full names of the optimizer's variables. Default: the
-	// type's name, "Adam".
+	// Name begins the full names of the slots and, in the legacy layout, of the
+	// step counter and the hyperparameters. In the new layouts, slots below a
+	// [LossScaleOptimizer] don't have it. Default: the type's name, "Adam".
 	Name string `keras:"-"`
 	// Schedule sets each step's learning rate; then there is no learning rate to
 	// set or save. A pointer to a struct with variables is saved in its place. It is
@@ -58,9 +63,11 @@ type Base struct {
 	// Decay divides the learning rate by 1+Decay*iterations. Only the legacy
 	// layout has it. Default: 0.
 	Decay float64 `keras:"-"`
-	// ClipValue limits each element of a gradient to ±ClipValue. The legacy layout
-	// applies all three limits, in this order; the new one only the first that is positive
-	// of ClipNorm, GlobalClipNorm and ClipValue. Default: no limit.
+	// ClipValue limits each element of a gradient to ±ClipValue. Default: no limit.
+	//
+	// The legacy layout applies each limit that is set, in this order: ClipValue, ClipNorm,
+	// GlobalClipNorm. The new layouts apply one limit only, the first positive one of
+	// ClipNorm, GlobalClipNorm and ClipValue.
 	ClipValue *float64 `keras:"-"`
 	// ClipNorm limits the Euclidean norm of each gradient. Default: no limit.
 	ClipNorm *float64 `keras:"-"`
@@ -68,21 +75,24 @@ type Base struct {
 	// ClipNorm. Default: no limit.
 	GlobalClipNorm *float64 `keras:"-"`
 	// WeightDecay is the part of each variable, times the learning rate, that is
-	// subtracted from it before the step. Only the new layout has it. Default: none, and
+	// subtracted from it before the step. Only the new layouts have it. Default: none, and
 	// 0.004 for AdamW.
 	WeightDecay *float64 `keras:"-"`
-	// UseEMA keeps a moving average of each variable. Only the new layout has it.
+	// UseEMA keeps a moving average of each variable. Only the new layouts have it.
 	// Default: false.
 	UseEMA bool `keras:"-"`
-	// EMAMomentum is the part of the last average in the next one. Default of Init: 0.99.
+	// EMAMomentum is the part of the last average in the next one. Default: 0.99, which
+	// Init sets.
 	EMAMomentum float64 `keras:"-"`
 	// EMAOverwriteFrequency is the number of steps after which the averages become the
-	// variables' values. Default: never, but [Base.FinalizeVariableValues] does it. Of
-	// RMSprop it is 100, as in tf_keras.
+	// variables' values. [Base.FinalizeVariableValues] does it too. Default: 0, never; of
+	// RMSprop: 100, as in tf_keras.
 	EMAOverwriteFrequency int `keras:"-"`
 	// JITCompile is kept for the config. Default: false, as tf_keras has it without a GPU.
 	JITCompile bool `keras:"-"`
 
+	// mu is held while variables are made, and while a step is taken. It guards the fields
+	// below except atomic ones. Init and constructors set rule, start and newOnly before.
 	mu     sync.Mutex
 	rule   Rule
 	start  float64      // the learning rate to begin with
@@ -187,18 +197,20 @@ func (o *Base) tracked() trackable.Trackable {
 func (o *Base) isNew() bool { return Layout(o.layout.Load()) != LegacyLayout }
 
 // TrackableChildren lists a Schedule that has variables, and makes the variables
-// that an optimizer with the new layout has before its first step.
+// that an optimizer with one of the new layouts has before its first step.
 func (o *Base) TrackableChildren() []trackable.Edge {
 	if o.isNew() && !o.made.Load() && o.mu.TryLock() {
 		defer o.mu.Unlock()
 		node := o.TrackableNode()
 		if !o.made.Load() && !node.HasPending("_variables") && !node.HasPending("_iterations") {
-			// Nothing is pending, so nothing can fail.
+			// Nothing is pending, so only the Schedule can fail. The first step calls it
+			// again and reports the error.
 			_ = o.makeNew()
 		}
 	}
 	if !o.isNew() && o.scale != nil && !o.made.Load() && o.mu.TryLock() {
-		// tf_keras's wrapper tracks its state from the start.
+		// tf_keras's wrapper tracks its state from the start. A failed delivery stays
+		// pending, and the next step reports it.
 		_ = o.attachScale()
 		o.mu.Unlock()
 	}
@@ -210,7 +222,7 @@ func (o *Base) TrackableChildren() []trackable.Edge {
 	case o.made.Load() && !slices.ContainsFunc(o.TrackableNode().Edges(), func(e trackable.Edge) bool {
 		return e.Name == "_learning_rate" && trackable.Identity(e.Child) == trackable.Identity(sched)
 	}):
-		return []trackable.Edge{{Name: "_learning_rate", Child: sched}} // an error, unless there is none
+		return []trackable.Edge{{Name: "_learning_rate", Child: sched}} // the Schedule was replaced after the first step: a duplicate edge if there was one
 	}
 	return nil
 }
@@ -276,7 +288,7 @@ func (o *Base) make() error {
 }
 
 // Build makes the optimizer's variables for vars. The first Apply does it by itself. With
-// the new layout vars must be all that will be trained, since their order is part of it.
+// the new layouts, vars must be all that will be trained, since their order is part of them.
 func (o *Base) Build(vars []*trackable.Variable) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

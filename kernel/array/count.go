@@ -9,11 +9,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// binTypes returns the types that counts and weights have.
+// Weights must be added in the order of the numbers, because sums of floats depend on it.
+// The table of this package lists the kernels for package kernel.
+
+// binTypes makes a table with a Func for each type of weights.
 func binTypes(f32, f64, i32, i64 elementwise.Func) elementwise.ByType {
 	return elementwise.ByType{tensor.Float32: f32, tensor.Float64: f64, tensor.Int32: i32, tensor.Int64: i64}
 }
 
+// bincountOf is the kernel of Bincount and DenseBincount, by the type of the weights.
 var bincountOf = binTypes(bincount[float32], bincount[float64], bincount[int32], bincount[int64])
 
 // count counts the occurrences of each number below a size, or sums their
@@ -77,6 +81,7 @@ func bincount[T float32 | float64 | int32 | int64](c *engine.Call) error {
 	return nil
 }
 
+// lowerBound and upperBound are the kernels of LowerBound and UpperBound.
 var (
 	lowerBound = sortedTypes(false)
 	upperBound = sortedTypes(true)
@@ -91,7 +96,7 @@ func sortedTypes(upper bool) elementwise.ByType {
 	}
 }
 
-// searchHalves compares halves as float32.
+// searchHalves searches float16 and bfloat16, as float32.
 func searchHalves[H elementwise.Half](upper bool) elementwise.Func {
 	run := searchSorted[float32](upper)
 	return func(c *engine.Call) error {

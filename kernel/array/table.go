@@ -1,5 +1,6 @@
 // Package array implements the kernels that read shapes and move elements without
 // computing with them: reshape, transpose, slices, joins, gathers, pads, fills.
+// Others count numbers and search in sorted rows.
 package array
 
 import (

@@ -2,20 +2,28 @@
 // convolutions and pooling, in two and three dimensions, with their gradients,
 // and the normalizations that are used with them.
 //
-// All of them work on images of three spatial dimensions with the channels
-// last; a flat image has a depth of 1. Other memory layouts are copied.
+// Convolutions and pooling work on images of three spatial dimensions with the
+// channels last. A two-dimensional image has a depth of 1. Other memory layouts
+// are copied.
+//
 // Convolutions of float32 and float64 are implicit matrix products: the windows
 // of an image with a border of zeros, a frame, times the packed filter
-// ([gemm.Weights]). Depthwise convolutions need no frame: rows of places are
-// summed tap by tap, in vectors of channels ([simd.Taps]), and taps outside the
-// image are left out. The steps of fused ops are applied to a result while it
-// is in registers or in the cache ([gemm.Epilogue]).
+// ([gemm.Weights]). Depthwise convolutions need no frame. Their output rows are
+// summed one filter position (tap) at a time, in vectors of channels
+// ([simd.Taps]). Taps outside the image are left out. The steps of fused ops are
+// applied to a result while it is in registers or in the cache ([gemm.Epilogue]).
 package conv
 
 import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 )
+
+// Package kernel adds this table to those of the other families. The names, types and
+// precisions of the ops must stay: they are in docs/ops.md, and tests compare by them.
+//
+// 4 and 5 are the ranks. The second number of pool is the input with the window sizes, 0
+// if they are attributes.
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {

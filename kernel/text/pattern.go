@@ -10,27 +10,32 @@ import (
 	"unicode/utf8"
 )
 
+// RegexReplace, RegexFullMatch, their Static forms and RegexSplitWithOffsets use these
+// patterns. Matches must stay those of RE2, TensorFlow's library.
+
 // pattern is a regular expression whose searches end with the context of a
 // call.
 //
 // Go's regexp can't be interrupted, unless it reads the text from an
 // io.RuneReader. Searches that may take long do so; all others use strings,
-// which is faster.
+// which is faster. Searches for runs are fast enough without a checker: they read
+// each character at most twice.
 type pattern struct {
 	*regexp.Regexp
-	runs  *runs                          // nil unless the expression matches single characters or runs of them
-	size  int                            // number of instructions
-	span  int                            // length of the longest match in characters, math.MaxInt if it is unbounded
-	later func() (*regexp.Regexp, error) // finds matches after the first character of a text
+	runs *runs // nil unless the expression matches single characters or runs of them
+	size int   // instructions of the program
+	span int   // length of the longest match in characters, math.MaxInt if it is unbounded
+	// later finds matches after the first character of a text; see from.
+	later func() (*regexp.Regexp, error)
 }
 
 // maxPattern is the length of the longest expression, whose compilation can't
 // be interrupted. RE2, within the memory that TensorFlow allows it, compiles
-// 349,525 steps at most.
+// 349,525 instructions at most.
 const maxPattern = 1 << 15
 
-// maxSteps is the number of steps of a search that needn't check the context. A
-// step takes about 10 ns.
+// maxSteps is the most work of a search that needn't check the context: characters
+// times instructions. A step takes about 10 ns.
 const maxSteps = 1 << 22
 
 // compilePattern compiles an expression that is searched for.
@@ -43,7 +48,7 @@ func compile(s string, whole bool) (*pattern, error) {
 	if len(s) > maxPattern {
 		return nil, fmt.Errorf("the expression has %d bytes (want %d at most)", len(s), maxPattern)
 	}
-	tree, err := syntax.Parse(s, syntax.Perl) // by itself: between brackets, "a)(b" has another meaning
+	tree, err := syntax.Parse(s, syntax.Perl) // parsed alone: inside (?:...), `a)(b` would be valid
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +112,7 @@ func longest(re *syntax.Regexp) int {
 	return 0 // an empty match
 }
 
-// checker ends a search: Check panics if the call's context has ended.
+// checker panics if the call's context has ended, which ends a search.
 type checker interface{ Check() }
 
 // matches reports whether the pattern matches a part of a text.
@@ -173,8 +178,8 @@ func (p *pattern) each(c checker, s string, all bool, f func(at []int) error) er
 	return nil
 }
 
-// from returns the first match at an offset or after it. The expression sees
-// the character before.
+// from returns the first match at an offset or after it. Go can't search from an
+// offset: the search begins one character earlier, for \b and ^, and skips it.
 func (p *pattern) from(c checker, s string, pos int) ([]int, error) {
 	if pos == 0 {
 		return p.FindReaderSubmatchIndex(p.reader(c, s)), nil

@@ -6,6 +6,10 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
+// The steps of the ResourceApply ops, for packages kernel/state and kernel/math. Keep the
+// order of operations: results are compared with TensorFlow's. AdamStep also replaces the
+// ops of Adam's step (kernel/math/whole.go), so each of its operations is rounded.
+
 func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
 
 // Descend computes v -= lr*g.
@@ -100,7 +104,8 @@ func AdaMax[T Float](v, m, u, g []T, alpha, beta1, beta2, epsilon T) {
 	}
 }
 
-// Adagrad takes Adagrad's step; without slots the accumulator stays.
+// Adagrad takes Adagrad's step. If slots is false (attribute update_slots), accum
+// stays.
 func Adagrad[T Float](v, accum, g []T, lr, epsilon T, slots bool) {
 	accum, g = accum[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -137,8 +142,8 @@ func RMSProp[T Float](v, mg, ms, mom, g []T, lr, rho, momentum, epsilon T) {
 	}
 }
 
-// Ftrl takes the step of FTRL-proximal. If byRate is set, linear is multiplied
-// by the learning rate.
+// Ftrl takes the step of FTRL-proximal. byRate is the attribute
+// multiply_linear_by_lr: linear is then multiplied by the learning rate.
 func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T, byRate bool) {
 	accum, linear, g = accum[:len(v)], linear[:len(v)], g[:len(v)]
 	root := func(x T) T {
@@ -161,7 +166,7 @@ func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T, byRa
 	}
 }
 
-// shrink returns x brought nearer to zero by at most by.
+// shrink moves x towards zero by that amount, and not past zero.
 func shrink[T Float](x, by T) T {
 	switch {
 	case x > by:
@@ -172,7 +177,7 @@ func shrink[T Float](x, by T) T {
 	return 0
 }
 
-// part returns x/y, or 0 if x is 0, for any y.
+// part returns x/y, and 0 if x is 0, even if y is 0.
 func part[T Float](x, y T) T {
 	if x == 0 {
 		return 0
@@ -201,7 +206,8 @@ func AddSign[T Float](v, m, g []T, lr, alpha, decay, beta T) {
 	}
 }
 
-// PowerSign takes a step as [AddSign] does, by a factor.
+// PowerSign multiplies the step by a power of the number with that logarithm. The
+// exponent is decay times the signs of the gradient and of the mean.
 func PowerSign[T Float](v, m, g []T, lr, base, decay, beta T) {
 	m, g = m[:len(v)], g[:len(v)]
 	for i, d := range g {

@@ -1,4 +1,4 @@
-// Package profile notes which ops calls run and for how long: a table by op, and
+// Package profile records which ops calls run and for how long: a table by op, and
 // a trace that Chrome and Perfetto draw.
 package profile
 
@@ -15,18 +15,23 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The verb run of the command uses this package. The names of fields in JSON must stay:
+// they are its output, and the format that Chrome reads.
+
 // maxEvents bounds the trace; the table also counts later events.
 const maxEvents = 200_000
 
-// Profile is an [engine.Tracer] that notes every op. The zero Profile is ready for
-// calls that follow each other.
+// Profile is an [engine.Tracer] that records every op. The zero Profile is ready for
+// use. Calls at the same time would mix their times: use one Profile for each.
 type Profile struct {
 	mu     sync.Mutex
 	begin  time.Time
 	events []event
-	left   int // events that the trace has no space for
-	below  []time.Duration
-	byOp   map[string]*Row
+	left   int // events beyond maxEvents
+	// below[d] is the time of finished ops at depth d whose caller hasn't been reported
+	// yet.
+	below []time.Duration
+	byOp  map[string]*Row
 }
 
 type event struct {
@@ -140,8 +145,8 @@ type Latencies struct {
 	Max   float64 `json:"max"`
 }
 
-// Sum returns the times of calls, in all and by percentiles: the smallest time
-// that so many of a hundred calls don't exceed.
+// Sum returns the times of calls. P90 is the smallest time that 90 % of the calls don't
+// exceed; the other percentiles are alike.
 func Sum(first time.Duration, took []time.Duration) Latencies {
 	ms := func(d time.Duration) float64 { return d.Seconds() * 1e3 }
 	l := Latencies{Calls: len(took), First: ms(first)}
