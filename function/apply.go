@@ -17,14 +17,14 @@ type applying struct{ fn any }
 // in's types and shapes, for whether s trains and for its gradient rules; calls with the same facts share
 // it. Failures are s's. A function that applies itself, directly or through others, is an error.
 func (fn *Func[In, Out]) Apply(s *ops.Scope, in In) Out {
-	out, err := fn.apply(s, in)
+	out, err := fn.applyTo(s, in)
 	if err != nil {
 		s.Fail("Apply", err)
 	}
 	return out
 }
 
-func (fn *Func[In, Out]) apply(s *ops.Scope, in In) (out Out, err error) {
+func (fn *Func[In, Out]) applyTo(s *ops.Scope, in In) (out Out, err error) {
 	if fn.err != nil {
 		return out, fn.err
 	}
@@ -40,7 +40,7 @@ func (fn *Func[In, Out]) apply(s *ops.Scope, in In) (out Out, err error) {
 	if !s.IsTracing() {
 		return fn.f(s.With(applying{fn}, true), in), nil
 	}
-	t, err := fn.traceOf(s.Context(), s, in, true)
+	t, err := fn.ensureTrace(s.Context(), s, in, true)
 	if err != nil {
 		return out, err
 	}

@@ -90,10 +90,10 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 		return out, fmt.Errorf("%w (%s)", ErrRecursive, fn)
 	}
 	if site, ok := callers.InTrace(); ok {
-		return out, fmt.Errorf("%s: function: a Call of %s %w; Apply calls it in each", site, fn, trackable.ErrInTrace)
+		return out, fmt.Errorf("%s: function: a Call of %s %w; use Apply, which runs it in every call of the traced function", site, fn, trackable.ErrInTrace)
 	}
 	if s := ops.Recorded(ctx); s != nil {
-		out, err := fn.apply(s, in)
+		out, err := fn.applyTo(s, in)
 		if err != nil {
 			s.Fail("Call", err)
 		}
@@ -104,17 +104,17 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 		return out, nil
 	}
 	err := trackable.Step(ctx, func(ctx context.Context) error {
-		t, err := fn.find(&in)
+		t, err := fn.matchingTrace(&in)
 		if t == nil && err == nil && fn.opts.Mode == Traced {
-			t, err = fn.traceOf(ctx, nil, in, false)
+			t, err = fn.ensureTrace(ctx, nil, in, false)
 		}
 		if err != nil {
 			return err
 		}
 		if t != nil && fn.opts.Mode != Eagerly {
-			return fn.call(ctx, t, &in, &out)
+			return fn.runTrace(ctx, t, &in, &out)
 		}
-		return fn.run(ctx, in, &out)
+		return fn.runEagerly(ctx, in, &out)
 	})
 	if err != nil {
 		var zero Out
@@ -123,7 +123,7 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 	return out, nil
 }
 
-func (fn *Func[In, Out]) run(ctx context.Context, in In, out *Out) (err error) {
+func (fn *Func[In, Out]) runEagerly(ctx context.Context, in In, out *Out) (err error) {
 	s := fn.opts.scope(ctx, true)
 	defer func() {
 		if r := recover(); r != nil {

@@ -82,8 +82,8 @@ func (fn *Func[In, Out]) best(want *signature) *trace[In, Out] {
 	return best
 }
 
-// find returns the trace that a call with in from outside runs.
-func (fn *Func[In, Out]) find(in *In) (*trace[In, Out], error) {
+// matchingTrace returns the trace that a call with in from outside runs.
+func (fn *Func[In, Out]) matchingTrace(in *In) (*trace[In, Out], error) {
 	if len(fn.traced()) == 0 && fn.fixed == nil {
 		return nil, nil
 	}
@@ -107,7 +107,7 @@ func (fn *Func[In, Out]) Choose(in In) (*graph.Concrete, error) {
 	if err := check(fn.in, unsafe.Pointer(&in)); err != nil {
 		return nil, err
 	}
-	t, err := fn.find(&in)
+	t, err := fn.matchingTrace(&in)
 	switch {
 	case err != nil:
 		return nil, err

@@ -47,7 +47,7 @@ func (fn *Func[In, Out]) Trace(in In) (*graph.Concrete, error) {
 // TraceContext returns [Func.Trace] for a function that looks at its scope's
 // context.
 func (fn *Func[In, Out]) TraceContext(ctx context.Context, in In) (*graph.Concrete, error) {
-	t, err := fn.traceOf(ctx, nil, in, true)
+	t, err := fn.ensureTrace(ctx, nil, in, true)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +63,9 @@ func (fn *Func[In, Out]) Traces() []*graph.Concrete {
 	return out
 }
 
-// traceOf returns the trace for in, called from the scope from, which is nil if
+// ensureTrace returns the trace for in, called from the scope from, which is nil if
 // the call comes from outside. With exact, known sizes stay known.
-func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In, exact bool) (t *trace[In, Out], err error) {
+func (fn *Func[In, Out]) ensureTrace(ctx context.Context, from *ops.Scope, in In, exact bool) (t *trace[In, Out], err error) {
 	if fn.err != nil {
 		return nil, fn.err
 	}
@@ -287,8 +287,8 @@ func (t *trace[In, Out]) compiled(o *Options) (*engine.Plan, error) {
 	return t.plan, t.err
 }
 
-// call runs the trace's plan.
-func (fn *Func[In, Out]) call(ctx context.Context, t *trace[In, Out], in *In, out *Out) error {
+// runTrace runs the trace's plan.
+func (fn *Func[In, Out]) runTrace(ctx context.Context, t *trace[In, Out], in *In, out *Out) error {
 	p, err := t.compiled(fn.opts)
 	if err != nil {
 		return err

@@ -231,11 +231,11 @@ func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 
 func (g *Graph) addSlots(has func(Trackable) bool) error {
 	ordinary := len(g.Nodes)
-	type lead struct {
+	type owned struct {
 		id int
 		v  *Variable
 	}
-	var vars []lead
+	var vars []owned
 	for id := range ordinary {
 		if !g.Nodes[id].owner || has != nil && !has(g.Nodes[id].Object) {
 			continue
@@ -244,7 +244,7 @@ func (g *Graph) addSlots(has func(Trackable) bool) error {
 		if vars == nil {
 			for i := range ordinary {
 				if v := g.Nodes[i].Variable(); v != nil {
-					vars = append(vars, lead{i, v})
+					vars = append(vars, owned{i, v})
 				}
 			}
 		}

@@ -19,7 +19,7 @@ func (v *Variable) refuse(what, instead string) error {
 	if !ok {
 		return nil
 	}
-	return fmt.Errorf("%s: trackable: %s of variable %q %w; %s does it in each", site, what, v.Name(), ErrInTrace, instead)
+	return fmt.Errorf("%s: trackable: %s of variable %q %w; use %s, which does it in every call of the traced function", site, what, v.Name(), ErrInTrace, instead)
 }
 
 // mustBeOutside panics inside of a function that is being traced, which becomes
@@ -31,6 +31,6 @@ func (v *Variable) mustBeOutside(what, instead string) {
 }
 
 const (
-	readInstead  = "ops.ReadVariable, or the variable as an op's input,"
-	writeInstead = "ops.Assign, or another op that assigns,"
+	readInstead  = "ops.ReadVariable, or the variable as an op's input"
+	writeInstead = "ops.Assign, or another op that assigns"
 )

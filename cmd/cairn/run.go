@@ -306,7 +306,7 @@ func (r *runResult) measure(ctx context.Context, f *runFlags, o *modelrun.LoadOp
 			}
 			took[i] = time.Since(begin)
 		}
-		l := profile.Sum(r.first, took)
+		l := profile.Summarize(r.first, took)
 		r.latency = &l
 	}
 	if t, ok := o.Tracer.(*measured); ok {
@@ -333,9 +333,9 @@ func (f *runFlags) writeTrace(a *app, p *profile.Profile) error {
 	return nil
 }
 
-// tell prints the latencies and the table by op to stderr: stdout has the
+// printTimes prints the latencies and the table by op to stderr: stdout has the
 // outputs.
-func (r *runResult) tell(a *app) {
+func (r *runResult) printTimes(a *app) {
 	if r.latency != nil {
 		fmt.Fprintln(a.err, *r.latency)
 	}
@@ -352,7 +352,7 @@ func (r *runResult) tell(a *app) {
 // write writes the outputs to the file or to stdout.
 func (f *runFlags) write(a *app, answer *feed.Answer, r *runResult) error {
 	if !a.json {
-		r.tell(a)
+		r.printTimes(a)
 	}
 	var more []feed.Field
 	if r.latency != nil {

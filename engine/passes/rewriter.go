@@ -13,16 +13,16 @@ import (
 // nodes and replace them. newRewriter must sort the nodes: [analysis.InvarianceOf] and the
 // passes need topological order.
 //
-// nodes, pinned, results and same describe the function before the pass. users and added
+// nodes, pinned, results and invariants describe the function before the pass. users and added
 // are kept up to date by add, constant, replace and drop.
 type rewriter struct {
 	*Unit
-	nodes   []*graph.Node // at the beginning
-	users   map[graph.Output][]*graph.Node
-	pinned  map[*graph.Node]bool // nodes with a control edge to or from them, or that the function's end waits for
-	results map[graph.Output]bool
-	same    *analysis.Invariance
-	added   map[*graph.Node]bool // new nodes with invariant values
+	nodes      []*graph.Node // at the beginning
+	users      map[graph.Output][]*graph.Node
+	pinned     map[*graph.Node]bool // nodes with a control edge to or from them, or that the function's end waits for
+	results    map[graph.Output]bool
+	invariants *analysis.Invariance
+	added      map[*graph.Node]bool // new nodes with invariant values
 }
 
 func newRewriter(u *Unit) (*rewriter, error) {
@@ -33,7 +33,7 @@ func newRewriter(u *Unit) (*rewriter, error) {
 	u.Function = f
 	r := &rewriter{
 		Unit: u, nodes: slices.Clone(f.Graph.Nodes()), users: map[graph.Output][]*graph.Node{}, pinned: map[*graph.Node]bool{}, results: map[graph.Output]bool{},
-		same: analysis.InvarianceOf(f, !u.ConstantsOnly), added: map[*graph.Node]bool{},
+		invariants: analysis.InvarianceOf(f, !u.ConstantsOnly), added: map[*graph.Node]bool{},
 	}
 	for _, n := range r.nodes {
 		for _, in := range n.In {
@@ -85,7 +85,7 @@ func (r *rewriter) replaceable(n *graph.Node) bool {
 }
 
 // invariant reports whether o is the same in all calls.
-func (r *rewriter) invariant(o graph.Output) bool { return r.same.Has(o) || r.added[o.Node] }
+func (r *rewriter) invariant(o graph.Output) bool { return r.invariants.Has(o) || r.added[o.Node] }
 
 // add appends a node named after like; finish moves it into order. The kernels must
 // include its op.

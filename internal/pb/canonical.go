@@ -1,6 +1,8 @@
 package pb
 
 import (
+	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,16 +22,16 @@ import (
 // memory in use is thus that of the encoded message and of the largest of them.
 func Canonical(m Message) error { return canonical(reflect.ValueOf(m)) }
 
-// keyed reports whether a struct is the entry of a map. It is recognized by the
+// isMapEntry reports whether a struct is the entry of a map. It is recognized by the
 // generator's names: a type ...Entry with the first field Key.
-func keyed(t reflect.Type) bool {
+func isMapEntry(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && strings.HasSuffix(t.Name(), "Entry") && t.NumField() >= 2 && t.Field(0).Name == "Key"
 }
 
 func canonical(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() || !sorts(v.Type()) {
+		if v.IsNil() || !mayHoldMap(v.Type()) {
 			return nil
 		}
 		if l, ok := v.Interface().(lazy); ok {
@@ -37,7 +39,7 @@ func canonical(v reflect.Value) error {
 		}
 		return canonical(v.Elem())
 	case reflect.Struct:
-		if !sorts(v.Type()) {
+		if !mayHoldMap(v.Type()) {
 			return nil
 		}
 		if v.CanAddr() {
@@ -54,7 +56,7 @@ func canonical(v reflect.Value) error {
 			}
 		}
 	case reflect.Slice:
-		if !sorts(v.Type()) {
+		if !mayHoldMap(v.Type()) {
 			return nil
 		}
 		for i := range v.Len() {
@@ -62,8 +64,8 @@ func canonical(v reflect.Value) error {
 				return err
 			}
 		}
-		if e := v.Type().Elem(); e.Kind() == reflect.Pointer && keyed(e.Elem()) {
-			sortEntries(v)
+		if e := v.Type().Elem(); e.Kind() == reflect.Pointer && isMapEntry(e.Elem()) {
+			return sortEntries(v)
 		}
 	}
 	return nil
@@ -82,7 +84,12 @@ func canonicalLazy(l lazy) error {
 }
 
 // sortEntries sorts the entries of a map and drops those that later ones replace.
-func sortEntries(v reflect.Value) {
+func sortEntries(v reflect.Value) error {
+	switch key := v.Type().Elem().Elem().Field(0).Type; key.Kind() {
+	case reflect.String, reflect.Int32, reflect.Int64, reflect.Uint32, reflect.Uint64:
+	default:
+		return fmt.Errorf("pb: canonical form of a %v: keys of an unknown kind (got %v, want strings or integers)", v.Type().Elem().Elem(), key)
+	}
 	type entry struct {
 		v reflect.Value
 		i int
@@ -100,11 +107,9 @@ func sortEntries(v reflect.Value) {
 		case x.Kind() == reflect.String:
 			return strings.Compare(x.String(), y.String())
 		case x.CanUint():
-			return compareOrdered(x.Uint(), y.Uint())
-		case x.CanInt():
-			return compareOrdered(x.Int(), y.Int())
+			return cmp.Compare(x.Uint(), y.Uint())
 		}
-		return 0
+		return cmp.Compare(x.Int(), y.Int())
 	}
 	slices.SortStableFunc(list, compare)
 	pointers := make([]reflect.Value, 0, len(list))
@@ -116,23 +121,14 @@ func sortEntries(v reflect.Value) {
 	}
 	sorted := reflect.MakeSlice(v.Type(), 0, len(pointers))
 	v.Set(reflect.Append(sorted, pointers...))
+	return nil
 }
 
-func compareOrdered[T int64 | uint64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
+var mapHolders sync.Map // reflect.Type → whether a map may be inside
 
-var sortsOf sync.Map // reflect.Type → whether a map may be inside
-
-// sorts reports whether values of a type may contain a map, at any depth.
-func sorts(t reflect.Type) bool {
-	if known, ok := sortsOf.Load(t); ok {
+// mayHoldMap reports whether values of a type may hold a map, at any depth.
+func mayHoldMap(t reflect.Type) bool {
+	if known, ok := mapHolders.Load(t); ok {
 		return known.(bool)
 	}
 	found := false
@@ -151,10 +147,10 @@ func sorts(t reflect.Type) bool {
 		}
 		switch t.Kind() {
 		case reflect.Pointer, reflect.Slice:
-			found = keyed(t.Elem())
+			found = isMapEntry(t.Elem())
 			queue = append(queue, t.Elem())
 		case reflect.Struct:
-			found = keyed(t)
+			found = isMapEntry(t)
 			for i := range t.NumField() {
 				if f := t.Field(i); f.IsExported() {
 					queue = append(queue, f.Type)
@@ -162,6 +158,6 @@ func sorts(t reflect.Type) bool {
 			}
 		}
 	}
-	sortsOf.Store(t, found)
+	mapHolders.Store(t, found)
 	return found
 }

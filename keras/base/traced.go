@@ -16,5 +16,5 @@ func Outside(pkg, method, scoped string) error {
 	if !ok {
 		return nil
 	}
-	return fmt.Errorf("%s: %s: %s %w; %s does it in each", site, pkg, method, trackable.ErrInTrace, scoped)
+	return fmt.Errorf("%s: %s: %s %w; use %s, which does it in every call of the traced function", site, pkg, method, trackable.ErrInTrace, scoped)
 }

@@ -52,10 +52,14 @@ func (h *HashedCrossing) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Val
 		in[i], types[i] = x, x.DType()
 	}
 	const key = 0xDECAFCAFFE // TensorFlow's default
-	crossed := s.EmitN(3, "SparseCross", graph.Attrs{graph.Int("N", 0) /* no sparse inputs */, graph.Types("sparse_types"), graph.Types("dense_types", types...),
+	crossed := s.EmitN(3, "SparseCross", graph.Attrs{
+		graph.Int("N", 0), // no sparse inputs
+		graph.Types("sparse_types"), graph.Types("dense_types", types...),
 		graph.Bool("hashed_output", true), graph.Int("num_buckets", int64(h.NumBins)), graph.Int("hash_key", key),
-		graph.Type("out_type", tensor.Int64), graph.Type("internal_type", internal)}, in...)
-	bins := raw.SparseToDense(s, crossed[0], crossed[2], crossed[1], int64(0), nil)
+		graph.Type("out_type", tensor.Int64), graph.Type("internal_type", internal),
+	}, in...)
+	indices, values, shape := crossed[0], crossed[1], crossed[2]
+	bins := raw.SparseToDense(s, indices, shape, values, int64(0), nil)
 	switch rank {
 	case 0:
 		bins = ops.Reshape(s, bins)

@@ -44,7 +44,7 @@ func (a *Adadelta) SlotKinds() []SlotKind {
 // UpdateStep changes a variable by its gradient.
 func (a *Adadelta) UpdateStep(s *ops.Scope, u *Update) {
 	grads, deltas := u.slots[0], u.slots[1]
-	if !u.isNew {
+	if u.isLegacy {
 		ops.ApplyAdadelta(s, u.Variable, grads, deltas, u.rate(), u.hyper(numFirst, "rho", a.Rho), u.number(numEpsilon, a.Epsilon), u.Gradient)
 		return
 	}
@@ -69,7 +69,7 @@ func (a *Adadelta) move(s *ops.Scope, u *Update, grads, deltas *trackable.Variab
 func (a *Adadelta) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	grads, deltas := u.slots[0], u.slots[1]
-	if !u.isNew {
+	if u.isLegacy {
 		s.Emit0("ResourceSparseApplyAdadelta", nil, ops.Handle(s, u.Variable), ops.Handle(s, grads), ops.Handle(s, deltas),
 			u.rate(), u.hyper(numFirst, "rho", a.Rho), u.number(numEpsilon, a.Epsilon), x.Values, x.Indices)
 		return

@@ -35,7 +35,7 @@ func (a *Adagrad) SlotKinds() []SlotKind {
 // UpdateStep changes a variable by its gradient.
 func (a *Adagrad) UpdateStep(s *ops.Scope, u *Update) {
 	acc := u.slots[0]
-	if !u.isNew {
+	if u.isLegacy {
 		ops.ApplyAdagrad(s, u.Variable, acc, u.rate(), u.number(numEpsilon, a.Epsilon), u.Gradient)
 		return
 	}
@@ -47,7 +47,7 @@ func (a *Adagrad) UpdateStep(s *ops.Scope, u *Update) {
 func (a *Adagrad) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	acc := u.slots[0]
-	if !u.isNew {
+	if u.isLegacy {
 		s.Emit0("ResourceSparseApplyAdagradV2", nil, ops.Handle(s, u.Variable), ops.Handle(s, acc), u.rate(), u.number(numEpsilon, a.Epsilon), x.Values, x.Indices)
 		return
 	}

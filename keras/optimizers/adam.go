@@ -54,7 +54,7 @@ func adamStep(s *ops.Scope, u *Update, beta1, beta2, epsilon float64) {
 	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
 	switch {
-	case u.isNew:
+	case !u.isLegacy:
 		// The newer optimizer has no fused op. It computes 1-beta from the options, not
 		// from their float32 values, which matters for Beta2.
 		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.Gradient, m), 1-beta1))
@@ -93,7 +93,7 @@ func adamRows(s *ops.Scope, u *Update, x ops.IndexedSlices, beta1, beta2, epsilo
 // decayRows decays a mean and adds the rows of x to it. beta is the decay in the layout's
 // precision. The newer optimizers compute 1-beta from option, the number itself.
 func decayRows(s *ops.Scope, u *Update, x ops.IndexedSlices, mean *trackable.Variable, beta ops.Input, option float64, rows *ops.Value) {
-	if u.isNew {
+	if !u.isLegacy {
 		ops.AssignAdd(s, mean, ops.Mul(s, ops.Neg(s, mean), 1-option))
 		ops.ScatterAdd(s, mean, x.Indices, ops.Mul(s, rows, 1-option))
 		return

@@ -47,7 +47,7 @@ func (a *Adamax) UpdateStep(s *ops.Scope, u *Update) {
 	m, v := u.slots[0], u.slots[1]
 	b1 := u.hyper(numFirst, "beta_1", a.Beta1)
 	power := u.power(numFirstPower, b1)
-	if !u.isNew {
+	if u.isLegacy {
 		ops.ApplyAdaMax(s, u.Variable, m, v, power, u.rate(), b1, u.hyper(numSecond, "beta_2", a.Beta2), u.number(numEpsilon, a.Epsilon), u.Gradient)
 		return
 	}
@@ -68,7 +68,7 @@ func (a *Adamax) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	m, v := u.slots[0], u.slots[1]
 	b1, b2 := u.hyper(numFirst, "beta_1", a.Beta1), u.hyper(numSecond, "beta_2", a.Beta2)
 	power := u.power(numFirstPower, b1)
-	if !u.isNew { // only the rows change
+	if u.isLegacy { // only the rows change
 		mRows := ops.Add(s, ops.Mul(s, ops.Gather(s, m, x.Indices), b1), ops.Mul(s, x.Values, ops.Sub(s, 1, b1)))
 		vRows := ops.Maximum(s, ops.Mul(s, ops.Gather(s, v, x.Indices), b2), ops.Abs(s, x.Values))
 		ops.ScatterUpdate(s, m, x.Indices, mRows)

@@ -8,9 +8,9 @@ import (
 // limits are the limits of a step's gradients; nil for none.
 type limits struct{ value, norm, global *float64 }
 
-// limits returns the options that apply. The newer optimizers take only one of them.
+// limits returns the options that apply. The new layouts use only one of them.
 func (o *Base) limits() limits {
-	if !o.isNew() {
+	if o.isLegacy() {
 		return limits{o.ClipValue, o.ClipNorm, o.GlobalClipNorm}
 	}
 	positive := func(x *float64) bool { return x != nil && *x > 0 }

@@ -11,12 +11,12 @@ import (
 // trains. Ops read them from the optimizer's variables, each once a step, so a traced
 // function reads them again in every call. Options are constants.
 type coefficients struct {
-	s     *ops.Scope
-	o     *Base
-	dtype tensor.DType
-	isNew bool // the new layout's formulas
-	known [numCount]ops.Input
-	memo  any // values that the rule computes once a step
+	s        *ops.Scope
+	o        *Base
+	dtype    tensor.DType
+	isLegacy bool // the legacy layout's formulas
+	known    [numCount]ops.Input
+	memo     any // values that the rule computes once a step
 }
 
 // The places of the numbers that ops of a step use.
@@ -39,7 +39,7 @@ func (o *Base) coefficientsFor(s *ops.Scope, d tensor.DType) *coefficients {
 			return &o.step[i]
 		}
 	}
-	o.step = append(o.step, coefficients{s: s, o: o, dtype: d, isNew: o.isNew()})
+	o.step = append(o.step, coefficients{s: s, o: o, dtype: d, isLegacy: o.isLegacy()})
 	return &o.step[len(o.step)-1]
 }
 
@@ -81,7 +81,7 @@ func (c *coefficients) learningRate() (rate ops.Input) {
 	case o.Schedule != nil:
 		// The legacy optimizers count in the variable's precision.
 		step := ops.ReadVariable(s, o.iter)
-		if !c.isNew {
+		if c.isLegacy {
 			step = ops.Cast(s, step, c.dtype)
 		}
 		r := o.Schedule.Rate(s, step)
@@ -92,7 +92,7 @@ func (c *coefficients) learningRate() (rate ops.Input) {
 	default:
 		rate = c.read(o.rate)
 	}
-	if !c.isNew && o.Decay > 0 {
+	if c.isLegacy && o.Decay > 0 {
 		// The option and not the saved variable, as TensorFlow has it.
 		step := ops.Cast(s, &o.iter.Variable, c.dtype)
 		rate = ops.Div(s, rate, ops.Add(s, 1, ops.Mul(s, float64(float32(o.Decay)), step)))

@@ -21,7 +21,7 @@ const (
 func (o *Base) ConfigClass(c config.Class, legacy bool) config.Class {
 	switch {
 	case c.Module != module || c.Package != "": // a program's class
-	case !o.isNew():
+	case o.isLegacy():
 		c.Module = legacyModule
 	case legacy:
 		c.Package = "Custom" // tf_keras registers its newer optimizers
@@ -49,10 +49,10 @@ func (o *Base) EncodeConfig(e *config.Encoder) (config.Fields, error) {
 		rate = o.Schedule
 	case o.rate != nil:
 		rate = float64(o.rate.Get())
-	case o.isNew():
+	case !o.isLegacy():
 		rate = float64(float32(o.start)) // tf_keras's is a variable from the start
 	}
-	if o.isNew() {
+	if !o.isLegacy() {
 		f := config.Fields{
 			{Name: "name", Value: o.Name},
 			{Name: "weight_decay", Value: o.WeightDecay},
@@ -182,7 +182,7 @@ type OptionChecker interface {
 
 // validate returns an error if options are out of range, or exclude each other.
 func (o *Base) validate() error {
-	isNew := o.isNew()
+	isLegacy := o.isLegacy()
 	for _, l := range []struct {
 		name string
 		x    *float64
@@ -194,9 +194,9 @@ func (o *Base) validate() error {
 	switch {
 	case o.ClipNorm != nil && o.GlobalClipNorm != nil:
 		return errors.New("ClipNorm and GlobalClipNorm exclude each other; set one of them to nil")
-	case isNew && o.Decay != 0:
+	case !isLegacy && o.Decay != 0:
 		return errors.New("only the legacy layout has Decay; use a Schedule, or WeightDecay")
-	case !isNew && o.WeightDecay != nil:
+	case isLegacy && o.WeightDecay != nil:
 		return errors.New("only the new layout has WeightDecay; call SetLayout(NewLayout)")
 	case o.UseEMA && Layout(o.layout.Load()) != NewLayout:
 		return errors.New("only the new layout has UseEMA; call SetLayout(NewLayout)")

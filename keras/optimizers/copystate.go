@@ -87,7 +87,7 @@ func (o *Base) copyFrom(src *Base, vars []*trackable.Variable) error {
 
 // slotVariable returns the variable of a kind that is kept for v, nil if the layout has none.
 func (o *Base) slotVariable(v *trackable.Variable, k SlotKind) (*trackable.Variable, error) {
-	if o.isNew() {
+	if !o.isLegacy() {
 		return o.newSlot(v, k)
 	}
 	return o.Slot(v, k.Name), nil

@@ -21,7 +21,7 @@ const (
 // count of steps follows: global_step, and the powers of Adam's rates. The result is empty
 // for the new layout, and if the file has the optimizer's own count.
 func (o *Base) NamesFor(scalars []string) []string {
-	if o.rule == nil || o.isNew() {
+	if o.rule == nil || !o.isLegacy() {
 		return nil
 	}
 	if _, own := slices.BinarySearch(scalars, o.Name+"/iter"); own {

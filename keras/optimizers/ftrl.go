@@ -63,7 +63,7 @@ func (f *Ftrl) SlotKinds() []SlotKind {
 // UpdateStep changes a variable by its gradient.
 func (f *Ftrl) UpdateStep(s *ops.Scope, u *Update) {
 	accum, linear, rate := u.slots[0], u.slots[1], u.rate()
-	if !u.isNew {
+	if u.isLegacy {
 		l2 := f.legacyL2(s, u)
 		l1 := u.hyper(numFirstPower, "l1_regularization_strength", f.L1RegularizationStrength)
 		power := u.hyper(numSecondPower, "learning_rate_power", f.LearningRatePower)
@@ -85,7 +85,7 @@ func (f *Ftrl) UpdateStep(s *ops.Scope, u *Update) {
 // UpdateRows changes the rows; the newer optimizer knows whole tensors only.
 func (f *Ftrl) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
-	if u.isNew {
+	if !u.isLegacy {
 		u.Gradient = x.Value(s)
 		f.UpdateStep(s, u)
 		return

@@ -23,11 +23,11 @@ type keptNumber struct {
 
 // accepts reports whether a checkpoint's value for edge may still find the
 // number.
-func (k *keptNumber) accepts(edge string, isNew bool) bool {
+func (k *keptNumber) accepts(edge string, isLegacy bool) bool {
 	if k == nil || k.made.Load() {
 		return false
 	}
-	if isNew {
+	if !isLegacy {
 		return edge == k.newEdge
 	}
 	return edge == k.edge
@@ -40,7 +40,7 @@ func (k *keptNumber) make(o *Base, v *trackable.Variable) error {
 		return nil
 	}
 	edge, name := k.edge, k.name
-	if o.isNew() {
+	if !o.isLegacy() {
 		edge, name = k.newEdge, k.newName
 	}
 	t, err := initializers.Constant{Value: k.initial}.Init(nil, v.DType(), tensor.Shape{})

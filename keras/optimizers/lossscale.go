@@ -125,11 +125,11 @@ func (l *lossScale) keras3() []*trackable.Variable {
 }
 
 // accepts reports whether a checkpoint's value for edge may still find its object.
-func (l *lossScale) accepts(edge string, isNew bool) bool {
+func (l *lossScale) accepts(edge string, isLegacy bool) bool {
 	if l == nil || l.attached {
 		return false
 	}
-	return edge == "loss_scale" && !l.opts.Fixed || edge == "base_optimizer" && !isNew
+	return edge == "loss_scale" && !l.opts.Fixed || edge == "base_optimizer" && isLegacy
 }
 
 // oldOptimizer is a node without children, to which tf_keras restores the slots of files
@@ -148,7 +148,7 @@ func (o *Base) attachScale() error {
 			return err
 		}
 	}
-	if !o.isNew() {
+	if o.isLegacy() {
 		return o.Attach("base_optimizer", new(oldOptimizer))
 	}
 	return nil
@@ -300,7 +300,7 @@ func (o *LossScaleOptimizer) prepare(g grad.Gradients) error {
 	if len(with) == 0 {
 		return noGradients(g)
 	}
-	if o.isNew() {
+	if !o.isLegacy() {
 		with = vars
 	}
 	return o.Build(with)
@@ -308,7 +308,7 @@ func (o *LossScaleOptimizer) prepare(g grad.Gradients) error {
 
 // ConfigClass returns the class for the inner optimizer's family.
 func (o *LossScaleOptimizer) ConfigClass(c config.Class, legacy bool) config.Class {
-	if o.Base != nil && o.isNew() {
+	if o.Base != nil && !o.isLegacy() {
 		c.Name = "LossScaleOptimizerV3"
 	}
 	return c

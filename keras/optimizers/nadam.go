@@ -68,7 +68,7 @@ func (n *Nadam) momenta(s *ops.Scope, u *Update) momenta {
 	step := u.localStep()
 	later := ops.Cast(s, ops.Add(s, &u.o.iter.Variable, 2), u.dtype)
 	at := func(step ops.Input) *ops.Value {
-		if !u.isNew {
+		if u.isLegacy {
 			step = ops.Mul(s, n.ScheduleDecay, step)
 		}
 		power := ops.Pow(s, ops.ConstOf(s, u.dtype, float64(float32(0.96))), step)
@@ -96,7 +96,7 @@ func (n *Nadam) UpdateStep(s *ops.Scope, u *Update) {
 	b1, b2 := u.hyper(numFirst, "beta_1", n.Beta1), u.hyper(numSecond, "beta_2", n.Beta2)
 	m, v, g := u.slots[0], u.slots[1], u.Gradient
 	rest1, rest2 := ops.Sub(s, 1, b1), ops.Sub(s, 1, b2)
-	if u.isNew {
+	if !u.isLegacy {
 		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, g, m), rest1))
 		ops.AssignAdd(s, v, ops.Mul(s, ops.Sub(s, ops.Square(s, g), v), rest2))
 		n.move(s, u, k, g)
@@ -131,14 +131,14 @@ func (n *Nadam) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	for i, rows := range []*ops.Value{x.Values, ops.Square(s, x.Values)} {
 		mean, beta := u.slots[i], []ops.Input{b1, b2}[i]
 		rest := ops.Sub(s, 1, beta)
-		if u.isNew {
+		if !u.isLegacy {
 			ops.AssignAdd(s, mean, ops.Mul(s, ops.Neg(s, mean), rest))
 		} else {
 			ops.Assign(s, mean, ops.Mul(s, mean, beta))
 		}
 		ops.ScatterAdd(s, mean, x.Indices, ops.Mul(s, rows, rest))
 	}
-	if u.isNew {
+	if !u.isLegacy {
 		n.move(s, u, k, x.Value(s))
 		return
 	}
@@ -151,7 +151,7 @@ func (n *Nadam) legacyDecay() *float64 { return &n.ScheduleDecay }
 
 // CheckOptions returns an error if an option is out of range.
 func (n *Nadam) CheckOptions() error {
-	if n.Schedule != nil && !n.isNew() {
+	if n.Schedule != nil && n.isLegacy() {
 		return errors.New("the legacy Nadam takes no Schedule; call SetLayout(NewLayout)")
 	}
 	return nil

@@ -80,7 +80,7 @@ func (o *Base) Hyper(name string) (*trackable.Scalar[float32], error) {
 		return o.rate, nil
 	}
 	known := slices.Sorted(maps.Keys(o.hyper))
-	if o.isNew() && o.rate != nil {
+	if !o.isLegacy() && o.rate != nil {
 		known = []string{"learning_rate"}
 	}
 	return nil, fmt.Errorf("optimizers: %s has no hyperparameter %q; there are %q", o.Name, name, known)

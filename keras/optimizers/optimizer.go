@@ -91,8 +91,8 @@ type Base struct {
 	// JITCompile is kept for the config. Default: false, as tf_keras has it without a GPU.
 	JITCompile bool `keras:"-"`
 
-	// mu is held while variables are made, and while a step is taken. It guards the fields
-	// below except atomic ones. Init and constructors set rule, start and newOnly before.
+	// mu is held while variables are made, and while a step is taken. The fields below are
+	// only written under it, except by Init and constructors. AcceptsChild reads without it.
 	mu     sync.Mutex
 	rule   Rule
 	start  float64      // the learning rate to begin with
@@ -142,14 +142,14 @@ func (o *Base) ScopeName() string { return o.Name }
 // AcceptsChild reports whether a checkpoint's value for edge may still find its
 // variable: those that the optimizer makes at its first step.
 func (o *Base) AcceptsChild(edge string) bool {
-	made, isNew := o.made.Load(), o.isNew()
-	if o.number.accepts(edge, isNew) {
+	made, isLegacy := o.made.Load(), o.isLegacy()
+	if o.number.accepts(edge, isLegacy) {
 		return true
 	}
-	if o.scale.accepts(edge, isNew) {
+	if o.scale.accepts(edge, isLegacy) {
 		return true
 	}
-	if o.rule == nil || made && !isNew {
+	if o.rule == nil || made && isLegacy {
 		return false
 	}
 	switch edge {
@@ -165,7 +165,7 @@ func (o *Base) AcceptsChild(edge string) bool {
 			return !o.next.built.Load()
 		}
 	}
-	if isNew {
+	if !isLegacy {
 		return false
 	}
 	switch edge {
@@ -194,12 +194,13 @@ func (o *Base) tracked() trackable.Trackable {
 	return o.Schedule
 }
 
-func (o *Base) isNew() bool { return Layout(o.layout.Load()) != LegacyLayout }
+// isLegacy reports whether the layout is the legacy one, and not one of the new layouts.
+func (o *Base) isLegacy() bool { return Layout(o.layout.Load()) == LegacyLayout }
 
 // TrackableChildren lists a Schedule that has variables, and makes the variables
 // that an optimizer with one of the new layouts has before its first step.
 func (o *Base) TrackableChildren() []trackable.Edge {
-	if o.isNew() && !o.made.Load() && o.mu.TryLock() {
+	if !o.isLegacy() && !o.made.Load() && o.mu.TryLock() {
 		defer o.mu.Unlock()
 		node := o.TrackableNode()
 		if !o.made.Load() && !node.HasPending("_variables") && !node.HasPending("_iterations") {
@@ -208,7 +209,7 @@ func (o *Base) TrackableChildren() []trackable.Edge {
 			_ = o.makeNew()
 		}
 	}
-	if !o.isNew() && o.scale != nil && !o.made.Load() && o.mu.TryLock() {
+	if o.isLegacy() && o.scale != nil && !o.made.Load() && o.mu.TryLock() {
 		// tf_keras's wrapper tracks its state from the start. A failed delivery stays
 		// pending, and the next step reports it.
 		_ = o.attachScale()
@@ -217,7 +218,7 @@ func (o *Base) TrackableChildren() []trackable.Edge {
 	sched := o.tracked()
 	switch {
 	case sched == nil:
-	case !o.isNew():
+	case o.isLegacy():
 		return []trackable.Edge{{Name: "learning_rate", Child: sched}}
 	case o.made.Load() && !slices.ContainsFunc(o.TrackableNode().Edges(), func(e trackable.Edge) bool {
 		return e.Name == "_learning_rate" && trackable.Identity(e.Child) == trackable.Identity(sched)
@@ -248,7 +249,7 @@ func (o *Base) make() error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	if o.isNew() {
+	if !o.isLegacy() {
 		return o.makeNew()
 	}
 	o.kinds = o.rule.SlotKinds()
@@ -295,7 +296,7 @@ func (o *Base) Build(vars []*trackable.Variable) error {
 	if err := o.make(); err != nil {
 		return fmt.Errorf("optimizers: %w", err)
 	}
-	if o.isNew() {
+	if !o.isLegacy() {
 		return o.buildNew(vars)
 	}
 	if len(vars) > 0 {

@@ -54,7 +54,7 @@ func (r *RMSprop) SlotKinds() []SlotKind {
 func (r *RMSprop) UpdateStep(s *ops.Scope, u *Update) {
 	ms, mom, mg := u.slots[0], u.slots[1], u.slots[2]
 	rho := u.hyper(numFirst, "rho", r.Rho)
-	if mom != nil && !u.isNew {
+	if mom != nil && u.isLegacy {
 		momentum := u.hyper(numSecond, "momentum", r.Momentum)
 		if mg != nil {
 			ops.ApplyCenteredRMSProp(s, u.Variable, mg, ms, mom, u.rate(), rho, momentum, r.Epsilon, u.Gradient)
@@ -66,7 +66,7 @@ func (r *RMSprop) UpdateStep(s *ops.Scope, u *Update) {
 	// Keras has no fused op for the rest. The newer optimizer computes 1-rho from the
 	// option, the legacy one from its float32 value.
 	var rest ops.Input = 1 - r.Rho
-	if u.isNew {
+	if !u.isLegacy {
 		rho = r.Rho
 	} else {
 		rest = ops.Sub(s, 1, rho)
@@ -79,7 +79,7 @@ func (r *RMSprop) UpdateStep(s *ops.Scope, u *Update) {
 		mean = ops.Sub(s, mean, ops.Square(s, avg))
 	}
 	scaled := ops.Mul(s, u.Gradient, u.rate())
-	if !u.isNew {
+	if u.isLegacy {
 		ops.AssignSub(s, u.Variable, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, mean), r.Epsilon)))
 		return
 	}
@@ -96,7 +96,7 @@ func (r *RMSprop) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	ms, mom, mg := u.slots[0], u.slots[1], u.slots[2]
 	rho := u.hyper(numFirst, "rho", r.Rho)
-	if mom != nil && !u.isNew {
+	if mom != nil && u.isLegacy {
 		op, vars := "ResourceSparseApplyRMSProp", []ops.Input{ops.Handle(s, u.Variable)}
 		if mg != nil {
 			op, vars = "ResourceSparseApplyCenteredRMSProp", append(vars, ops.Handle(s, mg))
@@ -106,7 +106,7 @@ func (r *RMSprop) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 		return
 	}
 	var rest ops.Input = 1 - r.Rho
-	if u.isNew {
+	if !u.isLegacy {
 		rho = r.Rho
 	} else {
 		rest = ops.Sub(s, 1, rho)
@@ -121,7 +121,7 @@ func (r *RMSprop) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	if mg != nil {
 		variance = ops.Sub(s, variance, ops.Square(s, mean(mg, x.Values)))
 	}
-	if !u.isNew {
+	if u.isLegacy {
 		scaled := ops.Mul(s, x.Values, ops.Neg(s, u.rate()))
 		ops.ScatterAdd(s, u.Variable, x.Indices, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, variance), r.Epsilon)))
 		return

@@ -52,12 +52,12 @@ func (g *SGD) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	m, rate := u.slots[0], u.rate()
 	step := func(values *ops.Value) *ops.Value { return ops.Mul(s, ops.Neg(s, values), rate) }
 	switch {
-	case m == nil && !u.isNew: // several slices of one row are added one by one
+	case m == nil && u.isLegacy: // several slices of one row are added one by one
 		ops.ScatterAdd(s, u.Variable, x.Indices, step(x.Values))
 	case m == nil:
 		x = summed(s, x)
 		ops.ScatterAdd(s, u.Variable, x.Indices, step(x.Values))
-	case !u.isNew:
+	case u.isLegacy:
 		x = summed(s, x)
 		s.Emit0("ResourceSparseApplyKerasMomentum", graph.Attrs{graph.Bool("use_nesterov", g.Nesterov)},
 			ops.Handle(s, u.Variable), ops.Handle(s, m), rate, x.Values, x.Indices, u.hyper(numFirst, "momentum", g.Momentum))

@@ -10,7 +10,7 @@ import (
 // of a variable: Adam, Adam_1. The new layout has none, because its variables have names of
 // their own.
 func (o *Base) SlotFullNames(variable, slot string) []string {
-	if o.rule == nil || o.isNew() || !slices.ContainsFunc(o.rule.SlotKinds(), func(k SlotKind) bool { return !k.skipLegacy && k.Name == slot }) {
+	if o.rule == nil || !o.isLegacy() || !slices.ContainsFunc(o.rule.SlotKinds(), func(k SlotKind) bool { return !k.skipLegacy && k.Name == slot }) {
 		return nil
 	}
 	names := []string{o.Name + "/" + variable + "/" + slot}

@@ -40,7 +40,7 @@ func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 	if used == 0 {
 		return noGradients(g)
 	}
-	if o.isNew() {
+	if !o.isLegacy() {
 		if err := o.buildFor(g); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 		for _, k := range o.kinds {
 			var slot *trackable.Variable
 			var err error
-			if u.isNew {
+			if !u.isLegacy {
 				slot, err = o.newSlot(u.Variable, k)
 			} else if !k.skipLegacy {
 				slot, err = o.slot(u.Variable, k)

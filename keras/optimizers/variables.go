@@ -12,7 +12,7 @@ func (o *Base) Variables() []*trackable.Variable {
 	if !o.made.Load() {
 		return nil
 	}
-	if o.isNew() {
+	if !o.isLegacy() {
 		vars := make([]*trackable.Variable, o.next.all.Len())
 		for i := range vars {
 			vars[i] = o.next.all.At(i)

@@ -44,7 +44,7 @@ func (o *Base) ExcludeFromWeightDecay(vars []*trackable.Variable, names ...strin
 	}
 	e.used, e.attached = true, o.excluded.attached
 	o.excluded = e
-	if o.made.Load() && o.isNew() {
+	if o.made.Load() && !o.isLegacy() {
 		return o.attachExclusion()
 	}
 	return nil
@@ -66,7 +66,7 @@ func (o *Base) attachExclusion() error {
 
 // decayWeight subtracts the weight decay from a variable.
 func (o *Base) decayWeight(s *ops.Scope, u *Update) {
-	if !u.isNew || o.WeightDecay == nil || *o.WeightDecay == 0 || o.excluded.has(u.Variable) {
+	if u.isLegacy || o.WeightDecay == nil || *o.WeightDecay == 0 || o.excluded.has(u.Variable) {
 		return
 	}
 	// TensorFlow multiplies variable, decay and rate in this order.

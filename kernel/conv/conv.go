@@ -55,7 +55,7 @@ func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*
 		if strings.HasPrefix(n.Op, "_Fused") && d != tensor.Float32 {
 			return nil, &engine.UnsupportedTypeError{Type: d, Known: fusedTypes}
 		}
-		if v.run, err = runs.Of(d); err != nil {
+		if v.run, err = convolutions.Of(d); err != nil {
 			return nil, err
 		}
 		if dir != backFilter && len(n.In) > 1 && !depthwise {
@@ -82,7 +82,8 @@ var fusedTypes = []tensor.DType{tensor.Float32}
 // runFunc computes out from a and b.
 type runFunc func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)
 
-var runs = engine.ByType[runFunc]{
+// convolutions has the functions by type.
+var convolutions = engine.ByType[runFunc]{
 	tensor.Float32: floats[float32], tensor.Float64: floats[float64],
 	tensor.Float16: halves[tensor.F16], tensor.BFloat16: halves[tensor.BF16],
 	tensor.Int32: func(_ *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {

@@ -28,11 +28,11 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		{Op: "Conv2D", Types: engine.Types{"T": runs.Types()}, Prepare: prepare(forward, 4, false), Precision: engine.Accumulated},
-		{Op: "Conv2DBackpropInput", Types: engine.Types{"T": runs.Types()}, Prepare: prepare(backInput, 4, false), Precision: engine.Accumulated},
+		{Op: "Conv2D", Types: engine.Types{"T": convolutions.Types()}, Prepare: prepare(forward, 4, false), Precision: engine.Accumulated},
+		{Op: "Conv2DBackpropInput", Types: engine.Types{"T": convolutions.Types()}, Prepare: prepare(backInput, 4, false), Precision: engine.Accumulated},
 		{Op: "Conv2DBackpropFilter", Types: engine.Types{"T": elementwise.Floating()}, Prepare: prepare(backFilter, 4, false), Precision: engine.Accumulated},
-		{Op: "Conv3D", Types: engine.Types{"T": runs.Types()}, Prepare: prepare(forward, 5, false), Precision: engine.Accumulated},
-		{Op: "Conv3DBackpropInputV2", Types: engine.Types{"T": runs.Types()}, Prepare: prepare(backInput, 5, false), Precision: engine.Accumulated},
+		{Op: "Conv3D", Types: engine.Types{"T": convolutions.Types()}, Prepare: prepare(forward, 5, false), Precision: engine.Accumulated},
+		{Op: "Conv3DBackpropInputV2", Types: engine.Types{"T": convolutions.Types()}, Prepare: prepare(backInput, 5, false), Precision: engine.Accumulated},
 		{Op: "Conv3DBackpropFilterV2", Types: engine.Types{"T": elementwise.Floating()}, Prepare: prepare(backFilter, 5, false), Precision: engine.Accumulated},
 		{Op: "DepthwiseConv2dNative", Types: engine.Types{"T": elementwise.Floating()}, Prepare: prepare(forward, 4, true), Precision: engine.Accumulated},
 		{Op: "DepthwiseConv2dNativeBackpropInput", Types: engine.Types{"T": elementwise.Floating()}, Prepare: prepare(backInput, 4, true), Precision: engine.Accumulated},

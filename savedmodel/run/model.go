@@ -172,20 +172,19 @@ func (m *Model) run(ctx context.Context, c *callable, in []*tensor.Tensor) ([]en
 var argLists = sync.Pool{New: func() any { return new([]engine.Value) }}
 
 // checkNotRecorded returns an error if a gradient tape records ctx, because the tape
-// would treat the results of the call as constants. where names the called
-// function.
-func checkNotRecorded(ctx context.Context, where string) error {
+// would treat the results of the call as constants. called is the function's name.
+func checkNotRecorded(ctx context.Context, called string) error {
 	if !callers.Recording(ctx) {
 		return nil
 	}
 	return fmt.Errorf("%s: savedmodel: a gradient tape doesn't record a call of %s with tensors; "+
-		"Function.Concrete and function.Apply call it there, ops.StopGradient makes constants of their results", callers.Site(), where)
+		"Function.Concrete and function.Apply call it there, ops.StopGradient makes constants of their results", callers.Site(), called)
 }
 
 // runValues calls c with values, to which it adds the values of c's captures.
 func (m *Model) runValues(ctx context.Context, c *callable, args []engine.Value) ([]engine.Value, error) {
 	if site, ok := callers.InTrace(); ok {
-		return nil, fmt.Errorf("%s: savedmodel: a call of %s %w; Function.Concrete and function.Apply call it in each", site, c.where, trackable.ErrInTrace)
+		return nil, fmt.Errorf("%s: savedmodel: a call of %s %w; use Function.Concrete and function.Apply, which run it in every call of the traced function", site, c.where, trackable.ErrInTrace)
 	}
 	args, err := m.resolve(ctx, c, args)
 	if err != nil {

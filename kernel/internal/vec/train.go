@@ -55,41 +55,41 @@ func KerasMomentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 }
 
 // Adam takes Adam's step; alpha is the learning rate with both corrections.
-func Adam[T Float](v, m, v2, g []T, alpha, beta1, beta2, epsilon T, nesterov bool) {
-	m, v2, g = m[:len(v)], v2[:len(v)], g[:len(v)]
+func Adam[T Float](v, m, s, g []T, alpha, beta1, beta2, epsilon T, nesterov bool) {
+	m, s, g = m[:len(v)], s[:len(v)], g[:len(v)]
 	b1, b2 := 1-beta1, 1-beta2
 	if nesterov {
 		for i, d := range g {
 			m[i] += (d - m[i]) * b1
-			v2[i] += (d*d - v2[i]) * b2
-			v[i] -= ((d*b1 + beta1*m[i]) * alpha) / (sqrt(v2[i]) + epsilon)
+			s[i] += (d*d - s[i]) * b2
+			v[i] -= ((d*b1 + beta1*m[i]) * alpha) / (sqrt(s[i]) + epsilon)
 		}
 		return
 	}
-	AdamStep(v, m, v2, g, alpha, b1, b2, epsilon)
+	AdamStep(v, m, s, g, alpha, b1, b2, epsilon)
 }
 
-// AdamStep takes the step of [Adam] without nesterov, with b1 and b2 for
-// 1-beta1 and 1-beta2 and one rounding for each operation.
-func AdamStep[T Float](v, m, v2, g []T, alpha, b1, b2, epsilon T) {
-	m, v2, g = m[:len(v)], v2[:len(v)], g[:len(v)]
-	n := simd.Adam(v, m, v2, g, alpha, b1, b2, epsilon)
-	v, m, v2, g = v[n:], m[n:], v2[n:], g[n:]
+// AdamStep takes the step of [Adam] without nesterov. b1 and b2 are 1-beta1 and
+// 1-beta2. Each operation is rounded.
+func AdamStep[T Float](v, m, s, g []T, alpha, b1, b2, epsilon T) {
+	m, s, g = m[:len(v)], s[:len(v)], g[:len(v)]
+	n := simd.Adam(v, m, s, g, alpha, b1, b2, epsilon)
+	v, m, s, g = v[n:], m[n:], s[n:], g[n:]
 	for i, d := range g {
 		mi := m[i] + T((d-m[i])*b1)
-		vi := v2[i] + T((T(d*d)-v2[i])*b2)
-		m[i], v2[i] = mi, vi
-		v[i] -= T(mi*alpha) / (sqrt(vi) + epsilon)
+		si := s[i] + T((T(d*d)-s[i])*b2)
+		m[i], s[i] = mi, si
+		v[i] -= T(mi*alpha) / (sqrt(si) + epsilon)
 	}
 }
 
-// Amsgrad takes Adam's step, dividing by the largest v2 so far.
-func Amsgrad[T Float](v, m, v2, vhat, g []T, alpha, beta1, beta2, epsilon T) {
-	m, v2, vhat, g = m[:len(v)], v2[:len(v)], vhat[:len(v)], g[:len(v)]
+// Amsgrad takes Adam's step, dividing by the root of the largest s so far, vhat.
+func Amsgrad[T Float](v, m, s, vhat, g []T, alpha, beta1, beta2, epsilon T) {
+	m, s, vhat, g = m[:len(v)], s[:len(v)], vhat[:len(v)], g[:len(v)]
 	for i, d := range g {
 		m[i] += (d - m[i]) * (1 - beta1)
-		v2[i] += (d*d - v2[i]) * (1 - beta2)
-		vhat[i] = max(vhat[i], v2[i])
+		s[i] += (d*d - s[i]) * (1 - beta2)
+		vhat[i] = max(vhat[i], s[i])
 		v[i] -= (m[i] * alpha) / (sqrt(vhat[i]) + epsilon)
 	}
 }
@@ -157,28 +157,28 @@ func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T, byRa
 		next := accum[i] + d*d
 		if byRate {
 			linear[i] += shrunk*lr - (root(next)-root(accum[i]))*v[i]
-			v[i] = part(shrink(-linear[i], l1*lr), root(next)+2*l2*lr)
+			v[i] = quotient(shrink(-linear[i], l1*lr), root(next)+2*l2*lr)
 		} else {
 			linear[i] += shrunk - (root(next)-root(accum[i]))/lr*v[i]
-			v[i] = part(shrink(-linear[i], l1), root(next)/lr+2*l2)
+			v[i] = quotient(shrink(-linear[i], l1), root(next)/lr+2*l2)
 		}
 		accum[i] = next
 	}
 }
 
-// shrink moves x towards zero by that amount, and not past zero.
-func shrink[T Float](x, by T) T {
+// shrink moves x towards zero by amount, and not past zero.
+func shrink[T Float](x, amount T) T {
 	switch {
-	case x > by:
-		return x - by
-	case x < -by:
-		return x + by
+	case x > amount:
+		return x - amount
+	case x < -amount:
+		return x + amount
 	}
 	return 0
 }
 
-// part returns x/y, and 0 if x is 0, even if y is 0.
-func part[T Float](x, y T) T {
+// quotient returns x/y, and 0 if x is 0, even if y is 0.
+func quotient[T Float](x, y T) T {
 	if x == 0 {
 		return 0
 	}
@@ -206,13 +206,13 @@ func AddSign[T Float](v, m, g []T, lr, alpha, decay, beta T) {
 	}
 }
 
-// PowerSign multiplies the step by a power of the number with that logarithm. The
-// exponent is decay times the signs of the gradient and of the mean.
-func PowerSign[T Float](v, m, g []T, lr, base, decay, beta T) {
+// PowerSign multiplies the step by a power of base, whose logarithm is logBase. The
+// exponent depends on the agreement of gradient and mean: ±decay, or 0.
+func PowerSign[T Float](v, m, g []T, lr, logBase, decay, beta T) {
 	m, g = m[:len(v)], g[:len(v)]
 	for i, d := range g {
 		m[i] = beta*m[i] + (1-beta)*d
-		v[i] -= lr * T(math.Exp(float64(base*decay*signReal(d)*signReal(m[i])))) * d
+		v[i] -= lr * T(math.Exp(float64(logBase*decay*signReal(d)*signReal(m[i])))) * d
 	}
 }
 

@@ -24,10 +24,10 @@ const maxEvents = 200_000
 // Profile is an [engine.Tracer] that records every op. The zero Profile is ready for
 // use. Calls at the same time would mix their times: use one Profile for each.
 type Profile struct {
-	mu     sync.Mutex
-	begin  time.Time
-	events []event
-	left   int // events beyond maxEvents
+	mu      sync.Mutex
+	begin   time.Time
+	events  []event
+	leftOut int // events beyond maxEvents
 	// below[d] is the time of finished ops at depth d whose caller hasn't been reported
 	// yet.
 	below []time.Duration
@@ -68,7 +68,7 @@ func (p *Profile) Op(e engine.OpEvent) {
 	r.Count++
 	r.Self += self.Seconds() * 1e3
 	if len(p.events) >= maxEvents {
-		p.left++
+		p.leftOut++
 		return
 	}
 	var out []string
@@ -128,7 +128,7 @@ func (p *Profile) WriteTrace(w io.Writer) error {
 		Events []chromeEvent `json:"traceEvents"`
 		Unit   string        `json:"displayTimeUnit"`
 		Left   int           `json:"eventsLeftOut"`
-	}{list, "ms", p.left})
+	}{list, "ms", p.leftOut})
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
@@ -145,9 +145,9 @@ type Latencies struct {
 	Max   float64 `json:"max"`
 }
 
-// Sum returns the times of calls. P90 is the smallest time that 90 % of the calls don't
+// Summarize returns the times of calls. P90 is the smallest time that 90 % of the calls don't
 // exceed; the other percentiles are alike.
-func Sum(first time.Duration, took []time.Duration) Latencies {
+func Summarize(first time.Duration, took []time.Duration) Latencies {
 	ms := func(d time.Duration) float64 { return d.Seconds() * 1e3 }
 	l := Latencies{Calls: len(took), First: ms(first)}
 	if len(took) == 0 {

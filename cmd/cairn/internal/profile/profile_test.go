@@ -62,11 +62,11 @@ func TestPercentiles(t *testing.T) {
 	for i := range 200 {
 		took = append(took, time.Duration(200-i)*time.Millisecond)
 	}
-	l := Sum(time.Second, took)
+	l := Summarize(time.Second, took)
 	if l.Calls != 200 || l.Min != 1 || l.P50 != 100 || l.P90 != 180 || l.P99 != 198 || l.Max != 200 || l.First != 1000 || l.Mean < 100.4 || l.Mean > 100.6 {
 		t.Errorf("%+v", l)
 	}
-	if l := Sum(0, nil); l.Calls != 0 || l.Max != 0 {
+	if l := Summarize(0, nil); l.Calls != 0 || l.Max != 0 {
 		t.Errorf("%+v", l)
 	}
 }
