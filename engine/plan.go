@@ -28,7 +28,7 @@ type Plan struct {
 	results []result
 	rest    []int32 // the slots that a call leaves filled, besides those that are preset
 	frames  sync.Pool
-	hoisted   *hoisted // the values that are the same in all calls; nil if there are none
+	hoisted *hoisted // the values that are the same in all calls; nil if there are none
 
 	branches *branches // of a function with Switch or Merge; nil for most
 	names    []string  // of the results, if there are branches

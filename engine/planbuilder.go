@@ -12,7 +12,7 @@ type planBuilder struct {
 	*compiler
 	function  *graph.Function
 	plan      *Plan
-	hoisted     *hoisted
+	hoisted   *hoisted
 	invariant *analysis.Invariance
 	nodes     []*graph.Node // in the order in which they run, those of handles first
 	handles   int
