@@ -106,8 +106,8 @@ func (e *Env) affordAll(bytes int64) error {
 	return nil
 }
 
-// withinText does the work of within for the growing outputs of a kernel, which have this
-// number of bytes now and are not in the arena.
+// withinText does the work of within for growing outputs that are not in the arena. bytes is
+// their present size.
 func (a *Arena) withinText(bytes int64) bool {
 	if a == nil {
 		return hasRoom(bytes)

@@ -30,8 +30,8 @@ const maxInlineDepth = 200
 // as without inlining. A node of a body is called "call/node". Its
 // [Node.Origin] is that of the function's node, and [Node.Path] has the calls.
 //
-// The facts of the nodes are those of the bodies, which have fewer facts about
-// the arguments. Inference adds the rest.
+// The nodes keep the facts of the bodies. Inference adds the facts that follow
+// from the arguments.
 func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
 	in := &inliner{left: maxInlined, loops: new(Recursion)}
 	if o != nil && o.MaxNodes > 0 {

@@ -116,7 +116,7 @@ func (d *OpDef) withAttrsOf(o *OpDef) *OpDef {
 }
 
 // readsAs returns the definition by which a node with these attributes is read.
-// That is more, which has all attributes of d, if the additional attributes
+// More has all attributes of d. readsAs returns more if the additional attributes
 // have their default values. The effect of other values is unknown to this
 // module.
 func (d *OpDef) readsAs(more *OpDef, attrs Attrs) *OpDef {

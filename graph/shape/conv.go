@@ -410,7 +410,8 @@ func maxPool3DGrad(c *Inference) error {
 	return c.sameAs(0, 5)
 }
 
-// sameAs sets output 0's shape to that of input i, which has the given rank.
+// sameAs sets output 0's shape to that of input i. An input of another rank is an
+// error.
 func (c *Inference) sameAs(i, rank int) error {
 	s, err := c.ranked(i, rank)
 	if err == nil {

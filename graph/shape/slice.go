@@ -125,7 +125,7 @@ func slice(c *Inference) error {
 }
 
 // Strided describes the elements that a StridedSlice takes: begin, end and
-// stride of each term, and the masks, which have a bit per term.
+// stride of each term, and the masks. A mask has a bit per term.
 type Strided struct {
 	Begin, End, Stride []graph.Elem
 	Masks

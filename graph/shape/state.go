@@ -259,7 +259,7 @@ func applyRef(c *Inference) error {
 	return nil
 }
 
-// assign returns the reference, which has the value's shape from then on.
+// assign infers the reference. Its shape is the shape of the assigned value.
 func assign(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err

@@ -59,8 +59,8 @@ func unravelOf[T int32 | int64](c *engine.Call) error {
 	return nil
 }
 
-// orders returns the two formats in the attributes, which have the same
-// letters.
+// orders returns the two formats in the attributes. Formats with different
+// letters are an error.
 func orders(c *engine.Call) (from, to string, err error) {
 	a := c.Attrs()
 	return a.String("src_format", "NHWC"), a.String("dst_format", "NCHW"), shape.Formats(a)

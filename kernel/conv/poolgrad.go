@@ -50,8 +50,8 @@ func halfBack[H elementwise.Half](f poolGrad[float32]) backwards {
 }
 
 // backOver runs f on each image, with the channels last: in are the images, the
-// pooled images, and a gradient, which has the images' shape if second, else
-// the other one. Inputs that an op doesn't need are nil.
+// pooled images, and a gradient. The gradient has the shape of the images if
+// second is set, otherwise that of the pooled images. Inputs that an op doesn't need are nil.
 func backOver[T element](c *engine.Call, g *geometry, out []T, in [3][]T, second bool, f poolGrad[T]) {
 	g.call = c
 	sizes := [3][3]int{g.in, g.out, g.out}

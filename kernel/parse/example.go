@@ -132,8 +132,8 @@ func (f *feature) checkFallback() error {
 // examples.
 func (f *feature) varies() bool { return len(f.shape) > 0 && f.shape[0] < 0 }
 
-// parseExample prepares ParseExample, which has the keys as scalars:
-// serialized, names, sparse keys, dense keys, defaults.
+// parseExample prepares ParseExample. Its inputs are serialized, names, sparse
+// keys, dense keys and defaults; each key is a scalar.
 func parseExample(n *engine.Node) (func(*engine.Call) error, error) {
 	s, err := newSpec(n.Attrs, exampleAttrs)
 	if err != nil {

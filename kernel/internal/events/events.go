@@ -33,7 +33,7 @@ const (
 	source  protowire.Number = 10
 )
 
-// Writer is a writer of summaries, which has no file before it is opened and
+// Writer writes summaries to a file. It has no file before it is opened and
 // after it is closed. It is safe for concurrent use.
 type Writer struct {
 	mu      sync.Mutex
