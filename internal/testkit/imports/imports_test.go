@@ -36,8 +36,13 @@ func readTable(t *testing.T) map[string]*row {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, table, ok := strings.Cut(string(text), "\n## Packages\n")
+	if !ok {
+		t.Fatal("ARCHITECTURE.md has no section Packages")
+	}
+	table, _, _ = strings.Cut(table, "\n## ")
 	rows := map[string]*row{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		m := code.FindStringSubmatch(cells[0])
 		if len(cells) != 3 || m == nil {
