@@ -8,12 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/internal/testkit/processor"
+	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // filled returns a tensor of a shape whose elements all are v.
@@ -224,6 +227,15 @@ func TestKernelsEndWithTheirContext(t *testing.T) {
 		{"XlaRngBitGenerator", graph.Attrs{graph.Type("dtype", tensor.Uint8)}, func() []*tensor.Tensor {
 			return []*tensor.Tensor{tensor.Scalar(int32(2)), tensor.Vector[uint64](1, 2), tensor.Vector[int32](200_000_000)}
 		}},
+		{"RandomIndexShuffle", graph.Attrs{graph.Int("rounds", 4)}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[int32](1, 1_000_000), tensor.Vector[int32](1, 2, 3), tensor.Scalar[int32](1)}
+		}},
+		{"CTCBeamSearchDecoder", graph.Attrs{graph.Int("beam_width", 2000), graph.Int("top_paths", 1)}, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](0.1, 3, 1, 3000), filled[int32](3, 1)}
+		}},
+		{"TensorScatterAdd", nil, func() []*tensor.Tensor {
+			return []*tensor.Tensor{filled[float32](1, 8), filled[int32](3, 40_000_000, 1), filled[float32](1, 40_000_000)}
+		}},
 	} {
 		if i%3 != 0 && !all {
 			continue // their inputs are large
@@ -253,5 +265,119 @@ func TestKernelsEndWithTheirContext(t *testing.T) {
 				t.Errorf("returned %v after its context's end: %v", took-after, s.Err())
 			}
 		})
+	}
+}
+
+// TestChangesEndWithTheirContext ends the context of kernels that read or change a variable or a
+// table for seconds. Each returns soon with the context's error, and the variable and the table
+// are as before.
+func TestChangesEndWithTheirContext(t *testing.T) {
+	const after = 50 * time.Millisecond
+	grace := 2 * time.Second // the machine may be busy
+	if os.Getenv("CAIRN_HOSTILE") == "all" {
+		grace = 100 * time.Millisecond
+	}
+	if detector.Racing {
+		grace *= 5
+	}
+	const many = 1 << 20
+	repeated := strings.Repeat("ab", 10_000)
+	long := make([]string, many) // of one string in memory
+	for i := range long {
+		long[i] = repeated
+	}
+	texts := tensor.Must(tensor.FromStrings(tensor.String, long, many))
+	variable := engine.HandleOf(trackable.NewVariable(filled[float32](2, 4, 20_000)))
+	var instance engine.Instance
+	env := &engine.Env{Arena: engine.NewArena(), Instance: &instance}
+	defer env.Arena.Close()
+	run := func(ctx context.Context, op string, attrs graph.Attrs, in ...engine.Value) ([]engine.Value, error) {
+		p, err := kernel.All().PrepareEager(op, attrs, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var call engine.Runner
+		call.Begin(ctx, env)
+		for _, v := range in {
+			call.Add(v)
+		}
+		if err := call.Run(p); err != nil {
+			return nil, err
+		}
+		return call.Results(), nil
+	}
+	table := func(op string, key tensor.DType, in ...engine.Value) engine.Value {
+		out, err := run(context.Background(), op, graph.Attrs{graph.Type("key_dtype", key), graph.Type("value_dtype", tensor.Int64), graph.String("shared_name", op)}, in...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0].Keep()
+	}
+	value := engine.ValueOf
+	numbers, words := table("MutableHashTableV2", tensor.Int64), table("MutableDenseHashTableV2", tensor.String, value(tensor.Scalar("")), value(tensor.Scalar("-")))
+	ones := value(filled[int64](1, many))
+	for _, tb := range []struct {
+		handle engine.Value
+		keys   *tensor.Tensor
+	}{{numbers, tensor.Vector[int64](-1, -2, -3)}, {words, tensor.Vector(strings.Split("x,y,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o", ",")...)}} {
+		if _, err := run(context.Background(), "LookupTableInsertV2", nil, tb.handle, value(tb.keys), value(upTo(tb.keys.Len()))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		op    string
+		attrs graph.Attrs
+		in    []engine.Value
+	}{
+		{"ResourceScatterAdd", nil, []engine.Value{variable, value(filled[int32](3, 2_000_000)), value(tensor.Scalar[float32](1))}},
+		{"ResourceScatterMul", nil, []engine.Value{variable, value(filled[int32](3, 2_000_000)), value(tensor.Scalar[float32](1))}},
+		{"LookupTableInsertV2", nil, []engine.Value{numbers, value(upTo(5_000_000)), value(filled[int64](1, 5_000_000))}},
+		{"LookupTableInsertV2", nil, []engine.Value{words, value(texts), ones}},
+		{"LookupTableFindV2", nil, []engine.Value{words, value(texts), value(tensor.Scalar[int64](0))}},
+		{"LookupTableRemoveV2", nil, []engine.Value{words, value(texts)}},
+		{"LookupTableImportV2", nil, []engine.Value{numbers, value(upTo(5_000_000)), value(filled[int64](1, 5_000_000))}},
+	} {
+		t.Run(c.op, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			timer := time.AfterFunc(after, cancel)
+			defer timer.Stop()
+			start, cpu := time.Now(), processor.Time()
+			_, err := run(ctx, c.op, c.attrs, c.in...)
+			took, worked := time.Since(start), processor.Time()-cpu
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("after %v: %v, want the context's error", took, err)
+			}
+			if late := min(took, worked) - after; late > grace {
+				t.Errorf("returned %v after its context's end", late)
+			}
+		})
+	}
+	for _, tb := range []struct {
+		handle    engine.Value
+		size      int64
+		keys, new *tensor.Tensor
+	}{{numbers, 3, tensor.Vector[int64](-1, -2, 1), tensor.Vector[int64](1, -1)}, {words, 17, tensor.Vector("x", "y", repeated), tensor.Vector(repeated, "x")}} {
+		expect := func(size int64, want ...int64) {
+			t.Helper()
+			out, err := run(context.Background(), "LookupTableFindV2", nil, tb.handle, value(tb.keys), value(tensor.Scalar[int64](-7)))
+			if err != nil || !out[0].Tensor.Equal(tensor.Vector(want...)) {
+				t.Errorf("%v %v, want %v", out, err, want)
+			}
+			out, err = run(context.Background(), "LookupTableSizeV2", nil, tb.handle)
+			if err != nil || !out[0].Tensor.Equal(tensor.Scalar(size)) {
+				t.Errorf("%v %v, want %d pairs", out, err, size)
+			}
+		}
+		expect(tb.size, 0, 1, -7)
+		// The next change removes what the interrupted ones left.
+		if _, err := run(context.Background(), "LookupTableInsertV2", nil, tb.handle, value(tb.new), value(tensor.Vector[int64](8, 9))); err != nil {
+			t.Error(err)
+		}
+		expect(tb.size+1, 9, 1, 8)
+	}
+	out, err := run(context.Background(), "ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, variable)
+	if want := filled[float32](2, 4, 20_000); err != nil || !out[0].Tensor.Equal(want) {
+		t.Errorf("%v %v, want the variable's value before the calls", out, err)
 	}
 }

@@ -41,7 +41,7 @@ func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape) (at []int, i
 		return nil, 0, err
 	}
 	depth := len(s) - len(rest)
-	v, err := shapes.AllInts(indices, "the indices")
+	v, err := shapes.CallInts(c, indices, "the indices")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -54,8 +54,9 @@ func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape) (at []int, i
 		return nil, 0, fmt.Errorf("bad_indices_policy is %q, not DEFAULT, ERROR or IGNORE", policy)
 	}
 	strides := shapes.Strides(s)
-	at = make([]int, shapes.Count(outer))
+	at = engine.Zeroed[int](c, shapes.Count(outer))
 	for i := range at {
+		c.Step(i)
 		for d := range depth {
 			k := v[i*depth+d]
 			if k < 0 || k >= int64(s[d]) {

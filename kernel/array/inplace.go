@@ -45,7 +45,7 @@ func inplace(h scatter.How) func(*engine.Call) error {
 		for i, k := range index {
 			at[i] = int((k%int64(s[0])+int64(s[0]))%int64(s[0])) * n
 		}
-		return scatter.To(out, at, n, tensor.Must(rows.Reshape(len(index), n)), h)
+		return scatter.To(c, out, at, n, tensor.Must(rows.Reshape(len(index), n)), h)
 	}
 }
 

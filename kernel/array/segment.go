@@ -55,7 +55,7 @@ func sortedSegments(h scatter.How) func(*engine.Call) error {
 			return err
 		}
 		if h == scatter.Mul {
-			if err := start(out, oneOf); err != nil {
+			if err := start(c, out, oneOf); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func reduceSorted(c *engine.Call, out, x *tensor.Tensor, ids []int64, h scatter.
 	if len(x.Shape()) == 1 { // so that a vector of one row isn't taken as a scalar for all
 		x = tensor.Must(x.Reshape(len(ids), 1))
 	}
-	if err := scatter.To(out, firsts, n, x, scatter.Update); err != nil {
+	if err := scatter.To(c, out, firsts, n, x, scatter.Update); err != nil {
 		return err
 	}
 	if f := columns[out.DType()]; f != nil && (h == scatter.Add || h == scatter.Mul) {
@@ -91,9 +91,9 @@ func reduceSorted(c *engine.Call, out, x *tensor.Tensor, ids []int64, h scatter.
 		return nil
 	}
 	if h != mean {
-		return scatter.To(out, at, n, x, h)
+		return scatter.To(c, out, at, n, x, h)
 	}
-	if err := scatter.To(out, at, n, x, scatter.Add); err != nil {
+	if err := scatter.To(c, out, at, n, x, scatter.Add); err != nil {
 		return err
 	}
 	f, err := averages.Of(out.DType())
@@ -183,14 +183,14 @@ func unsortedSegments(h scatter.How) func(*engine.Call) error {
 		if err != nil {
 			return err
 		}
-		if err := start(out, first); err != nil || out.Len() == 0 {
+		if err := start(c, out, first); err != nil || out.Len() == 0 {
 			return err
 		}
 		x := c.In(0)
 		if len(x.Shape()) == 0 { // a row of one element isn't taken as a scalar for all
 			x = tensor.Must(x.Reshape(1))
 		}
-		return scatter.To(out, at, inner, x, h)
+		return scatter.To(c, out, at, inner, x, h)
 	}
 }
 
@@ -231,12 +231,12 @@ func segmentPlaces(c *engine.Call) (dims tensor.Shape, at []int, inner int, err 
 }
 
 // start fills a tensor with a number of its type.
-func start(out *tensor.Tensor, first engine.ByType[func() *tensor.Tensor]) error {
+func start(c *engine.Call, out *tensor.Tensor, first engine.ByType[func() *tensor.Tensor]) error {
 	f, err := first.Of(out.DType())
 	if err != nil || out.Len() == 0 {
 		return err
 	}
-	return scatter.To(out, []int{0}, out.Len(), f(), scatter.Update)
+	return scatter.To(c, out, []int{0}, out.Len(), f(), scatter.Update)
 }
 
 func scalar[T tensor.Element](x T) func() *tensor.Tensor {

@@ -54,20 +54,7 @@ func tensorScatter(h scatter.How) func(*engine.Call) error {
 		if len(updates.Shape()) == 0 {
 			updates = tensor.Must(updates.Reshape(1))
 		}
-		if x.DType() == tensor.Bool && h == scatter.Add {
-			either(tensor.Values[bool](out), tensor.Values[bool](updates), at, inner)
-			return nil
-		}
-		return scatter.To(out, at, inner, updates, h)
-	}
-}
-
-// either adds booleans by "or".
-func either(dst, x []bool, at []int, n int) {
-	for i, to := range at {
-		for k := 0; to >= 0 && k < n; k++ {
-			dst[to+k] = dst[to+k] || x[i*n+k]
-		}
+		return scatter.To(c, out, at, inner, updates, h)
 	}
 }
 

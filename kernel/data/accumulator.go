@@ -99,7 +99,7 @@ func applyGradient(c *engine.Call) error {
 	case !a.sum.Shape().Equal(g.Shape()):
 		return fmt.Errorf("the gradient has shape %v, those before it %v", g.Shape(), a.sum.Shape())
 	default:
-		if err := scatter.To(a.sum, []int{0}, g.Len(), g, scatter.Add); err != nil {
+		if err := scatter.To(nil, a.sum, []int{0}, g.Len(), g, scatter.Add); err != nil {
 			return err
 		}
 	}
@@ -200,10 +200,10 @@ func (a *accumulator) addRows(c *engine.Call, indices []int64, values *tensor.Te
 		}
 		return at
 	}
-	if err := scatter.To(sum, places(a.indices, a.counts), n, a.sum, scatter.Update); err != nil {
+	if err := scatter.To(nil, sum, places(a.indices, a.counts), n, a.sum, scatter.Update); err != nil {
 		return err
 	}
-	if err := scatter.To(sum, places(indices, slices.Repeat([]int64{1}, len(indices))), n, values, scatter.Add); err != nil {
+	if err := scatter.To(nil, sum, places(indices, slices.Repeat([]int64{1}, len(indices))), n, values, scatter.Add); err != nil {
 		return err
 	}
 	a.sum, a.indices, a.counts = sum, all, counts
@@ -267,7 +267,7 @@ func (a *accumulator) divide() error {
 		if err != nil {
 			return err
 		}
-		return scatter.To(a.sum, []int{0}, a.sum.Len(), by, scatter.Div)
+		return scatter.To(nil, a.sum, []int{0}, a.sum.Len(), by, scatter.Div)
 	}
 	n := a.sum.Len() / max(1, len(a.indices))
 	for i, count := range a.counts {
@@ -275,7 +275,7 @@ func (a *accumulator) divide() error {
 		if err != nil {
 			return err
 		}
-		if err := scatter.To(a.sum, []int{i * n}, n, by, scatter.Div); err != nil {
+		if err := scatter.To(nil, a.sum, []int{i * n}, n, by, scatter.Div); err != nil {
 			return err
 		}
 	}

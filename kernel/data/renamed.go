@@ -122,13 +122,13 @@ func tableOf(c *engine.Call) error {
 		pairs = append(pairs, e)
 	}
 	if len(pairs) == 0 {
-		return table.Fill(nil, nil)
+		return table.Fill(c.Context(), nil, nil)
 	}
 	both, err := stack(c, pairs)
 	if err != nil {
 		return err
 	}
-	return table.Fill(both[0].Tensor, both[1].Tensor)
+	return table.Fill(c.Context(), both[0].Tensor, both[1].Tensor)
 }
 
 // fakeQueue returns the handle of a queue as a reference, as in TensorFlow 1.

@@ -1,10 +1,11 @@
 package list
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
@@ -47,15 +48,50 @@ var tensorMaps = []engine.Kernel{
 }
 
 // mapKey returns a tensor's type, shape and elements as a string.
-func mapKey(t *tensor.Tensor) string {
-	key := fmt.Appendf(nil, "%v%v", t.DType(), t.Shape())
+func mapKey(c *engine.Call, t *tensor.Tensor) (string, error) {
+	var key strings.Builder
+	_, _ = fmt.Fprintf(&key, "%v%v", t.DType(), t.Shape())
 	if t.DType() != tensor.String {
-		return string(append(key, t.Bytes()...))
+		key.Grow(len(t.Bytes()))
+		key.Write(t.Bytes())
+		return key.String(), nil
 	}
+	var size int64
 	for _, s := range t.Strings() {
-		key = append(binary.AppendUvarint(key, uint64(len(s))), s...)
+		size += int64(len(s)) + binary.MaxVarintLen64
 	}
-	return string(key)
+	if err := c.Afford(size); err != nil {
+		return "", err
+	}
+	key.Grow(int(size))
+	var length [binary.MaxVarintLen64]byte
+	l := looks{ctx: c.Context()}
+	for _, s := range t.Strings() {
+		if err := l.at(len(s)); err != nil {
+			return "", err
+		}
+		key.Write(binary.AppendUvarint(length[:0], uint64(len(s))))
+		key.WriteString(s)
+	}
+	return key.String(), nil
+}
+
+// looks ends a loop over texts or entries with a context, also if the call has handles.
+type looks struct {
+	ctx  context.Context
+	read int
+}
+
+// at counts n bytes. It returns the cause if the context has ended.
+func (l *looks) at(n int) error {
+	if l.read += n + 256; l.read < 1<<19 {
+		return nil
+	}
+	l.read = 0
+	if l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
+	}
+	return nil
 }
 
 // mapInput returns the map in input 0 and, if there are more inputs, the key in
@@ -71,18 +107,9 @@ func mapInput(c *engine.Call, n int) (m *tensorMap, key string, err error) {
 		if c.In(1) == nil {
 			return nil, "", fmt.Errorf("the key is no tensor")
 		}
-		if t := c.In(1); t.DType() == tensor.String {
-			var size int64
-			for _, s := range t.Strings() {
-				size += int64(len(s)) + 10
-			}
-			if err := c.Afford(size); err != nil {
-				return nil, "", err
-			}
-		}
-		key = mapKey(c.In(1))
+		key, err = mapKey(c, c.In(1))
 	}
-	return m, key, nil
+	return m, key, err
 }
 
 func mapSize(c *engine.Call) error {
@@ -128,16 +155,21 @@ func mapLookup(c *engine.Call) error {
 
 // copyOf returns a map without one of the entries, with one more reference to
 // each value.
-func (m *tensorMap) copyOf(c *engine.Call, without string) *tensorMap {
-	out := &tensorMap{keys: slices.Clone(m.keys), values: maps.Clone(m.values)}
-	if out.values == nil {
-		out.values = map[string]engine.Value{}
+func (m *tensorMap) copyOf(c *engine.Call, without string) (*tensorMap, error) {
+	out := &tensorMap{keys: slices.Clone(m.keys), values: make(map[string]engine.Value, len(m.values)+1)}
+	l := looks{ctx: c.Context()}
+	for k, v := range m.values {
+		if err := l.at(len(k)); err != nil {
+			return nil, err
+		}
+		if k != without {
+			out.values[k] = v
+		}
 	}
-	delete(out.values, without)
 	for k, v := range out.values {
 		out.values[k] = c.Refs().Retain(v)
 	}
-	return out
+	return out, nil
 }
 
 func mapInsert(c *engine.Call) error {
@@ -145,7 +177,10 @@ func mapInsert(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	out := m.copyOf(c, key)
+	out, err := m.copyOf(c, key)
+	if err != nil {
+		return err
+	}
 	if _, ok := m.values[key]; !ok {
 		out.keys = append(out.keys, c.In(1).Clone())
 	}
@@ -162,8 +197,28 @@ func mapErase(c *engine.Call) error {
 	if _, ok := m.values[key]; !ok {
 		return fmt.Errorf("the map has no key %s", keyText(c.In(1)))
 	}
-	out := m.copyOf(c, key)
-	out.keys = slices.DeleteFunc(out.keys, func(t *tensor.Tensor) bool { return mapKey(t) == key })
+	at := 0
+	for ; at < len(m.keys); at++ {
+		t := m.keys[at]
+		if t.DType() != c.In(1).DType() || !t.Shape().Equal(c.In(1).Shape()) {
+			continue
+		}
+		k, err := mapKey(c, t)
+		if err != nil {
+			return err
+		}
+		if k == key {
+			break
+		}
+		if c.Context().Err() != nil {
+			return context.Cause(c.Context())
+		}
+	}
+	out, err := m.copyOf(c, key)
+	if err != nil {
+		return err
+	}
+	out.keys = slices.Delete(out.keys, at, min(at+1, len(out.keys)))
 	c.SetObject(0, out)
 	return nil
 }
@@ -186,7 +241,11 @@ func mapStackKeys(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	l := looks{ctx: c.Context()}
 	for i, k := range m.keys {
+		if err := l.at(len(k.Bytes()) + 16*len(k.Strings())); err != nil {
+			return err
+		}
 		if k.DType() != first.DType() || !k.Shape().Equal(first.Shape()) {
 			return fmt.Errorf("the keys are %v%v and %v%v", first.DType(), first.Shape(), k.DType(), k.Shape())
 		}

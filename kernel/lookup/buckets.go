@@ -70,31 +70,38 @@ func (t *Table) exportBuckets(c *engine.Call) error {
 			return err
 		}
 	}
-	return t.layOut(out[0], out[1])
+	return t.layOut(c, out[0], out[1])
 }
 
 // layOut writes a dense table's pairs to arrays of buckets.
-func (t *Table) layOut(keys, values *tensor.Tensor) error {
+func (t *Table) layOut(c *engine.Call, keys, values *tensor.Tensor) error {
 	n := keys.Len() / max(1, t.keys.width)
-	if keys.DType() == tensor.String {
-		list := keys.Strings()
-		for i := range list {
-			list[i] = t.empty.Strings()[i%t.keys.width]
+	l := looks{ctx: c.Context()}
+	for at := range n {
+		if err := l.key(t.keys.width); err != nil {
+			return err
 		}
-	} else {
-		row, out := t.empty.Bytes(), keys.Bytes()
-		for at := 0; at < len(out); at += len(row) {
-			copy(out[at:], row)
+		if keys.DType() == tensor.String {
+			copy(keys.Strings()[at*t.keys.width:(at+1)*t.keys.width], t.empty.Strings())
+		} else {
+			copy(keys.Bytes()[at*t.keys.size():(at+1)*t.keys.size()], t.empty.Bytes())
 		}
 	}
 	clear(values.Strings())
 	clear(values.Bytes())
-	taken := make([]bool, n)
-	for k := range len(t.rows) {
-		at, probes := int(t.keys.hash(k)&uint64(n-1)), 0
+	taken := engine.Zeroed[bool](c, n)
+	for k := range t.count {
+		hash, size := t.keys.hash(k)
+		if err := l.key(size); err != nil {
+			return err
+		}
+		at, probes := int(hash&uint64(n-1)), 0
 		for taken[at] {
 			if probes++; probes > n {
 				return fmt.Errorf("the table's buckets are full")
+			}
+			if err := l.key(0); err != nil {
+				return err
 			}
 			at = (at + probes) & (n - 1)
 		}
@@ -105,22 +112,24 @@ func (t *Table) layOut(keys, values *tensor.Tensor) error {
 	return nil
 }
 
-// hash returns TensorFlow's hash of row k.
-func (c *column) hash(k int) uint64 {
+// hash returns TensorFlow's hash of row k, and the number of bytes that it reads.
+func (c *column) hash(k int) (h uint64, size int) {
 	scalar := func(i int) uint64 {
 		if c.dtype == tensor.String {
+			size += len(c.strs[k*c.width+i])
 			return murmur.Hash64(c.strs[k*c.width+i])
 		}
+		size += c.dtype.Size()
 		return numberOf(c.dtype, c.bytes[(k*c.width+i)*c.dtype.Size():])
 	}
 	if c.width == 1 {
-		return scalar(0)
+		h = scalar(0)
+		return h, size
 	}
-	var h uint64
 	for i := range c.width {
 		h ^= scalar(i) + 0x9e3779b97f4a7800 + h<<10 + h>>4
 	}
-	return h
+	return h, size
 }
 
 // numberOf returns the bits of a number, of a type of keys, extended by its

@@ -3,6 +3,8 @@ package lookup
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
+	"unsafe"
 
 	"github.com/cairnml/cairn/tensor"
 )
@@ -34,6 +36,21 @@ func (c *column) add(t *tensor.Tensor, i int) {
 	c.bytes = append(c.bytes, t.Bytes()[i*n:(i+1)*n]...)
 }
 
+// addRow appends row k of another column of the type and shape.
+func (c *column) addRow(from *column, k int) {
+	if c.dtype == tensor.String {
+		c.strs = append(c.strs, from.strs[k*c.width:(k+1)*c.width]...)
+		return
+	}
+	n := c.size()
+	c.bytes = append(c.bytes, from.bytes[k*n:(k+1)*n]...)
+}
+
+// empty returns a column of the type and shape without rows.
+func (c *column) empty() column {
+	return column{dtype: c.dtype, shape: c.shape, width: c.width}
+}
+
 // set sets row k to row i of t.
 func (c *column) set(k int, t *tensor.Tensor, i int) {
 	if c.dtype == tensor.String {
@@ -56,6 +73,16 @@ func (c *column) same(k int, t *tensor.Tensor, i int) bool {
 	}
 	n := c.size()
 	return bytes.Equal(c.bytes[k*n:(k+1)*n], t.Bytes()[i*n:(i+1)*n])
+}
+
+// cut removes the rows from n on.
+func (c *column) cut(n int) {
+	if c.dtype == tensor.String {
+		clear(c.strs[n*c.width:])
+		c.strs = c.strs[:n*c.width]
+		return
+	}
+	c.bytes = c.bytes[:n*c.size()]
 }
 
 // drop removes row k, which the last of n rows replaces.
@@ -81,18 +108,32 @@ func (c *column) copyTo(t *tensor.Tensor, i, k int) {
 }
 
 // keyOf returns row i of t, whose rows have so many elements, as a map's key.
-// It may use the memory of buf.
+// It may use the memory of buf, and of t.
 func keyOf(buf []byte, t *tensor.Tensor, i, width int) []byte {
 	if t.DType() != tensor.String {
 		n := width * t.DType().Size()
 		return t.Bytes()[i*n : (i+1)*n]
 	}
-	buf = buf[:0]
-	for _, s := range t.Strings()[i*width : (i+1)*width] {
-		if width > 1 {
-			buf = binary.AppendUvarint(buf, uint64(len(s)))
-		}
+	row := t.Strings()[i*width : (i+1)*width]
+	if width == 1 {
+		return unsafe.Slice(unsafe.StringData(row[0]), len(row[0]))
+	}
+	buf = slices.Grow(buf[:0], keySize(t, i, width))
+	for _, s := range row {
+		buf = binary.AppendUvarint(buf, uint64(len(s)))
 		buf = append(buf, s...)
 	}
 	return buf
+}
+
+// keySize returns the largest number of bytes of row i of t as a map's key.
+func keySize(t *tensor.Tensor, i, width int) int {
+	if t.DType() != tensor.String {
+		return width * t.DType().Size()
+	}
+	n := 0
+	for _, s := range t.Strings()[i*width : (i+1)*width] {
+		n += len(s) + binary.MaxVarintLen64
+	}
+	return n
 }

@@ -29,7 +29,7 @@ func vocabRemapping(n *engine.Node) (func(*engine.Call) error, error) {
 			if err != nil {
 				return err
 			}
-			keys, _, err := f.read(fsys, place, &Table{keys: column{dtype: tensor.String}, values: column{dtype: tensor.Int64}})
+			keys, _, err := f.read(c.Context(), fsys, place, &Table{keys: column{dtype: tensor.String}, values: column{dtype: tensor.Int64}})
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,11 @@ func vocabRemapping(n *engine.Node) (func(*engine.Call) error, error) {
 			return fmt.Errorf("the new vocabulary has %d lines, %d from line %d on are wanted", len(lines[0]), count, offset)
 		}
 		at := make(map[string]int64, len(lines[1]))
+		l := looks{ctx: c.Context()}
 		for i, line := range lines[1] {
+			if err := l.key(len(line)); err != nil {
+				return err
+			}
 			if _, twice := at[line]; twice {
 				return fmt.Errorf("the old vocabulary has the line %q twice", line)
 			}
@@ -51,6 +55,9 @@ func vocabRemapping(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		found := int32(0)
 		for i, line := range lines[0][offset : offset+count] {
+			if err := l.key(len(line)); err != nil {
+				return err
+			}
 			k, ok := at[line]
 			if ok {
 				found++

@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,9 +34,58 @@ type Table struct {
 
 	mu     sync.RWMutex
 	ready  bool // a static table has been initialized
+	count  int  // pairs in the table
 	rows   map[string]int
 	keys   column
 	values column
+	// rows, keys and values may have more pairs than count: those of an insertion that ended
+	// with its context. The next change removes them.
+}
+
+// look is the number of bytes of keys, each taken as pairBytes longer, that a loop reads between
+// two looks at the context.
+const (
+	look      = 1 << 19
+	pairBytes = 256
+)
+
+// looks ends a loop over keys with a context.
+type looks struct {
+	ctx  context.Context
+	read int
+}
+
+// key counts a key of n bytes. It returns the cause if the context has ended.
+func (l *looks) key(n int) error {
+	if l.read += n + pairBytes; l.read < look {
+		return nil
+	}
+	l.read = 0
+	if l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
+	}
+	return nil
+}
+
+// row returns the row of a key in the table.
+func (t *Table) row(key []byte) (k int, ok bool) {
+	k, ok = t.rows[string(key)]
+	return k, ok && k < t.count
+}
+
+// purge removes the pairs that an insertion left when its context ended.
+func (t *Table) purge(ctx context.Context) error {
+	l := looks{ctx: ctx}
+	for len(t.rows) > t.count {
+		key := t.keys.key(len(t.rows) - 1)
+		if err := l.key(len(key)); err != nil {
+			return err
+		}
+		delete(t.rows, key)
+	}
+	t.keys.cut(t.count)
+	t.values.cut(t.count)
+	return nil
 }
 
 func newTable(n *engine.Node, k kind) (*Table, error) {
@@ -67,25 +118,41 @@ func newTable(n *engine.Node, k kind) (*Table, error) {
 	return t, nil
 }
 
-// reserve sets the shape of a dense table's keys and its two reserved keys,
-// which are inputs from the given one on.
-func (t *Table) reserve(c *engine.Call) error {
+// reserved are the two reserved keys of a dense table.
+type reserved struct {
+	empty *tensor.Tensor
+	keys  [][]byte
+}
+
+// readReserved returns the reserved keys in inputs 0 and 1 of an op that makes a dense table.
+func readReserved(c *engine.Call, d tensor.DType) (*reserved, error) {
 	if err := c.Need(2); err != nil {
-		return err
+		return nil, err
 	}
+	r := &reserved{}
 	for i := range 2 {
 		key := c.In(i)
-		if key.DType() != t.keys.dtype || i == 1 && !key.Shape().Equal(c.In(0).Shape()) {
-			return fmt.Errorf("the empty and deleted keys are %v%v and %v%v, not two of one shape of %v", c.In(0).DType(), c.In(0).Shape(), key.DType(), key.Shape(), t.keys.dtype)
+		if key.DType() != d || i == 1 && !key.Shape().Equal(c.In(0).Shape()) {
+			return nil, fmt.Errorf("the empty and deleted keys are %v%v and %v%v, not two of one shape of %v", c.In(0).DType(), c.In(0).Shape(), key.DType(), key.Shape(), d)
 		}
-		t.refused = append(t.refused, append([]byte{}, keyOf(nil, key, 0, key.Len())...))
+		n := keySize(key, 0, key.Len())
+		c.Reserve(2 * n)
+		if n > look {
+			c.Check()
+		}
+		r.keys = append(r.keys, bytes.Clone(keyOf(nil, key, 0, key.Len())))
 	}
-	t.empty = c.In(0).Clone()
-	var err error
-	t.keys, err = newColumn(t.keys.dtype, c.In(0).Shape().Clone())
-	if err == nil && string(t.refused[0]) == string(t.refused[1]) {
-		err = fmt.Errorf("the empty and the deleted key are the same")
+	if bytes.Equal(r.keys[0], r.keys[1]) {
+		return nil, fmt.Errorf("the empty and the deleted key are the same")
 	}
+	r.empty = c.In(0).Clone()
+	return r, nil
+}
+
+// reserve sets the shape of a dense table's keys and its reserved keys.
+func (t *Table) reserve(r *reserved) (err error) {
+	t.refused, t.empty = r.keys, r.empty
+	t.keys, err = newColumn(t.keys.dtype, r.empty.Shape().Clone())
 	return err
 }
 
@@ -98,7 +165,10 @@ func anonymous(k kind) func(*engine.Node) (func(*engine.Call) error, error) {
 		return func(c *engine.Call) error {
 			t, err := newTable(n, k)
 			if err == nil && k == dense {
-				err = t.reserve(c)
+				var r *reserved
+				if r, err = readReserved(c, t.keys.dtype); err == nil {
+					err = t.reserve(r)
+				}
 			}
 			if err == nil {
 				c.SetObject(0, t)
@@ -122,15 +192,22 @@ func named(k kind, byRef bool) func(*engine.Node) (func(*engine.Call) error, err
 		}
 		key := engine.ResourceKey{Kind: "table", Container: n.Attrs.String("container", ""), Name: name}
 		return func(c *engine.Call) error {
+			var keys *reserved
+			var err error
+			if k == dense {
+				// Not in create, which is called once: the context may end here.
+				if keys, err = readReserved(c, n.Attrs.Type("key_dtype", tensor.Invalid)); err != nil {
+					return err
+				}
+			}
 			create := func() (any, error) {
 				t, err := newTable(n, k)
 				if err == nil && k == dense {
-					err = t.reserve(c)
+					err = t.reserve(keys)
 				}
 				return t, err
 			}
 			var o any
-			var err error
 			if name == "" {
 				made := c.NodeState(func() any {
 					o, err := create()
@@ -224,16 +301,16 @@ func find(c *engine.Call) error {
 	}
 	def1 := t.values
 	def1.bytes, def1.strs = def.Bytes(), def.Strings()
-	var buf []byte
+	rows, l := keyReader{t: keys, width: t.keys.width}, looks{ctx: c.Context()}
 	for i := range n {
-		key := keyOf(buf, keys, i, t.keys.width)
-		if keys.DType() == tensor.String {
-			buf = key
+		key := rows.key(i)
+		if err := l.key(len(key)); err != nil {
+			return err
 		}
 		if err := t.check(key); err != nil {
 			return err
 		}
-		if k, ok := t.rows[string(key)]; ok {
+		if k, ok := t.row(key); ok {
 			t.values.copyTo(out, i, k)
 		} else {
 			def1.copyTo(out, i, min(i, defaults-1))
@@ -254,7 +331,7 @@ func (t *Table) Number(key string) (int64, error) {
 		return 0, errNotReady
 	}
 	k, ok := t.rows[key]
-	if !ok {
+	if !ok || k >= t.count {
 		return -1, nil
 	}
 	return int64(binary.NativeEndian.Uint64(t.values.bytes[8*k:])), nil
@@ -269,7 +346,7 @@ func size(c *engine.Call) error {
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	c.Set(0, tensor.Scalar(int64(len(t.rows))))
+	c.Set(0, tensor.Scalar(int64(t.count)))
 	return nil
 }
 
@@ -289,14 +366,46 @@ func export(c *engine.Call) error {
 		return t.exportBuckets(c)
 	}
 	for i, col := range []*column{&t.keys, &t.values} {
-		out, err := c.Alloc(i, col.dtype, append(tensor.Shape{len(t.rows)}, col.shape...))
+		out, err := c.Alloc(i, col.dtype, append(tensor.Shape{t.count}, col.shape...))
 		if err != nil {
 			return err
 		}
-		copy(out.Bytes(), col.bytes)
-		copy(out.Strings(), col.strs)
+		if err := copyUntilDone(c.Context(), out.Bytes(), col.bytes); err != nil {
+			return err
+		}
+		if err := copyUntilDone(c.Context(), out.Strings(), col.strs); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// copyUntilDone copies elements until the context ends.
+func copyUntilDone[T any](ctx context.Context, dst, src []T) error {
+	const block = 4 << 20
+	for lo := 0; lo < len(dst); lo += block {
+		if lo > 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		copy(dst[lo:min(lo+block, len(dst))], src[lo:])
+	}
+	return nil
+}
+
+// keyReader returns the rows of a tensor as a map's keys.
+type keyReader struct {
+	t     *tensor.Tensor
+	width int
+	buf   []byte
+}
+
+// key returns row i. It is valid until the next call.
+func (r *keyReader) key(i int) []byte {
+	key := keyOf(r.buf, r.t, i, r.width)
+	if r.t.DType() == tensor.String && r.width > 1 {
+		r.buf = key
+	}
+	return key
 }
 
 // insert sets the values of keys.
@@ -310,15 +419,22 @@ func insert(c *engine.Call) error {
 	}
 	n, err := t.pairs(c.In(1), c.In(2))
 	if err == nil {
-		err = t.checkAll(c.In(1), n)
+		err = t.checkAll(c.Context(), c.In(1), n)
 	}
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.growth.insert(len(t.rows), n)
-	return t.put(c.In(1), c.In(2), n)
+	if err := t.purge(c.Context()); err != nil {
+		return err
+	}
+	have := t.count
+	err = t.put(c.Context(), c.In(1), c.In(2), n)
+	if err == nil {
+		t.growth.insert(have, n)
+	}
+	return err
 }
 
 // pairs checks that keys and values fit the table and each other, and returns
@@ -336,12 +452,17 @@ func (t *Table) pairs(keys, values *tensor.Tensor) (int, error) {
 }
 
 // checkAll returns an error if one of the keys is reserved.
-func (t *Table) checkAll(keys *tensor.Tensor, n int) error {
-	if t.kind != dense {
+func (t *Table) checkAll(ctx context.Context, keys *tensor.Tensor, n int) error {
+	if len(t.refused) == 0 {
 		return nil
 	}
+	rows, l := keyReader{t: keys, width: t.keys.width}, looks{ctx: ctx}
 	for i := range n {
-		if err := t.check(keyOf(nil, keys, i, t.keys.width)); err != nil {
+		key := rows.key(i)
+		if err := l.key(len(key)); err != nil {
+			return err
+		}
+		if err := t.check(key); err != nil {
 			return err
 		}
 	}
@@ -349,13 +470,15 @@ func (t *Table) checkAll(keys *tensor.Tensor, n int) error {
 }
 
 // put sets n pairs. In a static table a second pair of a key must have the same
-// value.
-func (t *Table) put(keys, values *tensor.Tensor, n int) error {
-	var buf []byte
+// value. If put returns an error, the table is as before.
+func (t *Table) put(ctx context.Context, keys, values *tensor.Tensor, n int) error {
+	type change struct{ row, from int }
+	var changes []change // of pairs in the table
+	rows, l := keyReader{t: keys, width: t.keys.width}, looks{ctx: ctx}
 	for i := range n {
-		key := keyOf(buf, keys, i, t.keys.width)
-		if keys.DType() == tensor.String {
-			buf = key
+		key := rows.key(i)
+		if err := l.key(len(key)); err != nil {
+			return err
 		}
 		if t.skips(key) {
 			continue
@@ -365,12 +488,20 @@ func (t *Table) put(keys, values *tensor.Tensor, n int) error {
 			t.rows[string(key)] = len(t.rows)
 			t.keys.add(keys, i)
 			t.values.add(values, i)
-		case t.kind != static:
+		case t.kind == static:
+			if !t.values.same(k, values, i) {
+				return fmt.Errorf("key %d of the table has two values", i)
+			}
+		case k < t.count:
+			changes = append(changes, change{k, i})
+		default:
 			t.values.set(k, values, i)
-		case !t.values.same(k, values, i):
-			return fmt.Errorf("key %d of the table has two values", i)
 		}
 	}
+	for _, x := range changes {
+		t.values.set(x.row, values, x.from)
+	}
+	t.count = len(t.rows)
 	return nil
 }
 
@@ -380,6 +511,10 @@ func (t *Table) skips(key []byte) bool {
 	return slices.ContainsFunc(t.skipped, func(k []byte) bool { return string(k) == string(key) })
 }
 
+// manyRemoved is the number of keys that can be removed without a look at the context.
+const manyRemoved = 1 << 16
+
+// remove removes keys. Missing ones are ignored.
 func remove(c *engine.Call) error {
 	t, err := input(c, 2)
 	if err != nil {
@@ -389,28 +524,75 @@ func remove(c *engine.Call) error {
 		return fmt.Errorf("the table can't be changed once it is initialized")
 	}
 	_, n, err := t.keys.split(c.In(1), "keys")
+	if err == nil {
+		err = t.checkAll(c.Context(), c.In(1), n)
+	}
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := t.purge(c.Context()); err != nil {
+		return err
+	}
+	var found []int // inputs that are in the table
+	rows, l := keyReader{t: c.In(1), width: t.keys.width}, looks{ctx: c.Context()}
 	for i := range n {
-		key := keyOf(nil, c.In(1), i, t.keys.width)
-		if err := t.check(key); err != nil {
+		key := rows.key(i)
+		if err := l.key(len(key)); err != nil {
 			return err
 		}
-		k, ok := t.rows[string(key)]
-		if !ok {
-			continue
+		if _, ok := t.row(key); ok {
+			found = append(found, i)
 		}
-		last := len(t.rows) - 1
-		if k != last {
-			t.rows[t.keys.key(last)] = k
+	}
+	if len(found) > manyRemoved && len(found) > t.count/8 {
+		return t.removeMany(c, c.In(1), found)
+	}
+	for _, i := range found {
+		key := rows.key(i)
+		k, ok := t.row(key)
+		if !ok {
+			continue // a second time
+		}
+		t.count--
+		if k != t.count {
+			t.rows[t.keys.key(t.count)] = k
 		}
 		delete(t.rows, string(key))
-		t.keys.drop(k, last+1)
-		t.values.drop(k, last+1)
+		t.keys.drop(k, t.count+1)
+		t.values.drop(k, t.count+1)
 	}
+	return nil
+}
+
+// removeMany makes the table's contents anew, without the keys in some rows of a tensor.
+func (t *Table) removeMany(c *engine.Call, keys *tensor.Tensor, found []int) error {
+	gone := engine.Zeroed[bool](c, t.count)
+	rows, l := keyReader{t: keys, width: t.keys.width}, looks{ctx: c.Context()}
+	for _, i := range found {
+		key := rows.key(i)
+		if err := l.key(len(key)); err != nil {
+			return err
+		}
+		if k, ok := t.row(key); ok {
+			gone[k] = true
+		}
+	}
+	next := Table{rows: map[string]int{}, keys: t.keys.empty(), values: t.values.empty()}
+	for k := range t.count {
+		if gone[k] {
+			continue
+		}
+		key := t.keys.key(k)
+		if err := l.key(len(key)); err != nil {
+			return err
+		}
+		next.rows[key] = len(next.rows)
+		next.keys.addRow(&t.keys, k)
+		next.values.addRow(&t.values, k)
+	}
+	t.count, t.rows, t.keys, t.values = len(next.rows), next.rows, next.keys, next.values
 	return nil
 }
 
@@ -432,7 +614,7 @@ func importAll(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return t.fill(c.In(1), c.In(2))
+	return t.fill(c.Context(), c.In(1), c.In(2))
 }
 
 func initialize(c *engine.Call) error {
@@ -446,38 +628,37 @@ func initialize(c *engine.Call) error {
 	if len(c.In(1).Shape()) != 1 {
 		return fmt.Errorf("the keys have shape %v, not a vector's", c.In(1).Shape())
 	}
-	return t.fill(c.In(1), c.In(2))
+	return t.fill(c.Context(), c.In(1), c.In(2))
 }
 
 // fill replaces the table's contents. An initialized static table keeps its
 // contents, as in TensorFlow, and a different number of pairs is an error.
-func (t *Table) fill(keys, values *tensor.Tensor) error {
+func (t *Table) fill(ctx context.Context, keys, values *tensor.Tensor) error {
 	n, err := t.pairs(keys, values)
 	if err != nil {
 		return err
 	}
 	// A dense table that TensorFlow exports has its empty buckets, too.
-	next := &Table{kind: t.kind, skipped: t.refused, rows: map[string]int{}, keys: t.keys, values: t.values}
-	next.keys.bytes, next.keys.strs, next.values.bytes, next.values.strs = nil, nil, nil, nil
-	if err := next.put(keys, values, n); err != nil {
+	next := &Table{kind: t.kind, skipped: t.refused, rows: map[string]int{}, keys: t.keys.empty(), values: t.values.empty()}
+	if err := next.put(ctx, keys, values, n); err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.kind == static && t.ready {
-		if n != len(t.rows) {
-			return fmt.Errorf("the table is initialized already with %d keys, not %d", len(t.rows), n)
+		if n != t.count {
+			return fmt.Errorf("the table is initialized already with %d keys, not %d", t.count, n)
 		}
 		return nil
 	}
-	t.growth.imported(n, len(next.rows))
-	t.ready, t.rows, t.keys, t.values = true, next.rows, next.keys, next.values
+	t.growth.imported(n, next.count)
+	t.ready, t.count, t.rows, t.keys, t.values = true, next.count, next.rows, next.keys, next.values
 	return nil
 }
 
 // Fill sets the contents of a table that can't be changed afterwards to pairs
 // of keys and values; nil keys make an empty table.
-func (t *Table) Fill(keys, values *tensor.Tensor) error {
+func (t *Table) Fill(ctx context.Context, keys, values *tensor.Tensor) error {
 	if t.kind != static {
 		return errMutable
 	}
@@ -490,7 +671,7 @@ func (t *Table) Fill(keys, values *tensor.Tensor) error {
 			return err
 		}
 	}
-	return t.fill(keys, values)
+	return t.fill(ctx, keys, values)
 }
 
 var errMutable = errors.New("a table that can be changed has no initializer")

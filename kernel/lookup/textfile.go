@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -55,16 +56,16 @@ func fromTextFile(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		keys, values, err := f.read(fsys, place, t)
+		keys, values, err := f.read(c.Context(), fsys, place, t)
 		if err != nil {
 			return err
 		}
-		return t.fill(keys, values)
+		return t.fill(c.Context(), keys, values)
 	}, nil
 }
 
 // read returns the keys and values in a file for a table.
-func (f *textFile) read(fsys fs.FS, name string, t *Table) (keys, values *tensor.Tensor, err error) {
+func (f *textFile) read(ctx context.Context, fsys fs.FS, name string, t *Table) (keys, values *tensor.Tensor, err error) {
 	file, err := fsys.Open(path.Clean(name))
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +79,8 @@ func (f *textFile) read(fsys fs.FS, name string, t *Table) (keys, values *tensor
 	if err != nil {
 		return nil, nil, fmt.Errorf("the values: %w", err)
 	}
-	lines := bufio.NewReader(file)
+	lines := bufio.NewReader(untilDone{ctx, file})
+	l := looks{ctx: ctx}
 	n := int64(0)
 	for ; f.most < 0 || n < f.most; n++ {
 		line, err := lines.ReadString('\n')
@@ -86,6 +88,9 @@ func (f *textFile) read(fsys fs.FS, name string, t *Table) (keys, values *tensor
 			if errors.Is(err, io.EOF) {
 				break
 			}
+			return nil, nil, err
+		}
+		if err := l.key(len(line)); err != nil {
 			return nil, nil, err
 		}
 		line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\r", "")
@@ -111,6 +116,20 @@ func (f *textFile) read(fsys fs.FS, name string, t *Table) (keys, values *tensor
 		values, err = v.tensor()
 	}
 	return keys, values, err
+}
+
+// untilDone is a reader that ends with a context.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read returns the context's cause if it has ended.
+func (r untilDone) Read(b []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(b)
 }
 
 // field collects one part of all lines.

@@ -164,12 +164,14 @@ func indexShuffle(c *engine.Call) error {
 		return err
 	}
 	signed := d == tensor.Int32 || d == tensor.Int64
+	p := permutation{c: c, rounds: int(rounds)}
 	for i := range n {
+		c.Step(i)
 		at, end, key := from[i%len(from)], last[i%len(last)], seeds[i*3%len(seeds):]
 		if signed && int64(at) < 0 || at > end {
 			return fmt.Errorf("index %d isn't from 0 to %d", int64(at), int64(end))
 		}
-		to := permute(at, end, [3]uint32{uint32(key[0]), uint32(key[1]), uint32(key[2])}, int(rounds))
+		to := p.index(at, end, [3]uint32{uint32(key[0]), uint32(key[1]), uint32(key[2])})
 		switch d {
 		case tensor.Int32:
 			tensor.Values[int32](out)[i] = int32(to)
@@ -199,19 +201,35 @@ func words64(t *tensor.Tensor) ([]uint64, error) {
 	return out, err
 }
 
-// permute returns the index of a number in a permutation of 0 to last. It
-// encrypts the number by Simon, with words half as wide as last needs, until
-// the result is at most last.
-func permute(x, last uint64, key [3]uint32, rounds int) uint64 {
+// permutation computes indices in permutations. The last one's keys are kept, because the
+// next index often has the same.
+type permutation struct {
+	c      *engine.Call
+	rounds int
+	key    [3]uint32
+	cipher simon
+	looked int // encryptions since the last check of the context
+}
+
+// index returns the index of a number in a permutation of 0 to last. It encrypts the number by
+// Simon, with words half as wide as last needs, until the result is at most last. For a small
+// last, tens of thousands of encryptions may be necessary.
+func (p *permutation) index(x, last uint64, key [3]uint32) uint64 {
 	if last == 0 {
 		return 0
 	}
 	block := int(math.Ceil(math.Log2(float64(last))))
-	width := max(block+block%2, 16) / 2
-	c := simon{width: uint(width), mask: 1<<width - 1}
-	c.schedule(key, rounds)
+	width := uint(max(block+block%2, 16) / 2)
+	if p.cipher.width != width || p.key != key {
+		p.cipher.width, p.cipher.mask, p.key = width, 1<<width-1, key
+		p.cipher.schedule(key, p.rounds)
+	}
 	for {
-		if x = c.encrypt(x); x <= last {
+		if p.looked++; p.looked*p.rounds >= 1<<14 {
+			p.c.Check()
+			p.looked = 0
+		}
+		if x = p.cipher.encrypt(x); x <= last {
 			return x
 		}
 	}
@@ -228,7 +246,7 @@ func (s *simon) left(x uint64, by uint) uint64 { return (x<<by | x>>(s.width-by)
 
 func (s *simon) schedule(key [3]uint32, rounds int) {
 	z := 0x7369f885192c0ef5 & s.mask
-	s.keys = []uint64{uint64(key[0]) & s.mask, uint64(key[1]) & s.mask, uint64(key[2]) & s.mask}
+	s.keys = append(s.keys[:0], uint64(key[0])&s.mask, uint64(key[1])&s.mask, uint64(key[2])&s.mask)
 	for i := 3; i < rounds; i++ {
 		k := s.keys[i-1]
 		s.keys = append(s.keys, 0xfffffffc&s.mask^z&1^s.keys[i-3]^s.left(k, s.width-3)^s.left(k, s.width-4))

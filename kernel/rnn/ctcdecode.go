@@ -124,12 +124,29 @@ type prefix[T float] struct {
 // active reports whether the prefix is in the beam.
 func (p *prefix[T]) active() bool { return !math.IsInf(float64(p.now.total), -1) }
 
-func (p *prefix[T]) child(label int) *prefix[T] {
+// tree counts the prefixes that a search has visited.
+type tree struct {
+	c *engine.Call
+	n int
+}
+
+// prefixBytes is about the memory of a prefix and of its entry in a map.
+const prefixBytes = 160
+
+// add counts another prefix. It checks now and then that all of them fit the call's memory.
+func (t *tree) add() {
+	if t.n++; t.n%4096 == 0 {
+		t.c.Fits(t.n, prefixBytes)
+	}
+}
+
+func (p *prefix[T]) child(label int, t *tree) *prefix[T] {
 	if p.children == nil {
 		p.children = map[int]*prefix[T]{}
 	}
 	q := p.children[label]
 	if q == nil {
+		t.add()
 		q = &prefix[T]{parent: p, label: label, before: never[T](), now: never[T]()}
 		p.children[label] = q
 	}
@@ -165,9 +182,12 @@ func (h *beam[T]) Pop() any {
 }
 
 // best returns the prefixes, the most likely first.
-func (h beam[T]) best() []*prefix[T] {
+func (h beam[T]) best(c *engine.Call) []*prefix[T] {
 	out := slices.Clone(h)
+	compared := 0
 	slices.SortStableFunc(out, func(a, b *prefix[T]) int {
+		c.Step(compared)
+		compared++
 		switch {
 		case a.now.total > b.now.total:
 			return -1
@@ -186,7 +206,8 @@ func (h beam[T]) takes(p chance[T], width int) bool {
 
 // step extends the prefixes by the logits of one time; the last class is the
 // blank.
-func (h *beam[T]) step(x []T, width int) {
+func (h *beam[T]) step(tree *tree, x []T, width int) {
+	c := tree.c
 	most := x[0]
 	for _, v := range x {
 		most = max(most, v)
@@ -196,7 +217,7 @@ func (h *beam[T]) step(x []T, width int) {
 		sum += T(math.Exp(float64(v - most)))
 	}
 	norm := most + T(math.Log(float64(sum)))
-	list, blank := h.best(), len(x)-1
+	list, blank := h.best(c), len(x)-1
 	for _, p := range list {
 		p.before = p.now
 	}
@@ -215,12 +236,15 @@ func (h *beam[T]) step(x []T, width int) {
 		p.now.total = logSum(p.now.blank, p.now.label)
 	}
 	heap.Init(h)
+	tried := 0
 	for _, p := range list {
 		if !h.takes(p.before, width) {
 			continue
 		}
 		for label, v := range x[:blank] {
-			q := p.child(label)
+			c.Step(tried)
+			tried++
+			q := p.child(label, tree)
 			if q.active() {
 				continue
 			}
@@ -266,17 +290,17 @@ func beamSearch[T float](c *engine.Call) error {
 	paths := make([][][]int, top)
 	for b := range q.batch {
 		root := &prefix[T]{label: -1, before: never[T](), now: chance[T]{label: T(math.Inf(-1))}}
-		h := beam[T]{root}
+		h, visited := beam[T]{root}, &tree{c: c}
 		for t := range max(0, int(q.lengths[b])) {
 			if err := c.Context().Err(); err != nil {
 				return err
 			}
-			h.step(x[(t*q.batch+b)*q.classes:][:q.classes], width)
+			h.step(visited, x[(t*q.batch+b)*q.classes:][:q.classes], width)
 		}
 		if len(h) < top {
 			return fmt.Errorf("less leaves in the beam search than requested: %d, top_paths is %d", len(h), top)
 		}
-		for i, p := range h.best()[:top] {
+		for i, p := range h.best(c)[:top] {
 			paths[i] = append(paths[i], p.labels(merge))
 			scores[b*top+i] = p.now.total
 		}

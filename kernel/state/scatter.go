@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -44,8 +45,8 @@ func scatters() []engine.Kernel {
 // places returns the offsets, in elements, of the parts of a tensor of shape s
 // that indices name. outer is the shape of the indices, inner that of a part.
 // The indices of nd ops are vectors.
-func places(indices *tensor.Tensor, s tensor.Shape, nd bool) (at []int, outer, inner tensor.Shape, err error) {
-	list, err := shapes.AllInts(indices, "the indices")
+func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape, nd bool) (at []int, outer, inner tensor.Shape, err error) {
+	list, err := shapes.CallInts(c, indices, "the indices")
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -62,9 +63,12 @@ func places(indices *tensor.Tensor, s tensor.Shape, nd bool) (at []int, outer, i
 		}
 		inner = s[1:]
 	}
-	at = make([]int, shapes.Count(outer))
+	at = engine.Zeroed[int](c, shapes.Count(outer))
 	size := shapes.Count(inner)
 	for i := range at {
+		if i%(1<<16) == 0 && c.Context().Err() != nil {
+			return nil, nil, nil, context.Cause(c.Context())
+		}
 		place := 0
 		for k := range depth {
 			x := list[i*depth+k]
@@ -91,7 +95,7 @@ func scatterTo(c *engine.Call, h scatter.How) error {
 		if buf.DType() != x.DType() {
 			return fmt.Errorf("the variable is %v, the updates %v", buf.DType(), x.DType())
 		}
-		at, outer, inner, err := places(c.In(1), buf.Shape(), strings.Contains(c.Op(), "Nd"))
+		at, outer, inner, err := places(c, c.In(1), buf.Shape(), strings.Contains(c.Op(), "Nd"))
 		if err != nil {
 			return err
 		}
@@ -99,7 +103,7 @@ func scatterTo(c *engine.Call, h scatter.How) error {
 		if len(x.Shape()) > 0 && !x.Shape().Equal(want) {
 			return fmt.Errorf("the updates have shape %v, not %v", x.Shape(), want)
 		}
-		return scatter.To(buf, at, shapes.Count(inner), x, h)
+		return scatter.ToVariable(c, buf, at, shapes.Count(inner), x, h)
 	})
 }
 
@@ -117,7 +121,7 @@ func resourceGatherND(c *engine.Call) error {
 }
 
 func gatherParts(c *engine.Call, x, indices *tensor.Tensor, v *trackable.Variable) error {
-	at, outer, inner, err := places(indices, x.Shape(), true)
+	at, outer, inner, err := places(c, indices, x.Shape(), true)
 	if err != nil {
 		return fmt.Errorf("the variable %q: %w", v.Name(), err)
 	}
@@ -126,7 +130,11 @@ func gatherParts(c *engine.Call, x, indices *tensor.Tensor, v *trackable.Variabl
 		return err
 	}
 	n := shapes.Count(inner)
+	block := max(1, 1<<20/(n+8))
 	for i, from := range at {
+		if i%block == 0 && c.Context().Err() != nil {
+			return context.Cause(c.Context())
+		}
 		parts.Copy(out, x, i*n, from, n)
 	}
 	return nil

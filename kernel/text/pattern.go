@@ -8,6 +8,9 @@ import (
 	"regexp/syntax"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/await"
 )
 
 // RegexReplace, RegexFullMatch, their Static forms and RegexSplitWithOffsets use these
@@ -36,7 +39,11 @@ const maxPattern = 1 << 15
 
 // maxSteps is the most work of a search that needn't check the context: characters
 // times instructions. A step takes about 10 ns.
-const maxSteps = 1 << 22
+const maxSteps = 1 << 21
+
+// maxRanges is the largest number of ranges of characters in an expression. RE2 compiles each
+// of them to one instruction or more.
+const maxRanges = 349_525
 
 // compilePattern compiles an expression that is searched for.
 func compilePattern(s string) (*pattern, error) { return compile(s, false) }
@@ -51,6 +58,9 @@ func compile(s string, whole bool) (*pattern, error) {
 	tree, err := syntax.Parse(s, syntax.Perl) // parsed alone: inside (?:...), `a)(b` would be valid
 	if err != nil {
 		return nil, err
+	}
+	if n := ranges(tree); n > maxRanges {
+		return nil, fmt.Errorf("the expression has %d ranges of characters (want %d at most)", n, maxRanges)
 	}
 	p := &pattern{span: longest(tree)}
 	if whole {
@@ -71,6 +81,39 @@ func compile(s string, whole bool) (*pattern, error) {
 		return regexp.Compile(`\A(?s:.)(?s:.*?)(` + s + `)`)
 	})
 	return p, nil
+}
+
+// shortPattern is the length of the longest expression whose compilation takes no more than
+// some milliseconds.
+const shortPattern = 1 << 10
+
+// compileUntilDone calls compile and waits until it returns or the call's context ends.
+func compileUntilDone(c *engine.Call, s string, compile func(string) (*pattern, error)) (p *pattern, err error) {
+	if len(s) <= shortPattern || len(s) > maxPattern {
+		return compile(s)
+	}
+	type result struct {
+		p   *pattern
+		err error
+	}
+	done := make(chan result, 1)
+	if err := await.Do(c.Context(), func() {
+		p, err := compile(s)
+		done <- result{p, err}
+	}); err != nil {
+		return nil, err
+	}
+	r := <-done
+	return r.p, r.err
+}
+
+// ranges returns the number of ranges of characters in an expression.
+func ranges(re *syntax.Regexp) int {
+	n := len(re.Rune) / 2
+	for _, sub := range re.Sub {
+		n += ranges(sub)
+	}
+	return n
 }
 
 // longest returns the number of characters of the longest match of an expression, math.MaxInt if
@@ -138,7 +181,7 @@ func (p *pattern) first(c checker, s string) []int {
 func (p *pattern) each(c checker, s string, all bool, f func(at []int) error) error {
 	switch {
 	case p.runs != nil:
-		return p.runs.each(s, all, f)
+		return p.runs.each(c, s, all, f)
 	case !all:
 		if at := p.first(c, s); at != nil {
 			return f(at)

@@ -37,7 +37,7 @@ func fullMatch(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		re, err := compile(expression)
+		re, err := compileUntilDone(c, expression, compile)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func replace(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		re, err := compile(expression)
+		re, err := compileUntilDone(c, expression, compile)
 		if err != nil {
 			return err
 		}

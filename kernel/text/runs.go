@@ -57,9 +57,17 @@ func (r *runs) at(s string, i int) (size int, matches bool) {
 	return size, r.in(c)
 }
 
-func (r *runs) each(s string, all bool, f func(at []int) error) error {
+// checkEvery is the number of bytes after which a search for runs checks the context.
+const checkEvery = 1 << 20
+
+func (r *runs) each(c checker, s string, all bool, f func(at []int) error) error {
 	at := make([]int, 2*(r.groups+1))
+	next := checkEvery // offset of the next check
 	for i := 0; i < len(s); {
+		if i >= next {
+			c.Check()
+			next = i + checkEvery
+		}
 		size, matches := r.at(s, i)
 		if !matches {
 			i += size
@@ -70,7 +78,10 @@ func (r *runs) each(s string, all bool, f func(at []int) error) error {
 			if size, matches = r.at(s, end); !matches {
 				break
 			}
-			end += size
+			if end += size; end >= next {
+				c.Check()
+				next = end + checkEvery
+			}
 		}
 		for k := 0; k < len(at); k += 2 {
 			at[k], at[k+1] = i, end

@@ -104,3 +104,34 @@ func TestSearchesEndWithTheContext(t *testing.T) {
 		}
 	}
 }
+
+// TestSearchesForRunsEndWithTheContext checks that a search for single characters, or for runs
+// of them, looks at the context within one long text.
+func TestSearchesForRunsEndWithTheContext(t *testing.T) {
+	long := strings.Repeat("a", 4<<20)
+	for _, expression := range []string{"b", "b+", "a+", "[^b]+"} {
+		p, err := compilePattern(expression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stopped := false
+		func() {
+			defer func() { stopped = recover() != nil }()
+			_ = p.each(ended{}, long, true, func([]int) error { return nil })
+		}()
+		if !stopped {
+			t.Errorf("%s: the search went on to the end of the text", expression)
+		}
+	}
+}
+
+// TestHugeClassesAreRefused checks that expressions with more ranges of characters than RE2
+// compiles are errors.
+func TestHugeClassesAreRefused(t *testing.T) {
+	if _, err := compilePattern(strings.Repeat(`[\pL\pN]`, 4096)); err == nil {
+		t.Error("compiled, want an error as in TensorFlow")
+	}
+	if _, err := compilePattern(strings.Repeat(`[\pL\pN]`, 200)); err != nil {
+		t.Error(err)
+	}
+}

@@ -47,7 +47,7 @@ func regexSplit(n *engine.Node) (func(*engine.Call) error, error) {
 		for i, compile := range []func(string) (*pattern, error){delimiter, keepSome} {
 			expression, err := one(c, 1+i, "the pattern")
 			if err == nil {
-				re[i], err = compile(expression)
+				re[i], err = compileUntilDone(c, expression, compile)
 			}
 			if err != nil {
 				return err

@@ -50,13 +50,23 @@ func Gather(c *engine.Call, x, indices *tensor.Tensor, axis int, batchDims int64
 	}
 	// Rows are scattered in memory: each costs the latency of its first bytes.
 	count, each := batches*outer*per, 30+0.1*float64(inner*bytes)
-	if c.Large(count, each) {
-		c.Parallel(count, each, g.rows)
-	} else {
+	if !c.Large(count, each) {
 		g.rows(0, count)
+		return nil
+	}
+	// A call with a handle finishes its loops. This one only reads, so it may end earlier.
+	block := max(1, int(gatherTime/each))
+	for lo := 0; lo < count; lo += block {
+		if err := c.Context().Err(); err != nil {
+			return err
+		}
+		c.Parallel(min(block, count-lo), each, func(from, to int) { g.rows(lo+from, lo+to) })
 	}
 	return nil
 }
+
+// gatherTime is the estimated time between two looks at the context, in nanoseconds.
+const gatherTime = 10e6
 
 // gathering is a [Gather] under way: of each of outer parts of a batch, n rows of inner
 // elements, those that per indices name.

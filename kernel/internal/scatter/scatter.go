@@ -4,11 +4,14 @@
 package scatter
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -37,8 +40,9 @@ func Ordered() []tensor.DType {
 }
 
 // changers change n elements of dst from each of the places on by those of x,
-// which may be a single one for all.
-var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, n int, h How) error]{
+// which may be a single one for all. The first of the places is that of part first
+// of x.
+var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, first, n int, h How) error]{
 	tensor.Float32: change[float32], tensor.Float64: change[float64],
 	tensor.Float16: changeHalf[tensor.F16], tensor.BFloat16: changeHalf[tensor.BF16],
 	tensor.Int8: change[int8], tensor.Int16: change[int16], tensor.Int32: change[int32], tensor.Int64: change[int64],
@@ -46,36 +50,86 @@ var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, n int, h How)
 	tensor.Complex64: changeComplex[complex64], tensor.Complex128: changeComplex[complex128],
 }
 
+// blockElements is the number of elements that change between two looks at the context.
+const blockElements = 1 << 18
+
 // To changes parts of dst by those of x. Each part has n elements and begins at
-// an index in at. x has as many parts, or is a scalar that is used for all. A
-// part with a negative index is skipped.
-func To(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
+// an index in at, a multiple of n. x has as many parts, or is a scalar that is used
+// for all. A part with a negative index is skipped.
+//
+// To ends with the context of c, and then some of the parts are changed. If c is nil, it
+// changes all of them.
+func To(c *engine.Call, dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
 	if x.Len() == 1 && n > 0 && (h == Update || h == Min || h == Max) && len(at) > dst.Len()/n {
-		at = distinct(at, dst.Len())
+		at = distinct(at, n, dst.Len())
 	}
-	if h == Update {
-		put(dst, at, n, x)
-		return nil
+	var f func(dst, x *tensor.Tensor, at []int, first, n int, h How) error
+	switch {
+	case h == Update:
+		f = put
+	case dst.DType() == tensor.Bool && (h == Add || h == Sub):
+		f = changeBool
+	default:
+		var err error
+		if f, err = changers.Of(dst.DType()); err != nil {
+			return err
+		}
+		if err := divides(dst, x, h); err != nil {
+			return err
+		}
 	}
-	if dst.DType() == tensor.Bool && (h == Add || h == Sub) {
-		parts(tensor.Values[bool](dst), tensor.Values[bool](x), at, n, logical(h))
-		return nil
+	block := max(1, blockElements/(n+8))
+	for lo := 0; lo < len(at); lo += block {
+		if c != nil && lo > 0 && c.Context().Err() != nil {
+			return context.Cause(c.Context())
+		}
+		if err := f(dst, x, at[lo:min(lo+block, len(at))], lo, n, h); err != nil {
+			return err
+		}
 	}
-	f, err := changers.Of(dst.DType())
+	return nil
+}
+
+// longScatter is the number of changed elements from which a scatter to a variable ends with
+// the context.
+const longScatter = 1 << 24
+
+// ToVariable changes parts of a variable's value as To does. If it returns an error, the value
+// is as before. A long change saves the parts before it changes
+// them.
+func ToVariable(c *engine.Call, dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
+	if len(at) == 0 || n <= longScatter/len(at) || c.Context().Done() == nil {
+		return To(nil, dst, at, n, x, h)
+	}
+	c.Reserve(dst.Len()/n + 8*min(len(at), dst.Len()/n))
+	saved := distinct(at, n, dst.Len())
+	c.Reserve(len(saved) * n * max(dst.DType().Size(), 16))
+	before, err := tensor.Zeros(dst.DType(), len(saved), n)
 	if err != nil {
 		return err
 	}
-	return f(dst, x, at, n, h)
+	for i, from := range saved {
+		if i%max(1, blockElements/n) == 0 && c.Context().Err() != nil {
+			return context.Cause(c.Context())
+		}
+		parts.Copy(before, dst, i*n, from, n)
+	}
+	if err = To(c, dst, at, n, x, h); err != nil {
+		for i, to := range saved {
+			parts.Copy(dst, before, to, i*n, n)
+		}
+	}
+	return err
 }
 
-// distinct returns the places below size that are in at, each once: changes by one number that have
-// the same result when they are repeated.
-func distinct(at []int, size int) []int {
-	seen := make([]bool, size)
+// distinct returns the places in at, each once. They are multiples of n below size. The changes
+// by one number that have the same result when they are repeated need no other.
+func distinct(at []int, n, size int) []int {
+	seen := make([]bool, size/n)
 	var out []int
 	for _, to := range at {
-		if to >= 0 && !seen[to] {
-			seen[to] = true
+		if to >= 0 && !seen[to/n] {
+			seen[to/n] = true
 			out = append(out, to)
 		}
 	}
@@ -83,31 +137,32 @@ func distinct(at []int, size int) []int {
 }
 
 // put replaces the elements of the parts.
-func put(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor) {
+func put(dst, x *tensor.Tensor, at []int, first, n int, _ How) error {
 	single := len(x.Shape()) == 0
 	switch dst.DType().Size() {
 	case 0:
-		putParts(dst.Strings(), x.Strings(), at, n, single)
+		putParts(dst.Strings(), x.Strings(), at, first, n, single)
 	case 1:
-		putParts(elementwise.View[uint8](dst), elementwise.View[uint8](x), at, n, single)
+		putParts(elementwise.View[uint8](dst), elementwise.View[uint8](x), at, first, n, single)
 	case 2:
-		putParts(elementwise.View[uint16](dst), elementwise.View[uint16](x), at, n, single)
+		putParts(elementwise.View[uint16](dst), elementwise.View[uint16](x), at, first, n, single)
 	case 4:
-		putParts(elementwise.View[uint32](dst), elementwise.View[uint32](x), at, n, single)
+		putParts(elementwise.View[uint32](dst), elementwise.View[uint32](x), at, first, n, single)
 	case 8:
-		putParts(elementwise.View[uint64](dst), elementwise.View[uint64](x), at, n, single)
+		putParts(elementwise.View[uint64](dst), elementwise.View[uint64](x), at, first, n, single)
 	case 16:
-		putParts(elementwise.View[[2]uint64](dst), elementwise.View[[2]uint64](x), at, n, single)
+		putParts(elementwise.View[[2]uint64](dst), elementwise.View[[2]uint64](x), at, first, n, single)
 	}
+	return nil
 }
 
-func putParts[T any](dst, x []T, at []int, n int, single bool) {
+func putParts[T any](dst, x []T, at []int, first, n int, single bool) {
 	for i, to := range at {
 		if to < 0 {
 			continue
 		}
 		if !single {
-			copy(dst[to:to+n], x[i*n:])
+			copy(dst[to:to+n], x[(first+i)*n:])
 			continue
 		}
 		part := dst[to : to+n]
@@ -210,10 +265,10 @@ func partOf[T any](x []T, i, n int) []T {
 	return x[i*n : (i+1)*n]
 }
 
-func parts[T any](dst, x []T, at []int, n int, f loop[T]) {
+func changeParts[T any](dst, x []T, at []int, first, n int, f loop[T]) {
 	for i, to := range at {
 		if to >= 0 {
-			f(dst[to:to+n], partOf(x, i, n))
+			f(dst[to:to+n], partOf(x, first+i, n))
 		}
 	}
 }
@@ -221,34 +276,45 @@ func parts[T any](dst, x []T, at []int, n int, f loop[T]) {
 func change[T interface {
 	real
 	tensor.Element
-}](dst, x *tensor.Tensor, at []int, n int, h How) error {
+}](dst, x *tensor.Tensor, at []int, first, n int, h How) error {
 	f := ordered[T](h)
 	if f == nil {
 		f = arithmetic[T](h)
 	}
-	v := tensor.Values[T](x)
-	if h == Div && dst.DType().IsInteger() {
-		for _, y := range v {
-			if y == 0 {
-				return errors.New("a whole number is divided by zero")
-			}
-		}
-	}
-	parts(tensor.Values[T](dst), v, at, n, f)
+	changeParts(tensor.Values[T](dst), tensor.Values[T](x), at, first, n, f)
 	return nil
 }
 
-func changeComplex[T number](dst, x *tensor.Tensor, at []int, n int, h How) error {
+func changeBool(dst, x *tensor.Tensor, at []int, first, n int, h How) error {
+	changeParts(tensor.Values[bool](dst), tensor.Values[bool](x), at, first, n, logical(h))
+	return nil
+}
+
+// divides returns an error if whole numbers are to be divided by zero.
+func divides(dst, x *tensor.Tensor, h How) error {
+	if h != Div || !dst.DType().IsInteger() {
+		return nil
+	}
+	size, zero := dst.DType().Size(), make([]byte, dst.DType().Size())
+	for b := x.Bytes(); len(b) > 0; b = b[size:] {
+		if bytes.Equal(b[:size], zero) {
+			return errors.New("a whole number is divided by zero")
+		}
+	}
+	return nil
+}
+
+func changeComplex[T number](dst, x *tensor.Tensor, at []int, first, n int, h How) error {
 	f := arithmetic[T](h)
 	if f == nil {
 		return errors.New("complex numbers have no order")
 	}
-	parts(tensor.Values[T](dst), tensor.Values[T](x), at, n, f)
+	changeParts(tensor.Values[T](dst), tensor.Values[T](x), at, first, n, f)
 	return nil
 }
 
 // changeHalf rounds each part as it is changed, as TensorFlow does.
-func changeHalf[H elementwise.Half](dst, x *tensor.Tensor, at []int, n int, h How) error {
+func changeHalf[H elementwise.Half](dst, x *tensor.Tensor, at []int, first, n int, h How) error {
 	f := ordered[float32](h)
 	if f == nil {
 		f = arithmetic[float32](h)
@@ -259,7 +325,7 @@ func changeHalf[H elementwise.Half](dst, x *tensor.Tensor, at []int, n int, h Ho
 		if to < 0 {
 			continue
 		}
-		y := partOf(v, i, n)
+		y := partOf(v, first+i, n)
 		elementwise.Widen(wide, d[to:to+n])
 		elementwise.Widen(xs[:len(y)], y)
 		f(wide, xs[:len(y)])
