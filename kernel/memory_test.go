@@ -140,6 +140,8 @@ func TestCallsStayWithinTheirMemory(t *testing.T) {
 		"Svd":                       call("Svd", nil, ramp(700)),
 		"FFT":                       call("FFT", nil, zeros(tensor.Complex64, 400_000)),
 		"CTCLoss":                   call("CTCLoss", nil, zeros(tensor.Float32, 3000, 1, 100), pairs(1400), filled[int32](1, 1400), filled[int32](3000, 1)),
+		"CTCBeamSearchDecoder":      call("CTCBeamSearchDecoder", graph.Attrs{graph.Int("beam_width", 1000), graph.Int("top_paths", 1)}, zeros(tensor.Float32, 100, 1, 2000), filled[int32](100, 1)),
+		"reserved keys of a table":  call("AnonymousMutableDenseHashTable", graph.Attrs{graph.Type("key_dtype", tensor.String), graph.Type("value_dtype", tensor.Int64)}, many(strings.Repeat("a", 10_000), 100_000), many(strings.Repeat("b", 10_000), 100_000)),
 		"LRN, half":                 call("LRN", nil, zeros(tensor.BFloat16, 1, 1, 20, 100_000)),
 		"MatMul, half":              call("MatMul", nil, zeros(tensor.BFloat16, 1000, 1000), zeros(tensor.BFloat16, 1000, 1000)),
 		"a dataset that shuffles":   taken(from("ShuffleDataset", nil, i64(1<<40), i64(1), i64(2))),
