@@ -19,6 +19,7 @@ import (
 )
 
 const (
+	// Lengths are in bytes. They decide the speed and the number of open files, not the results.
 	// chunk is how much is read at a time.
 	// A chunk's checksum is taken while it is still in the cache. It is a
 	// multiple of every element's size.
@@ -27,7 +28,7 @@ const (
 	small = 128 << 10
 	// gap is the maximum number of bytes between them.
 	gap = 4 << 10
-	// handles is how many data files are held open during one call, and by a
+	// handles is the number of data files held open during one call, and by a
 	// Writer.
 	handles = 64
 )
@@ -70,7 +71,9 @@ type sink struct {
 	left    atomic.Int64               // chunks to be read
 }
 
-// A blobReader reads blobs in parallel.
+// A blobReader reads blobs in parallel. ReadAll, Verify and Pieces make one for a call; a Writer has one for
+// all copies from the same Reader. A checksum covers a whole piece, so bytes are handed on before it is known:
+// after an error destinations may hold anything.
 type blobReader struct {
 	r         *Reader
 	tables    *v1Tables // in version 1

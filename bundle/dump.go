@@ -16,8 +16,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Dump prints each byte of a bundle's index with its meaning, or the table of a
-// version 1 checkpoint. Two dumps can be compared as text.
+// Dump prints each byte of a bundle's index with its meaning, or the table of a version 1 checkpoint. Two dumps
+// can be compared as text. The text is for people: it may change, together with the example and the tests that
+// print it. Nothing else in this module calls Dump.
 func Dump(ctx context.Context, w io.Writer, fsys fs.FS, prefix string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 // hostBig reports whether this machine is big-endian.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// swapBytes reverses each part of width bytes.
+// swapBytes reverses each part of width bytes. Other widths than 2, 4 and 8 have nothing to reverse.
 func swapBytes(b []byte, width int) {
 	switch width {
 	case 2:

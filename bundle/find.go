@@ -25,7 +25,8 @@ type Found struct {
 	Elsewhere bool
 }
 
-// FoundKind is how a path led to a checkpoint.
+// FoundKind is the way by which a path led to a checkpoint. The zero value is none. No file stores the
+// numbers, so they may change.
 type FoundKind int
 
 // The ways a path leads to a checkpoint.
@@ -87,6 +88,12 @@ func (f Found) within(dir string) Found {
 	return f
 }
 
+// find returns the checkpoint at name, a slash-separated path in fsys. Errors contain shown, the path that the
+// user knows. outside follows an absolute path in a state file to another file system; if it is nil, such a
+// path is looked up next to the state file only. The order of the cases is behaviour and Cairn's choice: a
+// prefix with an index, a directory, an index or data file, a state file, and last a checkpoint of version 1.
+// So a prefix wins over a directory of the same name. A file that may not be read counts as one that exists,
+// because Open then reports the permission.
 func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
 	name = path.Clean(name)
 	if !fs.ValidPath(name) {
@@ -128,6 +135,8 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 	return Found{}, describe(fsys, name, shown, err)
 }
 
+// findInFolder does the same for a directory. A SavedModel comes before a state file: a directory of both is a
+// model whose checkpoint is in variables/.
 func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
 	is := func(name string) bool {
 		_, err := fs.Stat(fsys, name)
@@ -204,8 +213,8 @@ func namedLatest(fsys fs.FS, dir string) string {
 	return state.ModelCheckpointPath
 }
 
-// otherFile reports whether a file by that name is one of a bundle's or a state
-// file, and no checkpoint of version 1.
+// otherFile reports whether a name is that of an index, a data file or a state file. [Open] asks before it reads a
+// file as a checkpoint of version 1: for these names an error that describes the file helps more.
 func otherFile(name string) bool {
 	_, _, _, data := ParseDataName(name)
 	return data || strings.HasSuffix(name, indexSuffix) || path.Base(name) == statefile.Name
@@ -302,8 +311,8 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 	return e
 }
 
-// prefixHint names the checkpoints of a folder, by names that can be given in
-// place of the one that was: below shown, by which the user knows the folder.
+// prefixHint lists at most five checkpoints of folder dir, for the error about a path that is none. Each is
+// written below shown, the user's name of the folder, so that it can be passed instead. The words are free.
 func prefixHint(fsys fs.FS, dir, shown string) string {
 	const most = 5
 	entries, err := fs.ReadDir(fsys, dir)

@@ -10,11 +10,11 @@ import (
 )
 
 // keyOrder is a key's number with a part that mostly distinguishes it from
-// others.
+// others. The order must be that of the keys' bytes, since an index is sorted so.
 type keyOrder struct {
 	head uint64 // bytes after the common beginning; 0 for a key with another beginning
 	n    int32
-	side int8 // whether the key's beginning is less or more than the common one
+	side int8 // -1 or 1 if the key's beginning is less or more than the common one, 0 if it is that one
 }
 
 // sortBatch is how many keys a worker sorts at least.

@@ -44,8 +44,8 @@ func meet(a, b []span) (out []span, ok bool) {
 	return out, true
 }
 
-// maxCompare bounds the work of covering when a file lists slices to make it
-// slow.
+// maxCompare bounds the work of covering when a file lists slices to make it slow. It counts comparisons of two
+// slices.
 const maxCompare = 20 << 20
 
 // covering lists the parts that are needed for want. They must not overlap

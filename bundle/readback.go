@@ -12,7 +12,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// indexMade is an index that is still to be written.
+// indexMade is an encoded index that is still to be written. [Writer.Finish] and [Merge] make one, write its
+// bytes to a temporary file, call readBack, and only then rename the files: that order keeps old files safe.
 type indexMade struct {
 	name  string
 	bytes []byte
@@ -81,7 +82,7 @@ func (m *indexMade) readBack(ctx context.Context, fsys fs.FS, data []string) err
 }
 
 // CheckFiles returns an error unless every data file exists and is long enough
-// for its tensors in the index. It reads no value.
+// for its tensors in the index. It reads no value. Package checkpoint calls it before it changes any variable.
 func (r *Reader) CheckFiles(ctx context.Context) error {
 	if err := r.checkOpen(); err != nil || r.version == 1 {
 		return err // tables of version 1 were opened with the reader

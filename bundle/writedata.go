@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	// Lengths in bytes. They decide the speed, never the bytes of a file.
 	// gather is how much is collected before it is written.
 	gather = 1 << 20
 	// direct is the length from which on bytes go to the file without being
@@ -28,7 +29,7 @@ const (
 	behind = 16 << 20
 )
 
-// A shardWriter is a data file being written.
+// A shardWriter is a data file being written. The order of its bytes is that of the calls of put.
 type shardWriter struct {
 	name  string
 	f     vfs.File

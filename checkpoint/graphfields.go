@@ -26,7 +26,8 @@ type graphChild struct {
 	node int32
 }
 
-// childOf decodes an ObjectReference.
+// childOf decodes an ObjectReference. Of a repeated field the last one counts, as in protobuf; so it does in the
+// decoders below.
 func childOf(b []byte) (c graphChild, ok bool) {
 	// As it is written: a number, then a short name that goes to the end.
 	if len(b) >= 4 && b[0] == 1<<3 {

@@ -11,8 +11,8 @@ import (
 
 // BatchOptions are the options of [Dataset.Batch].
 type BatchOptions struct {
-	// DropRemainder values a last batch out that would be smaller. False: it is
-	// given.
+	// DropRemainder leaves out a last batch that would be smaller. False: it is
+	// returned.
 	DropRemainder bool
 }
 
@@ -45,12 +45,14 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 	})
 }
 
+// batched is the cursor of Batch. Rows of FromSlices are cut out as a batch without being joined; all other sources
+// are read one element at a time.
 type batched[T any] struct {
 	from   cursor[T]
 	layout *structure.Layout
 	n      int
 	drop   bool
-	parts  []T
+	parts  []T // elements taken for the next batch
 }
 
 func (c *batched[T]) next(ctx context.Context) (T, error) {

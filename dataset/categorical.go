@@ -14,10 +14,11 @@ type CategoricalOptions struct {
 	DType tensor.DType
 }
 
-// Categorical makes a row of zeros with a single 1 of each label, as
-// tf.keras.utils.to_categorical does. The classes are the result's last dimension; a last
-// dimension of 1 of the labels is left out. Labels are integers, or numbers that are
-// truncated. A negative label counts from the end.
+// Categorical makes a row of zeros with a single 1 of each label, as tf.keras.utils.to_categorical does. The
+// classes are the result's last dimension; a last dimension of 1 of the labels is left out. Labels are
+// integers, or numbers that are truncated. A negative label counts from the end. Trainings with a categorical
+// loss use it; nothing else in this module does. The values must stay those of tf_keras, whose numpy indexing
+// is the reason for negative labels.
 func Categorical(labels *tensor.Tensor, o *CategoricalOptions) (*tensor.Tensor, error) {
 	fail := func(err error) (*tensor.Tensor, error) { return nil, fmt.Errorf("dataset: Categorical: %w", err) }
 	if o == nil {

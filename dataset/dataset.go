@@ -28,7 +28,8 @@ const (
 
 // cursor is a place in a sequence. A fresh cursor is at the start; load moves
 // it to the place at which save was called on another one of the same recipe
-// and pass.
+// and pass. Each step of a pipeline has one, and calls that of the step before it. The numbers that save
+// appends are part of checkpoints: a change needs another magic than "CDI1".
 type cursor[T any] interface {
 	// next returns the element at the place, which moves on; io.EOF at the end.
 	next(ctx context.Context) (T, error)
@@ -38,7 +39,7 @@ type cursor[T any] interface {
 	load(ctx context.Context, d *decoder) error
 }
 
-// pass is which pass over a dataset a cursor makes.
+// pass identifies one pass of a cursor over a dataset. A shuffle's order is a function of it.
 type pass struct {
 	n    uint64 // its number
 	seed uint64 // the iteration's, for shuffles that have none

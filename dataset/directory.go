@@ -128,6 +128,7 @@ func listDirectory(path string, o *DirectoryOptions) (*Directory, error) {
 	if !o.Shuffle {
 		return d, nil
 	}
+	// tf_keras shuffles files and labels separately, each from a new state of the same seed.
 	for _, shuffle := range []func(s *numpyrand.State){
 		func(s *numpyrand.State) { numpyrand.Shuffle(s, d.Files) },
 		func(s *numpyrand.State) { numpyrand.Shuffle(s, d.Labels) },
@@ -161,7 +162,9 @@ func classFolders(path string) ([]string, error) {
 }
 
 // filesBelow returns the paths of the files below a folder that end with one of formats:
-// folders in the order of their paths, files by name.
+// folders in the order of their paths, files by name. The order is that of tf_keras's index_directory and must stay,
+// because Labels and the seeded order count in it. Links that lead nowhere or, by default, to folders are skipped
+// without an error, as there.
 func filesBelow(root string, formats []string, followLinks bool) ([]string, error) {
 	names := map[string][]string{} // by folder
 	var seen []os.FileInfo         // the folders that lead to the present one

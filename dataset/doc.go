@@ -53,7 +53,8 @@
 //
 //	magic "CDI1" | pipeline: uvarint length, text | uvarint seed | the steps' numbers, from the last step to the source
 //
-// The text names the steps and their sizes, so that a place can't be restored into another pipeline. The seed is that
+// This encoding is Cairn's own and must stay readable: checkpoints contain it. The text names the steps and their
+// sizes, so that a place can't be restored into another pipeline. The seed is that
 // of the shuffles which have none in their options. If a shuffle is restored, its source is read again up to the
 // place; functions given to Map and Filter run again then and must return the same results.
 package dataset

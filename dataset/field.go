@@ -17,9 +17,9 @@ var (
 	valueType  = reflect.TypeFor[*ops.Value]()
 )
 
-// layoutOf returns the places of data in elements of type T: tensors, values,
-// and Go slices below the element itself. It is computed once, when a dataset
-// is made.
+// layoutOf returns the places of data in elements of type T: tensors, values, and Go slices below the element
+// itself. It is computed once, when a dataset is made. [FromSlices] and Batch call it. An element's type is at
+// fault here, not its values.
 func layoutOf[T any]() (*structure.Layout, error) {
 	t := reflect.TypeFor[T]()
 	if t.Kind() == reflect.Slice {
@@ -46,7 +46,7 @@ func layoutOf[T any]() (*structure.Layout, error) {
 // place is a part of an element that holds data.
 type place struct {
 	structure.Place
-	at unsafe.Pointer
+	at unsafe.Pointer // the place in memory, of type p.Type()
 }
 
 // placesOf lists the places of data in v, in the order of its layout.

@@ -136,7 +136,8 @@ func imageLoader(o *ImageOptions) (loader, error) {
 	}, nil
 }
 
-// crop returns the middle of an image in the ratio of the wanted size.
+// crop returns the middle of an image [height, width, channels] in the ratio of the wanted size. The roundings are
+// those of tf_keras's smart_resize: products in int, quotients in float32, then truncated.
 func (o *ImageOptions) crop(s *ops.Scope, image *ops.Value) *ops.Value {
 	if s.Err() != nil {
 		return image

@@ -29,18 +29,20 @@ func (d *Dataset[T]) Repeat(n int) *Dataset[T] {
 	})
 }
 
-// Epoch returns pass n of the dataset by itself, in the order that it has as the
-// n-th pass (from 0) of a Repeat.
+// Epoch returns pass n of the dataset by itself, in the order that it has as the n-th pass (from 0) of a
+// Repeat. The text of this step has no n. So a place that was saved in one pass can be restored in the iterator
+// of another, and then continues the saved pass if it has a shuffle.
 func (d *Dataset[T]) Epoch(n int) *Dataset[T] {
 	return then(d, "epoch", d.size, func(p pass) cursor[T] {
 		return d.open(p.within(uint64(n)))
 	})
 }
 
+// repeated is the cursor of Repeat.
 type repeated[T any] struct {
 	open  func(pass) cursor[T]
 	pass  pass
-	times int64
+	times int64 // passes to make; infinite (-2) for no end
 	n     int64 // passes begun
 	from  cursor[T]
 }

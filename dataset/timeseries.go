@@ -68,6 +68,8 @@ type windows struct {
 	length, rate  int
 }
 
+// newWindows checks the options and finds the starts of the windows. The limits of Rate and Stride and the number of
+// windows are those of tf_keras, which counts targets from their first row, not from Start.
 func newWindows(data, targets *tensor.Tensor, length int, o *TimeSeriesOptions) (*windows, error) {
 	var opts TimeSeriesOptions
 	if o != nil {

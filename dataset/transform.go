@@ -8,7 +8,7 @@ import (
 )
 
 // Map makes an element of another type from each one. An error of f ends the
-// iteration. If a shuffle after it is restored, f runs again on the elements
+// iteration; the place is then after the faulty element. If a shuffle after it is restored, f runs again on the elements
 // before the place, so it must depend on its argument alone.
 func Map[T, U any](d *Dataset[T], f func(ctx context.Context, v T) (U, error)) *Dataset[U] {
 	if f == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/internal/nearest"
 )
 
-// Kernel is how an op runs.
+// Kernel runs an op. The tables in kernel/FAMILY contain those of TensorFlow's ops.
 type Kernel struct {
 	// Op is TensorFlow's op name, "MatMul". A user's own op has a name of its
 	// own; TensorFlow's convention is CamelCase.

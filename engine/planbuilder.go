@@ -15,7 +15,7 @@ type planBuilder struct {
 	hoisted   *hoisted
 	invariant *analysis.Invariance
 	nodes     []*graph.Node // in the order in which they run, those of handles first
-	handles   int
+	handles   int           // the number of nodes that make handles, which are the first ones of nodes
 	slots     map[graph.Output]int32
 	uses      map[graph.Output]int // steps and results that need it
 	formulas  map[graph.Output]formula

@@ -204,7 +204,7 @@ func sameSizes(a, b graph.PartialShape) bool {
 	return true
 }
 
-// activations are the ops whose names may be in fused_ops.
+// activations are the ops whose names may be in fused_ops, as far as kernel/internal/epilogue knows them.
 var activations = map[string]bool{"Relu": true, "Relu6": true, "Elu": true, "LeakyRelu": true, "Sigmoid": true, "Tanh": true}
 
 func (e *epilogue) activation() {

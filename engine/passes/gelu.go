@@ -81,7 +81,7 @@ func numberOf(o graph.Output) (float64, bool) {
 	return float64(tensor.Values[float32](t)[0]), true
 }
 
-// about reports whether a is b but for rounding, or for how many digits people write.
+// about reports whether a is b but for rounding, or for the number of digits that people write.
 func about(a, b float64) bool { return math.Abs(a-b) <= 1e-5*math.Abs(b) }
 
 // gelu returns x if n is the unit of x.

@@ -50,7 +50,8 @@ func InvarianceOf(f *graph.Function, variables bool) *Invariance {
 	return v
 }
 
-// writes reports whether n may change a variable.
+// writes reports whether n may change a variable. An op that only writes makes an object, such as VarHandleOp: that
+// changes no value.
 func writes(n *graph.Node) bool {
 	e := n.Effect()
 	return e&graph.Code != 0 || e&(graph.Reads|graph.Writes) == graph.Reads|graph.Writes
