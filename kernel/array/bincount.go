@@ -67,7 +67,7 @@ func bincount[T float32 | float64 | int32 | int64](c *engine.Call) error {
 		case k < 0:
 			return fmt.Errorf("the number %d is below 0", k)
 		case k >= size:
-			continue
+			continue // TensorFlow, too, ignores numbers that have no bin
 		}
 		bin := &bins[i/(len(numbers)/rows)*int(size)+int(k)]
 		switch {

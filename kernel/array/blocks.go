@@ -9,10 +9,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SpaceToDepth, DepthToSpace, SpaceToBatch, SpaceToBatchND,
+// BatchToSpace, BatchToSpaceND and ReverseSequence. Each is one or several
+// strided copies by [move].
+
 // spread is a block of a tensor, split into more dimensions, and its strides in
 // two tensors. All ops that move blocks between space and another dimension
 // copy along it.
 type spread struct {
+	// the sizes of the block's dimensions, in elements
 	dims         []int
 	whole, parts []int // strides in the tensor that isn't split, and in the other one
 }
@@ -71,7 +76,8 @@ func moveDepth(back bool) func(*engine.Call) error {
 }
 
 // batches reads the sizes of the blocks and the paddings or crops of the ops
-// between space and batch. One number for all dimensions is allowed, too.
+// between space and batch. One number for all dimensions is allowed, too. edges
+// has a pair for each block dimension: elements before and after.
 func batches(c *engine.Call) (blocks []int64, edges [][2]int, err error) {
 	x := c.In(0)
 	at := 2
@@ -138,7 +144,8 @@ func moveBatch(back bool) func(*engine.Call) error {
 }
 
 // eachBatch visits each position in a block. It passes the offsets of the first
-// element with that position in the tensor whole and in the other tensor.
+// element with that position in the tensor whole and in the other tensor. s has
+// the block's sizes and the strides in both.
 func eachBatch(whole, parts tensor.Shape, blocks []int64, edges [][2]int, visit func(at, from int, s *spread)) {
 	w, p := shapes.Strides(whole), shapes.Strides(parts)
 	count := 1
@@ -170,6 +177,7 @@ func eachBatch(whole, parts tensor.Shape, blocks []int64, edges [][2]int, visit 
 			at += i * w[d+1]
 			from += row * p[d+1]
 		}
+		// no element of whole has this position: the part keeps its zeros
 		if empty {
 			continue
 		}

@@ -9,6 +9,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of MatrixDiagV2 and V3, MatrixDiagPartV2 and V3, MatrixSetDiag,
+// V2 and V3, and of the Batch forms of the first versions. Matrices are the
+// last two dimensions of a tensor. Diagonals are packed in the last one or two,
+// at the ends that the attribute align names.
+
 // diagonalKernels returns the ops on ranges of diagonals.
 func diagonalKernels() []engine.Kernel {
 	return []engine.Kernel{
@@ -47,7 +52,7 @@ func eachDiagonal(d shape.Diagonals, s tensor.Shape, f func(matrix, packed, step
 			k := d.High - i
 			n := d.Len(k, rows, cols)
 			if n <= 0 {
-				continue
+				continue // the diagonal is outside of the matrices
 			}
 			first := max(-k, 0)*cols + max(k, 0)
 			f(b*rows*cols+first, (b*d.Count()+i)*longest+d.Offset(k, n, longest), cols+1, n)

@@ -11,6 +11,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ConcatOffset, Gather, DynamicStitch, ParallelDynamicStitch,
+// DynamicPartition, Diag, DiagPart, ListDiff and Bucketize. The rows of a
+// tensor are its parts along the leading dimensions, those of the indices'
+// shape. A later row overwrites an earlier one: TensorFlow's order of
+// DynamicStitch.
+
 // concatOffset returns the offset of each of some tensors in their
 // concatenation.
 func concatOffset(c *engine.Call) error {
@@ -146,7 +152,8 @@ func dynamicStitch(c *engine.Call) error {
 	return nil
 }
 
-// maxPartitions bounds the outputs of a node.
+// maxPartitions bounds the outputs of a node. TensorFlow has no bound; this one
+// is Cairn's and may change.
 const maxPartitions = 1 << 16
 
 // dynamicPartition distributes the rows of a tensor to partitions.
@@ -236,7 +243,7 @@ func diag(c *engine.Call) error {
 }
 
 // listDiff returns the elements of a vector that another one lacks, and their
-// indices.
+// indices. A NaN equals no element, so it stays in the result.
 func listDiff(c *engine.Call) error {
 	if err := sameTypes(c, 2); err != nil {
 		return err
@@ -311,7 +318,8 @@ func isNaN(t *tensor.Tensor, i int) bool {
 }
 
 // bucketize returns the number of the interval between boundaries that each
-// number is in.
+// number is in. As in TensorFlow, the boundaries are float32 and integers are
+// compared as float32.
 func bucketize(n *engine.Node) (func(*engine.Call) error, error) {
 	given := n.Attrs.Floats("boundaries")
 	bounds := make([]float32, len(given))

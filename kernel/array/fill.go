@@ -12,6 +12,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Fill, ZerosLike, OnesLike, Range, LinSpace and
+// InvertPermutation.
+
+// fill returns a tensor of the shape in input 0 whose elements are the scalar
+// in input 1. A vector of one element is accepted as a scalar, as in
+// TensorFlow.
 func fill(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -31,6 +37,8 @@ func fill(c *engine.Call) error {
 	return err
 }
 
+// zerosLike returns zeros of input 0's type and shape. A variant, such as a
+// list, has zeros of the same structure.
 func zerosLike(c *engine.Call) error {
 	if c.NumIn() == 1 && c.In(0) == nil {
 		v, err := variant.Zeros(c, c.Input(0))
@@ -46,6 +54,7 @@ func zerosLike(c *engine.Call) error {
 	return err
 }
 
+// onesLike returns ones of input 0's type and shape.
 func onesLike(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -69,6 +78,7 @@ var rangeOp = elementwise.ByType{
 	tensor.Float16: rangeHalf[tensor.F16], tensor.BFloat16: rangeHalf[tensor.BF16],
 }
 
+// rangeArgs returns the three scalar inputs of Range, which have one type.
 func rangeArgs[T tensor.Element](c *engine.Call) (start, limit, delta T, err error) {
 	if err = c.Need(3); err != nil {
 		return
@@ -84,6 +94,8 @@ func rangeArgs[T tensor.Element](c *engine.Call) (start, limit, delta T, err err
 	return
 }
 
+// rangeFloat computes start + i·delta for each i, rather than adding up delta:
+// the rounding is TensorFlow's.
 func rangeFloat[T interface {
 	vec.Float
 	tensor.Element
@@ -136,6 +148,7 @@ func rangeHalf[H elementwise.Half](c *engine.Call) error {
 	return nil
 }
 
+// rangeInt adds up delta.
 func rangeInt[T interface {
 	vec.Int
 	tensor.Element
@@ -163,6 +176,8 @@ var linSpace = elementwise.ByType{
 	tensor.Float32: linSpaceOf[float32], tensor.Float64: linSpaceOf[float64],
 }
 
+// linSpaceOf returns num values from start to stop. The first and the last are
+// these, exactly.
 func linSpaceOf[T interface {
 	vec.Float
 	tensor.Element
@@ -198,6 +213,7 @@ func linSpaceOf[T interface {
 	return nil
 }
 
+// invertPermutation returns the vector y with y[x[i]] = i.
 func invertPermutation(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -11,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of GatherV2, GatherNd, ScatterNd, UnsortedSegmentSum and OneHot.
+// Sums are added in the order of the updates. For the gathers and ScatterNd an
+// index outside of its dimension is an error, as on TensorFlow's CPU.
+
 type number interface {
 	vec.Number
 	tensor.Element
@@ -34,7 +38,8 @@ func gather(c *engine.Call) error {
 
 // places returns the offsets of blocks of inner elements in a tensor of shape
 // s. The last dimension of indices has the index vectors of the blocks. Under
-// the policy IGNORE the offset of a vector outside of the shape is -1.
+// the policy IGNORE the offset of a vector outside of the shape is -1. Kernels
+// of this package that read or change parts by index vectors call it.
 func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err error) {
 	outer, rest, err := shape.Indexed(indices.Shape(), s)
 	if err != nil {
@@ -167,6 +172,7 @@ func oneHot(c *engine.Call) error {
 	move(c, out, off, dims, view{strides: shapes.Strides(dims)}, view{strides: make([]int, len(dims))})
 	inner := shapes.Count(s[axis:])
 	for i, k := range v {
+		// an index outside has a row of off values
 		if k >= 0 && k < depth {
 			parts.Copy(out, on, (i/inner*int(depth)+int(k))*inner+i%inner, 0, 1)
 		}

@@ -54,7 +54,8 @@ func takesHandles(n *engine.Node) bool {
 }
 
 // runPositions runs a kernel on numbers for the handles among the inputs, and
-// replaces the numbers in its outputs with the handles.
+// replaces the numbers in its outputs with the handles. A kernel moves the
+// numbers as int64 elements. So it must not compute with them or make new ones.
 func runPositions(c *engine.Call, run func(*engine.Call) error) error {
 	var items []any
 	for i := range c.NumIn() {

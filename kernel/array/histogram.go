@@ -11,6 +11,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of HistogramFixedWidth and IsotonicRegression. The bins are
+// computed in float64 for all types, and decide which bin has a number at a
+// boundary.
+
+// histogram and isotonic are the kernels of the two ops, by the type of the
+// values.
 var histogram = elementwise.ByType{
 	tensor.Float32: histogramOf(itself[float32]), tensor.Float64: histogramOf(itself[float64]),
 	tensor.Float16: histogramOf(tensor.F16.Float), tensor.BFloat16: histogramOf(tensor.BF16.Float),
@@ -105,7 +111,8 @@ func isotonicOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 }
 
 // pool fills dst with the means of pools of neighbours, and ids with the
-// numbers of the pools.
+// numbers of the pools. at(i) is element i of the row. Rows, means and ids have
+// the same length.
 func pool(dst []float64, ids []int32, at func(int) float64) {
 	type block struct {
 		sum  float64

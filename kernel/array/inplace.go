@@ -11,9 +11,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// inplace returns the ops that change rows of a tensor in place. They change a
-// copy if the tensor has other readers. An index beyond either end wraps
-// around.
+// The kernels of InplaceUpdate, InplaceAdd, InplaceSub, Empty, DeepCopy,
+// TileGrad, ToBool and Fact.
+
+// inplace returns the ops that change rows of a tensor in place: input 0 is the
+// tensor, input 1 a vector of row indices or one index, input 2 the rows. They
+// change a copy if the tensor has other readers. An index beyond either end
+// wraps around, as in TensorFlow.
 func inplace(h scatter.How) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(3); err != nil {
@@ -49,7 +53,8 @@ func inplace(h scatter.How) func(*engine.Call) error {
 	}
 }
 
-// empty returns a tensor of zeros; the op allows any contents.
+// empty returns a tensor of zeros. TensorFlow allows any contents if the
+// attribute init is false.
 func empty(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -62,6 +67,7 @@ func empty(c *engine.Call) error {
 	return err
 }
 
+// deepCopy returns a copy of input 0.
 func deepCopy(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

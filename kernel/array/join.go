@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Concat, ConcatV2, ParallelConcat, Pack, Unpack, Split, SplitV
+// and Tile. An axis below 0 counts from the last dimension.
+
 // sameTypes checks that inputs 0 to n-1 are tensors of one type.
 func sameTypes(c *engine.Call, n int) error {
 	if n < 1 {
@@ -76,6 +79,7 @@ func joinAlong(c *engine.Call, axisAt, from, n int) error {
 	// rows.
 	rows, inner := shapes.Count(dims[:axis]), shapes.Count(dims[axis+1:])
 	width := dims[axis] * inner
+	// A copy of a few small parts is faster without workers.
 	few := rows <= 8 && !c.Large(rows*width, 0.25)
 	at := 0
 	for k := range n {
@@ -118,6 +122,7 @@ func parallelConcat(c *engine.Call) error {
 	return nil
 }
 
+// pack stacks tensors of one shape along a new axis.
 func pack(c *engine.Call) error {
 	n := c.NumIn()
 	if err := sameTypes(c, n); err != nil {
@@ -145,6 +150,7 @@ func pack(c *engine.Call) error {
 	return nil
 }
 
+// unpack returns the parts of a tensor along an axis, without that axis.
 func unpack(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -167,6 +173,7 @@ func unpack(c *engine.Call) error {
 	return nil
 }
 
+// split cuts a tensor into num_split parts of one size.
 func split(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -193,6 +200,8 @@ func split(c *engine.Call) error {
 	return cut(c, c.In(1), sizes, axis)
 }
 
+// splitV cuts a tensor into parts of the sizes in input 1. One of them may be
+// -1, for the rest.
 func splitV(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -219,7 +228,8 @@ func splitV(c *engine.Call) error {
 	return cut(c, c.In(0), sizes, axis)
 }
 
-// cut sets the outputs to parts of x along an axis.
+// cut sets the outputs to parts of x along an axis. sizes are the numbers of
+// elements of the outputs along it.
 func cut(c *engine.Call, x *tensor.Tensor, sizes []int, axis int) error {
 	var room shapes.Room[int]
 	s := x.Shape()
@@ -243,6 +253,7 @@ func cut(c *engine.Call, x *tensor.Tensor, sizes []int, axis int) error {
 	return nil
 }
 
+// tile repeats a tensor along each axis as often as input 1 contains for it.
 func tile(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

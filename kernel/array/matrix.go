@@ -11,6 +11,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of MatrixDiag, MatrixDiagPart, MatrixBandPart and their Batch
+// forms, and of Where. Matrices are the last two dimensions of a tensor.
+
+// matrixDiag returns a square matrix [..., n, n] of zeros for each row [...,
+// n], which is its diagonal.
 func matrixDiag(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -31,6 +36,7 @@ func matrixDiag(c *engine.Call) error {
 	return nil
 }
 
+// matrixDiagPart returns the main diagonal of each matrix.
 func matrixDiagPart(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -51,6 +57,9 @@ func matrixDiagPart(c *engine.Call) error {
 	return nil
 }
 
+// matrixBandPart sets the elements outside of a band to zero. The band has
+// num_lower diagonals below the main one and num_upper above it; a negative
+// number keeps all.
 func matrixBandPart(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -90,7 +99,8 @@ func matrixBandPart(c *engine.Call) error {
 	return nil
 }
 
-// where returns the index vectors of the elements that aren't zero.
+// where returns the index vectors of the elements that aren't zero, as
+// int64[count, rank], in row-major order. -0 is zero and NaN isn't.
 func where(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -17,7 +17,11 @@ type view struct {
 }
 
 // move copies a block of the given shape from one tensor to another. Most
-// kernels of this family are a move.
+// kernels of this family are a move. shape, to and from have the same number of
+// dimensions. Offsets and strides count elements. Both tensors have one element
+// type. c nil keeps the copy on this goroutine, for a caller that moves many
+// small blocks. The elements of to must not overlap, because workers share the
+// first dimension.
 func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
 	for _, n := range shape {
 		if n == 0 {
@@ -70,6 +74,8 @@ func join(shape []int, to, from view, s, st, sf []int) ([]int, view, view) {
 	return s, t, f
 }
 
+// walk copies a block of elements of one type. It shares the block among
+// workers if that is faster.
 func walk[T any](c *engine.Call, dst, src []T, shape []int, to, from view) {
 	n := 1
 	for _, d := range shape {
@@ -112,6 +118,8 @@ func (w *sharedWalk[T]) Piece(lo, hi int) {
 		view{w.to.at + lo*w.to.strides[0], w.to.strides}, view{w.from.at + lo*w.from.strides[0], w.from.strides})
 }
 
+// walkPart copies a block on this goroutine, a row of the last dimension at a
+// time.
 func walkPart[T any](dst, src []T, shape []int, to, from view) {
 	last := len(shape) - 1
 	if last < 0 {

@@ -9,8 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Pad, PadV2, MirrorPad and MirrorPadGrad.
+
 // paddings reads the matrix of the numbers of elements to add before and after
-// each dimension.
+// each dimension. s is the shape of the tensor.
 func paddings(c *engine.Call, s tensor.Shape) ([][2]int, error) {
 	v, err := shapes.AllInts(c.In(1), "the paddings")
 	if err != nil {
@@ -19,6 +21,7 @@ func paddings(c *engine.Call, s tensor.Shape) ([][2]int, error) {
 	return shape.Paddings(v, c.In(1).Shape(), len(s))
 }
 
+// pad surrounds a tensor by zeros or, for PadV2, by the scalar in input 2.
 func pad(c *engine.Call) error {
 	want := 2
 	if c.NumIn() == 3 {
@@ -72,7 +75,8 @@ func mirrorIndex(i, n, skip int) int {
 }
 
 // mirrorMap returns, for each dimension of the result, the element at each
-// index.
+// index. s is the shape without padding, ps the padding of each dimension. It
+// returns the padded shape, too.
 func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Shape, error) {
 	skip, err := shape.MirrorSkip(c.Attrs().String("mode", "REFLECT"))
 	if err != nil {
@@ -96,7 +100,8 @@ func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Sha
 }
 
 // mirrored returns the offset of the element at each position of the padded
-// tensor.
+// tensor. dims is the padded shape; maps is the result of [mirrorMap]; strides
+// are those of the tensor without padding.
 func mirrored(c *engine.Call, dims tensor.Shape, maps [][]int, strides []int) []int {
 	at := engine.Zeroed[int](c, shapes.Count(dims))
 	if len(at) == 0 {
@@ -118,6 +123,7 @@ func mirrored(c *engine.Call, dims tensor.Shape, maps [][]int, strides []int) []
 	return at
 }
 
+// mirrorPad surrounds a tensor by its mirrored elements.
 func mirrorPad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

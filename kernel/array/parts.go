@@ -9,7 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// adders add up parts, by the type of the elements.
+// adders add up parts, by the type of the elements. The kernels of ScatterNd,
+// UnsortedSegmentSum, MirrorPadGrad and TileGrad use them through [addParts].
+// They add in the order of at, on one goroutine: the order of sums decides the
+// last bit.
 var adders = engine.ByType[func(c *engine.Call, out, x *tensor.Tensor, at []int, n int)]{
 	tensor.Float32: adder[float32], tensor.Float64: adder[float64],
 	tensor.Float16: adderHalf[tensor.F16], tensor.BFloat16: adderHalf[tensor.BF16],

@@ -12,9 +12,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of UnravelIndex, DataFormatDimMap and DataFormatVecPermute.
+
 var unravelIndex = elementwise.ByType{tensor.Int32: unravelOf[int32], tensor.Int64: unravelOf[int64]}
 
-// unravelOf turns indices of elements to index vectors of a shape.
+// unravelOf converts indices of elements, a scalar or a vector of n, to index
+// vectors of the shape in input 1. Output 0 is [rank] or [rank, n].
 func unravelOf[T int32 | int64](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -30,6 +33,7 @@ func unravelOf[T int32 | int64](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	// total is the number of elements of the shape
 	total := int64(1)
 	for _, n := range dims {
 		if n == 0 {
@@ -68,7 +72,9 @@ func orders(c *engine.Call) (from, to string, err error) {
 
 var dimMap = elementwise.ByType{tensor.Int32: dimMapOf[int32], tensor.Int64: dimMapOf[int64]}
 
-// dimMapOf converts dimensions of one format to those of another.
+// dimMapOf converts dimensions of one format to those of another. Formats are
+// strings of one letter for each dimension, such as NHWC; src_format and
+// dst_format are the attributes.
 func dimMapOf[T int32 | int64](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -14,6 +14,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SegmentSum, SegmentMean, SegmentProd, SegmentMin, SegmentMax, UnsortedSegmentProd,
+// UnsortedSegmentMin and UnsortedSegmentMax. UnsortedSegmentSum is in gather.go.
+
 // segmentKernels returns the reductions over segments.
 func segmentKernels() []engine.Kernel {
 	of := func(op string, types []tensor.DType, run func(*engine.Call) error) engine.Kernel {
@@ -66,8 +69,8 @@ func sortedSegments(h scatter.How) func(*engine.Call) error {
 	}
 }
 
-// reduceSorted reduces rows of x to those of out: the first row of a segment is
-// copied, the others change it.
+// reduceSorted reduces rows of x to those of out: the first row of a segment is copied, the others
+// change it. x is [rows, ...], ids has a segment for each row, out is [segments, ...].
 func reduceSorted(c *engine.Call, out, x *tensor.Tensor, ids []int64, h scatter.How) error {
 	n := shapes.Count(x.Shape()[1:])
 	firsts, at := engine.Zeroed[int](c, len(ids)), engine.Zeroed[int](c, len(ids))
@@ -136,7 +139,8 @@ var averages = engine.ByType[func(out *tensor.Tensor, counts []int, n int)]{
 	tensor.Uint8: overInt[uint8], tensor.Uint16: overInt[uint16], tensor.Uint32: overInt[uint32], tensor.Uint64: overUint64,
 }
 
-// divideAll divides each of n sums by its count, unless that is 0.
+// divideAll divides each of n sums by its count. It leaves those of one term, or of none,
+// unchanged.
 func divideAll[T any](sums []T, counts []int, n int, over func(sum T, count int) T) {
 	for i := range sums {
 		if k := counts[i/n]; k > 1 {
@@ -170,8 +174,9 @@ func overHalf[H elementwise.Half](out *tensor.Tensor, counts []int, n int) {
 	elementwise.Narrow(v, wide)
 }
 
-// unsortedSegments reduces rows by ids in any order; it skips rows with an id
-// below 0.
+// unsortedSegments reduces rows by ids in any order; it skips rows with an id below 0. A segment
+// without rows is one for a product. For Min it is the type's largest finite number, for Max the
+// least: TensorFlow's initial values.
 func unsortedSegments(h scatter.How) func(*engine.Call) error {
 	first := map[scatter.How]engine.ByType[func() *tensor.Tensor]{scatter.Mul: oneOf, scatter.Min: highest, scatter.Max: lowest}[h]
 	return func(c *engine.Call) error {

@@ -12,6 +12,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ops that read or change shapes: Identity, StopGradient,
+// Snapshot, EnsureShape, Shape, ShapeN, Size, Rank, Reshape, ExpandDims,
+// Squeeze, BroadcastArgs and BroadcastGradientArgs. Those of Transpose,
+// ConjugateTranspose and BroadcastTo move elements, too.
+
 func identity(c *engine.Call) error {
 	if c.NumIn() != 1 {
 		return fmt.Errorf("takes 1 input, %d were given", c.NumIn())
@@ -21,7 +26,9 @@ func identity(c *engine.Call) error {
 }
 
 // settled prepares an op that changes only the shape of its first input. If
-// both shapes are known when the node is prepared, a call computes nothing.
+// both shapes are known when the node is prepared, a call computes nothing. The
+// number of elements decides whether the prepared shape is right; otherwise the
+// kernel runs in full.
 func settled(run func(*engine.Call) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		if len(n.In) == 0 || len(n.Out) != 1 {
@@ -118,6 +125,8 @@ func rank(c *engine.Call) error {
 	return putInts(c, 0, "", []int{len(c.In(0).Shape())})
 }
 
+// reshape changes the shape to that in input 1, in which -1 is computed from
+// the others.
 func reshape(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -216,6 +225,7 @@ func permuted(c *engine.Call, axes []int) (*tensor.Tensor, error) {
 	return out, err
 }
 
+// conjugateTranspose also conjugates complex elements.
 func conjugateTranspose(c *engine.Call) error {
 	axes, err := permutation(c)
 	if err != nil {
@@ -236,6 +246,7 @@ func conjugateTranspose(c *engine.Call) error {
 	return nil
 }
 
+// broadcastTo repeats input 0 to the shape in input 1.
 func broadcastTo(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -258,6 +269,7 @@ func broadcastTo(c *engine.Call) error {
 	return err
 }
 
+// broadcastArgs returns the shape to which two shapes broadcast.
 func broadcastArgs(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

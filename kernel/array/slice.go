@@ -10,6 +10,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Slice, StridedSlice, StridedSliceGrad, Reverse, ReverseV2 and
+// Roll. Shape rules of package graph/shape compute the blocks, so that shapes
+// and kernels agree.
+
+// slice returns the block that begins at input 1 and has the sizes in input 2;
+// -1 is all that follow.
 func slice(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -50,7 +56,9 @@ func masked(run func(*engine.Call, *shape.Masks) error) func(*engine.Node) (func
 }
 
 // strided computes the block that the inputs from at on select in a tensor of
-// shape s, and its strides. room is memory for the lists of both.
+// shape s, and its strides. room is memory for the lists of both. m has the
+// masks of the node's attributes. The view's strides count elements of the
+// tensor and are negative for a reversed dimension.
 func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks) (shape.Block, view, error) {
 	st := shape.Strided{Masks: *m}
 	var begins, ends, strides shapes.Room[graph.Elem]
@@ -77,6 +85,8 @@ func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks)
 	return b, from, nil
 }
 
+// stridedSlice has a fast path for lists of int32 that need no memory:
+// [smallSlice]. Both return the same block.
 func stridedSlice(c *engine.Call, m *shape.Masks) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -105,6 +115,7 @@ func stridedSlice(c *engine.Call, m *shape.Masks) error {
 	return err
 }
 
+// smallSlice copies a block of few dimensions.
 func smallSlice(c *engine.Call, b *shape.Small) error {
 	x := c.In(0)
 	out, err := c.Alloc(0, x.DType(), b.Out[:b.Outs])
@@ -149,6 +160,7 @@ func stridedSliceGrad(c *engine.Call, m *shape.Masks) error {
 	return err
 }
 
+// reverse takes a list of axes.
 func reverse(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -179,6 +191,7 @@ func reverseMarked(c *engine.Call) error {
 	if dims.DType() != tensor.Bool || len(dims.Shape()) != 1 || dims.Len() != len(s) {
 		return fmt.Errorf("dims is %v%v, not a boolean for each of %d dimensions", dims.DType(), dims.Shape(), len(s))
 	}
+	// TensorFlow's Reverse has this limit
 	if len(s) > 8 {
 		return fmt.Errorf("the tensor has %d dimensions, more than 8", len(s))
 	}
@@ -232,7 +245,7 @@ func roll(c *engine.Call) error {
 			return err
 		}
 		if n := int64(s[axis]); n > 0 {
-			// TensorFlow adds shifts up in 32 bits.
+			// TensorFlow adds shifts up in 32 bits, so a large sum wraps around.
 			sum := int64(int32(by[axis]) + int32(shifts[i]))
 			by[axis] = int((sum%n + n) % n)
 		}
@@ -245,7 +258,8 @@ func roll(c *engine.Call) error {
 }
 
 // rolled moves the blocks into which shifts cut a tensor: two along each
-// dimension that is shifted.
+// dimension that is shifted. by is the shift of each dimension, from 0 to its
+// size.
 func rolled(c *engine.Call, out, x *tensor.Tensor, by []int) {
 	s := x.Shape()
 	strides := shapes.Strides(s)

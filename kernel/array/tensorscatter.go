@@ -11,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of TensorScatterUpdate, TensorScatterAdd, TensorScatterSub,
+// TensorScatterMin, TensorScatterMax, ScatterNdNonAliasingAdd,
+// TensorStridedSliceUpdate, StridedSliceAssign and ResourceStridedSliceAssign.
+
 // tensorScatters returns the ops that return a copy of a tensor with changes in
 // some parts.
 func tensorScatters() []engine.Kernel {
@@ -89,7 +93,8 @@ func stridedUpdate(c *engine.Call, m *shape.Masks) error {
 	return put(c, out, b, to)
 }
 
-// stridedAssign replaces a slice of a variable.
+// stridedAssign replaces a slice of a variable. An error leaves the variable
+// unchanged.
 func stridedAssign(c *engine.Call, m *shape.Masks) error {
 	v, err := c.NeedTarget(5)
 	if err != nil {

@@ -14,6 +14,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of TopK, TopKV2, InTopK, InTopKV2 and NthElement. Rows are the
+// last dimension. The order of equal elements and of NaN is TensorFlow's.
+
+// topK and nthElement are the kernels by element type.
 var topK = elementwise.ByType{
 	tensor.Float32: topKOf(itself[float32]), tensor.Float64: topKOf(itself[float64]),
 	tensor.Float16: topKOf(tensor.F16.Float), tensor.BFloat16: topKOf(tensor.BF16.Float),
@@ -127,7 +131,7 @@ func indexOf(c *engine.Call, i int, d tensor.DType, dims tensor.Shape, n int) (p
 }
 
 // inTopK reports whether a target's prediction is among the k largest of its
-// row.
+// row. The predictions are float32[batch, classes], the targets [batch].
 func inTopK(c *engine.Call) error {
 	k := c.Attrs().Int("k", 0)
 	n := 2
@@ -167,7 +171,9 @@ func inTopK(c *engine.Call) error {
 }
 
 // among reports whether fewer than k elements of a row are larger than the one
-// at target. It returns false if a number of the row isn't finite.
+// at target. It returns false if a number of the row isn't finite. TensorFlow's
+// InTopK does the same: a target out of range or a number that isn't finite is
+// never among the first.
 func among(row []float32, target, k int64) bool {
 	if target < 0 || target >= int64(len(row)) {
 		return false
@@ -191,7 +197,8 @@ var nthElement = elementwise.ByType{
 	tensor.Uint8: nthOf(itself[uint8]), tensor.Uint16: nthOf(itself[uint16]), tensor.Uint32: nthOf(itself[uint32]), tensor.Uint64: nthOf(itself[uint64]),
 }
 
-// nthOf returns the element of each row that is at index n in sorted order.
+// nthOf returns the element of each row that is at index n in sorted order. It
+// sorts each row; TensorFlow's std::nth_element returns the same element.
 func nthOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	return func(c *engine.Call) error {
 		if err := c.Need(2); err != nil {

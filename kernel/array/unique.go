@@ -12,7 +12,8 @@ import (
 
 // unique sets output 0 to the different elements of a vector, in the order of
 // their first occurrences. Output 1 is the index of each element there. Output
-// 2, if the op has one, counts them.
+// 2, if the op has one, counts them. It is the kernel of Unique and
+// UniqueWithCounts. As in TensorFlow, each NaN is a separate element.
 func unique(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -13,7 +13,9 @@ import (
 
 // uniqueAlong sets output 0 to the different slices of a tensor along an axis.
 // Output 1 is the index of each slice there. Output 2, if the op has one, is
-// the number of occurrences of each.
+// the number of occurrences of each. It is the kernel of UniqueV2 and
+// UniqueWithCountsV2. Slices are in the order of their first occurrences. A
+// slice with a NaN equals no other one.
 func uniqueAlong(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -50,6 +52,7 @@ func uniqueAlong(c *engine.Call) error {
 				e := elementKey(x, (o*n+i)*inner+k)
 				whole = whole && !isNaN(x, (o*n+i)*inner+k)
 				if x.DType() == tensor.String {
+					// so that strings can't join to the same key
 					key = binary.AppendUvarint(key, uint64(len(e)))
 				}
 				key = append(key, e...)
