@@ -18,7 +18,9 @@ type body struct {
 	err  error
 }
 
-// op adds a node and returns its outputs.
+// op adds a node and returns its outputs. in are the node's inputs; name is an
+// op of TensorFlow's. After an error it does nothing more, so that builders
+// need no checks.
 func (b *body) op(name string, attrs graph.Attrs, in ...graph.Output) []graph.Output {
 	def := graph.LookupOp(name)
 	n := &graph.Node{Op: name, Def: def, In: in}
@@ -88,7 +90,8 @@ func (b *body) attrs(names ...string) graph.Attrs {
 	return out
 }
 
-// of prepares an op of so many inputs by the function that build makes.
+// of prepares an op of so many inputs by the function that build makes. A
+// negative number accepts any. The error of a part is the error of the op.
 func of(inputs int, build func(b *body, in []graph.Output) []graph.Output) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		if inputs >= 0 && len(n.In) != inputs {

@@ -11,7 +11,9 @@ import (
 
 // prepareParseDataset prepares the datasets of parsed examples: a function that
 // parses, mapped over a dataset of serialized ones. The components are in the
-// order of the features' keys.
+// order of the features' keys. It is the kernel of ParseExampleDataset,
+// ParseExampleDatasetV2 and ExperimentalParseExampleDataset. TensorFlow sorts
+// the keys by bytes, too: the order must stay.
 func prepareParseDataset(n *engine.Node) (func(*engine.Call) error, error) {
 	return of(-1, func(b *body, in []graph.Output) []graph.Output {
 		if len(in) < 2 {

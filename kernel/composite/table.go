@@ -28,7 +28,8 @@ func Kernels() []engine.Kernel {
 }
 
 // globalNorm normalizes images by moments and, if scale_after_normalization is
-// set, by gamma.
+// set, by gamma. The inputs are images [batch, height, width, channels], mean,
+// variance, beta and gamma, each [channels].
 func globalNorm(b *body, in []graph.Output) []graph.Output {
 	factor := b.deviation(in[2])
 	if b.node.Attrs.Bool("scale_after_normalization") {
@@ -43,6 +44,8 @@ func (b *body) deviation(variance graph.Output) graph.Output {
 	return b.one("Rsqrt", b.one("AddV2", variance, epsilon))
 }
 
+// globalNormGrad returns the gradients with regard to images, mean, variance,
+// beta and gamma. The order of the products is that of TensorFlow's kernel.
 func globalNormGrad(b *body, in []graph.Output) []graph.Output {
 	t, m, v, gamma, dy := in[0], in[1], in[2], in[3], in[4]
 	scale := b.deviation(v)
@@ -71,6 +74,8 @@ func resizePadConv(b *body, in []graph.Output) []graph.Output {
 	return padConv(b, []graph.Output{b.cast(resized, x.Fact().DType), in[2], in[3]})
 }
 
+// conv3DBackInput and conv3DBackFilter run the second versions of the ops with
+// the shapes of tensors for the inputs that are shapes there.
 func conv3DBackInput(b *body, in []graph.Output) []graph.Output {
 	return b.op("Conv3DBackpropInputV2", b.attrs("strides", "padding", "dilations"), b.one("Shape", in[0]), in[1], in[2])
 }
@@ -91,6 +96,9 @@ func quantizeAndDequantize(b *body, in []graph.Output) []graph.Output {
 		in[0], b.number(d, as.Float("input_min", 0)), b.number(d, as.Float("input_max", 0)))
 }
 
+// nanCount is the kernel of DebugNanCount: the number of NaN elements as
+// int64[1]. If gated_grpc is set, the result is empty unless a debugger has
+// asked for it.
 func nanCount(b *body, in []graph.Output) []graph.Output {
 	if b.node.Attrs.Bool("gated_grpc") { // for a debugger, which isn't attached here
 		return []graph.Output{b.constant(tensor.Vector[int64]())}

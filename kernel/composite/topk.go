@@ -27,6 +27,9 @@ func prepareTopK(n *engine.Node) (func(*engine.Call) error, error) {
 	return topK(n)
 }
 
+// topK builds the function of ApproxTopK: TopKV2 along the last dimension, with
+// that of the attribute swapped into its place. For the smallest elements it
+// negates before and after.
 func topK(n *engine.Node) (func(*engine.Call) error, error) {
 	rank, axis := n.In[0].Shape.Rank(), n.Attrs.Int("reduction_dimension", -1)
 	if axis < 0 {

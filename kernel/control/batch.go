@@ -14,6 +14,8 @@ func prepareBatch(n *engine.Node) (func(*engine.Call) error, error) {
 	if err != nil {
 		return nil, err
 	}
+	// batched is the number of inputs that have rows; the others are captures.
+	// most is the largest number of rows
 	batched, most := len(n.Attrs.Types("Tin")), n.Attrs.Int("max_batch_size", 0)
 	split := n.Attrs.Bool("enable_large_batch_splitting")
 	return func(c *engine.Call) error {

@@ -13,6 +13,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Assert, Abort, Print, PrintV2, CheckNumerics and
+// CheckNumericsV2. Their messages are TensorFlow's. Abort ends the call with an
+// error, not the process: that is Cairn's choice.
+
+// assert returns an error with the data inputs if the condition is false. It
+// prints at most summarize elements of each.
 func assert(n *engine.Node) (func(*engine.Call) error, error) {
 	most := n.Attrs.Int("summarize", 3)
 	return func(c *engine.Call) error {
@@ -66,6 +72,8 @@ type printed struct {
 	n  int64
 }
 
+// printValues passes input 0 through and prints the data. With first_n it
+// prints in that many calls of the node only.
 func printValues(n *engine.Node) (func(*engine.Call) error, error) {
 	msg, most, first := n.Attrs.String("message", ""), n.Attrs.Int("summarize", 3), n.Attrs.Int("first_n", -1)
 	return func(c *engine.Call) error {
@@ -74,6 +82,8 @@ func printValues(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		c.Pass(0, 0)
 		if first >= 0 {
+			// The count belongs to the node in its instance, as TensorFlow's
+			// does.
 			p := c.NodeState(func() any { return new(printed) }).(*printed)
 			p.mu.Lock()
 			p.n++
@@ -87,6 +97,8 @@ func printValues(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// printString prints one string. The streams other than stdout are the log of
+// the call.
 func printString(n *engine.Node) (func(*engine.Call) error, error) {
 	stream, end := n.Attrs.String("output_stream", "stderr"), n.Attrs.String("end", "\n")
 	var to func(c *engine.Call) io.Writer
@@ -150,6 +162,7 @@ func checkNumerics(n *engine.Node) (func(*engine.Call) error, error) {
 // odd are the kinds of values that aren't finite.
 type odd struct{ nan, plus, minus bool }
 
+// look notes the kind of x unless x is finite.
 func (o *odd) look(x float64) {
 	if x-x == 0 {
 		return
@@ -164,6 +177,8 @@ func (o *odd) look(x float64) {
 	}
 }
 
+// describe lists the kinds in the words of TensorFlow's messages; signs
+// distinguishes -Inf from +Inf. It is empty if there are none.
 func (o odd) describe(signs bool) string {
 	var kinds []string
 	switch {

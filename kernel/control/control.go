@@ -60,8 +60,9 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// truth reports whether a condition is true: a scalar that isn't zero or an
-// empty string, or a tensor with elements.
+// truth reports whether a condition is true: a scalar that isn't zero or an empty string, or a
+// tensor with elements. The rules are TensorFlow's for If, While and Case: ToBool in
+// functional_ops.cc.
 func truth(v engine.Value) (bool, error) {
 	t := v.Tensor
 	if t == nil {
@@ -211,6 +212,7 @@ func prepareFor(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// symbolicGradient refuses the op when its node is prepared.
 func symbolicGradient(n *engine.Node) (func(*engine.Call) error, error) {
 	f, _ := n.Attrs.Func("f")
 	return nil, fmt.Errorf("the gradient of the function %q is to be made while the graph runs, as TensorFlow did before 2.0; that is not supported: differentiate the function before it is saved", f.FuncName())

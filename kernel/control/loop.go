@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of While, StatelessWhile and XlaWhile.
+
 // prepareWhile prepares a loop. Its variables are moved from one round to the
 // next; the condition only reads them.
 func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) { return prepareLoop(n, false) }

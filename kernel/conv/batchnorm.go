@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of FusedBatchNorm, V2 and V3, and of their gradients. Sums are in
+// float64 and in a fixed number of parts: their order decides the last bit.
+
 // batchNorm is a node of FusedBatchNorm or of its gradient.
 type batchNorm struct {
 	layout   shape.Layout
@@ -108,6 +111,9 @@ func narrow(c *engine.Call, t *tensor.Tensor) (v []float32, done func()) {
 	return tensor.Values[float32](t), func() {}
 }
 
+// normForward normalizes images by the moments of the batch in training, else
+// by the given ones. If there are no images, the batch's moments are NaN as in
+// TensorFlow.
 func normForward(c *engine.Call, b *batchNorm) error {
 	if err := c.Need(5); err != nil {
 		return err

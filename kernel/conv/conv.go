@@ -14,6 +14,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Conv2D, Conv3D, DepthwiseConv2dNative, their gradients, and the fused forms of the
+// two-dimensional ones. A filter is [height, width, channels, outputs], that of volumes has the
+// depth before; a depthwise one is [height, width, channels, outputs per channel].
+
 // direction is which of image, filter and output a convolution computes from
 // the other two.
 type direction uint8
@@ -28,14 +32,14 @@ const (
 type convolution struct {
 	op        string
 	dir       direction
-	rank      int
+	rank      int // of the images: 4, or 5 for volumes
 	depthwise bool
 	windows   shape.Windows
 	packing   engine.Packing // packed, of the filter, if it doesn't change
 	channels  int            // of the image, -1 if they aren't known in advance
 	run       runFunc
 	epilogue  *epilogue.Epilogue // of a fused op; nil for others
-	inputs    int
+	inputs    int                // how many a call has, those of the epilogue included
 }
 
 func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*engine.Call) error, error) {
@@ -175,8 +179,8 @@ func (v *convolution) fits(g *geometry, x, f tensor.Shape) error {
 	return g.filtered(&v.windows, x, f, v.depthwise)
 }
 
-// inputSizes returns the shape of the image. Conv2DBackpropInput may have it
-// without the batch and the channels.
+// inputSizes returns the shape of the image. Conv2DBackpropInput may have it without the batch and
+// the channels. Two sizes are height and width, as TensorFlow's op accepts.
 func (v *convolution) inputSizes(sizes, f, dy *tensor.Tensor) (tensor.Shape, error) {
 	dims, err := shapes.Dims(sizes, "the input's sizes", 0)
 	if err != nil || v.op != "Conv2DBackpropInput" || len(dims) != 2 {
@@ -226,6 +230,7 @@ func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, 
 		infinite = !finite(filterOf(dir, a, b))
 	}
 	switch {
+	// The order matters: a case applies if those above it don't.
 	case infinite && pads:
 		outside(c, dir, g, out, a, b)
 		return false

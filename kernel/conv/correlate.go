@@ -7,7 +7,7 @@ import (
 
 // correlate computes the filter's gradient from the image and the output's
 // gradient: the sum over all positions of the window there times the output's
-// gradient.
+// gradient. f is the result, x the image and y the gradient of the output.
 func correlate[T real](c *engine.Call, g *geometry, f, x, y []T) {
 	fr := framed(c, x, g.channelsFirst, g.n, g.c, g.in, g.reach(), g.before, 1)
 	defer fr.free()

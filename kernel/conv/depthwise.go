@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
+// The sums of DepthwiseConv2dNative, of its gradients, and of convolutions with as many groups as
+// channels. conv.go calls them.
+
 // eachChannel makes g a depthwise convolution if its groups have one channel
 // each and its filter has a depthwise one's memory layout. It reports whether g
 // is depthwise.

@@ -118,8 +118,9 @@ func toChannelsFirst[T element](call *engine.Call, dst, src []T, n, plane, c int
 	})
 }
 
-// last returns a buffer for an output of n elements that is written with the channels
-// last; done brings it to dst.
+// last returns a buffer for an output of n elements that is written with the channels last; done
+// brings it to dst. size is that of an image and ch the number of channels. Its caller writes the
+// whole buffer.
 func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3]int, ch int) (buf []T, done func()) {
 	plane := size[0] * size[1] * size[2]
 	if !channelsFirst || ch == 1 || plane == 1 {

@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of LRN and LRNGrad.
+
 // response is a node of local response normalization, y = x·norm^-beta with
 // norm = bias + alpha·(sum of the squares of the neighbouring channels).
 type response struct {

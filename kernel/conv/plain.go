@@ -29,7 +29,8 @@ func (g *geometry) padded() bool {
 	return g.before != [3]int{} || reach[0] > g.in[0] || reach[1] > g.in[1] || reach[2] > g.in[2]
 }
 
-// plainPlaces adds the contributions of places lo to hi.
+// plainPlaces adds the contributions of places lo to hi. a and b are the inputs of the op in their
+// order, of which dir decides the roles. The order of additions is that of places, then taps.
 func plainPlaces[T element](dir direction, g *geometry, out, a, b []T, lo, hi int) {
 	x, f, y := a, b, out
 	switch dir {

@@ -15,6 +15,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of MaxPool, MaxPoolV2, MaxPool3D, AvgPool and AvgPool3D, and the preparation of all
+// pooling ops. Taps outside of the image don't count for a mean.
+
 // pooling is a node that takes the maximum or the mean of windows, or a
 // gradient of that.
 type pooling struct {

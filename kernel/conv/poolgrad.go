@@ -11,6 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of the gradients of pooling, of the gradients of these, and of MaxPoolWithArgmax.
+
 // poolGrad is one gradient of pooling over the images of a call, in one element
 // type and with the channels last.
 type poolGrad[T element] func(g *geometry, image int, out, x, y, dy []T)
@@ -247,7 +249,8 @@ func avgGradient(c *engine.Call, p *pooling) error {
 	return nil
 }
 
-// argmaxGradient hands a gradient to the elements that argmax names.
+// argmaxGradient hands a gradient to the elements that argmax names. An index outside of its image
+// is an error.
 func argmaxGradient(c *engine.Call, p *pooling) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -275,7 +278,7 @@ func argmaxGradient(c *engine.Call, p *pooling) error {
 		if image := int64(x.Len() / n); !p.batch && v >= 0 && v < image {
 			v += int64(i/(len(list)/n)) * image
 		} else if !p.batch {
-			v = -1
+			v = -1 // refused below
 		}
 		if v < 0 || v >= int64(x.Len()) {
 			return fmt.Errorf("argmax holds %d for images of shape %v", list[i], x.Shape())

@@ -29,7 +29,7 @@ func (g *geometry) phases() []phase {
 			var s series
 			for k := g.size[d] - 1; k >= 0; k-- {
 				if (k*g.dilation[d]-p)%g.stride[d] != 0 {
-					continue
+					continue // this tap meets another phase
 				}
 				if s.n == 0 {
 					s.first = k

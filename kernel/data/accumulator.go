@@ -10,6 +10,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ConditionalAccumulator, ResourceConditionalAccumulator,
+// SparseConditionalAccumulator and the ops on them. TensorFlow's
+// ConditionalAccumulatorBase decides which gradients count and how a mean is
+// formed.
+
 // accumulator adds up gradients until an op takes their mean or their sum. It
 // is safe for concurrent use.
 type accumulator struct {

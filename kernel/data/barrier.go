@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Barrier, BarrierInsertMany, BarrierTakeMany, BarrierClose, BarrierReadySize and
+// BarrierIncompleteSize.
+
 // barrier puts elements together of components that come one by one, by their keys.
 // It is safe for use from many goroutines.
 type barrier struct {
@@ -74,7 +77,8 @@ func barrierIn(c *engine.Call, n int) (*barrier, error) {
 	return engine.Object[*barrier](c, 0)
 }
 
-// insertMany adds one component to each key.
+// insertMany adds one component to each key. After an error the keys before the bad one keep their
+// components.
 func insertMany(c *engine.Call) error {
 	b, err := barrierIn(c, 3)
 	if err != nil {
@@ -99,6 +103,7 @@ func insertMany(c *engine.Call) error {
 	if b.cancelled || b.closed && len(b.partial) == 0 {
 		return fmt.Errorf("the %s takes no more components: %w", b.what, ErrQueueClosed)
 	}
+	// All new keys of one call have the same index
 	grown := int64(0)
 	defer func() { b.next += grown }()
 	for i, key := range keys {

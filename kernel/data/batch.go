@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of BatchDataset, BatchDatasetV2, ParallelBatchDataset, PaddedBatchDataset,
+// PaddedBatchDatasetV2 and MapAndBatchDataset.
+
 // join makes one element of several.
 type join func(c *engine.Call, es []element) (element, error)
 
@@ -219,6 +222,7 @@ type padding struct {
 	values element
 }
 
+// stack joins elements, each padded to the shape, along a new first dimension.
 func (p *padding) stack(c *engine.Call, es []element) (element, error) {
 	out := make(element, len(p.shapes))
 	for k := range out {

@@ -7,6 +7,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The kernels of CacheDataset, CacheDatasetV2 and AnonymousMemoryCache. As in TensorFlow, only an
+// iterator that reaches the end fills the cache.
+
 // memory holds the elements that a first iterator went through. It is safe for use
 // from many goroutines.
 type memory struct {
@@ -71,11 +74,11 @@ func cached(c *engine.Call) error {
 // the input in the cache if it reaches the end.
 type cacher struct {
 	in    *Dataset
-	depth int
+	depth int // of the iterator, for the limit of nesting
 	to    *memory
 
 	it    iterator
-	fills bool
+	fills bool // the elements come from the input
 	items list
 	bytes int64
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of MapDataset, FilterDataset, TakeWhileDataset, ScanDataset and ReduceDataset, with
+// their parallel forms. Functions run one element at a time, in order.
+
 // closure is a function of a dataset with its captures.
 type closure struct {
 	f        engine.Function
@@ -206,7 +209,7 @@ func (s *scanner) next(c *engine.Call) (element, bool, error) {
 	n := len(s.state)
 	switch {
 	case errors.Is(err, ErrEndOfSequence):
-		return nil, false, nil
+		return nil, false, nil // the end of another iterator ends this one
 	case err != nil:
 		return nil, false, err
 	case len(out) < n:

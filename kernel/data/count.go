@@ -7,6 +7,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of TakeDataset, SkipDataset, RepeatDataset, ShardDataset,
+// AssertCardinalityDataset, UnbatchDataset and DatasetCardinality, and that of
+// the ops that only set options. Sizes are as in [Dataset]: infinite and
+// unknown are below zero.
+
 // counted runs an op on a dataset and a count.
 func counted(make func(c *engine.Call, in *Dataset, n int64) (*Dataset, error)) func(*engine.Call) error {
 	return func(c *engine.Call) error {

@@ -24,6 +24,8 @@ type csvFormat struct {
 }
 
 // csvFiles makes a dataset of the records of files of comma-separated values.
+// It is the kernel of CSVDataset and CSVDatasetV2. The second has the excluded
+// columns as its last input.
 func csvFiles(c *engine.Call) error {
 	f := &csvFormat{types: c.Attrs().Types("output_types")}
 	first := 8
@@ -161,10 +163,13 @@ func (x *csvRecords) next(c *engine.Call) (element, error) {
 }
 
 // fields returns the fields of the next record, which may contain line breaks
-// between quotes. An empty line is a record of one empty field.
+// between quotes. An empty line is a record of one empty field. The rules of
+// quotes are those of TensorFlow's csv_dataset_op.cc. They must stay.
 func (x *csvRecords) fields(afford func(int64) error) ([]string, error) {
 	var out []string
 	var text []byte
+	// The states of a field: without quotes, between them, and after the
+	// closing one
 	const unquoted, quoted, behind = 0, 1, 2
 	state, begun, size := unquoted, false, int64(0)
 	for {

@@ -62,7 +62,8 @@ var empty = iteratorFunc(func(*engine.Call) (element, bool, error) { return nil,
 // end, and so could a function that makes datasets of itself.
 const maxDepth = 1000
 
-// iterate returns a new iterator, with depth others above it.
+// iterate returns a new iterator, with depth others above it. Each source
+// passes its depth on to the datasets that it reads.
 func (d *Dataset) iterate(c *engine.Call, depth int) (iterator, error) {
 	if depth++; depth > maxDepth {
 		return nil, fmt.Errorf("more than %d datasets are made of each other", maxDepth)

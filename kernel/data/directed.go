@@ -7,7 +7,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// directed takes each element from the dataset that the first one names.
+// directed takes each element from the dataset that the first one names. It is
+// the kernel of DirectedInterleaveDataset. stop_on_empty_dataset ends it with
+// the first dataset that ends.
 func directed(c *engine.Call) error {
 	selector, err := datasetIn(c, 0)
 	if err != nil {
@@ -48,7 +50,7 @@ func directed(c *engine.Call) error {
 					return nil, false, fmt.Errorf("the selector returned %d, there are %d datasets", k, len(its))
 				}
 				if its[k] == nil {
-					continue
+					continue // that dataset has ended: TensorFlow skips the choice
 				}
 				e, ok, err = pull(c, its[k])
 				if ok || err != nil {

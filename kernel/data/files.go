@@ -17,6 +17,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of TextLineDataset, TFRecordDataset, FixedLengthRecordDataset,
+// their second versions, and MatchingFilesDataset.
+
 // records cuts a file into texts.
 type records interface {
 	// next returns the next record, or io.EOF if there is none.
@@ -74,6 +77,8 @@ func (x *fileIterator) next(c *engine.Call) (element, bool, error) {
 			x.end()
 		case err != nil:
 			name := x.names[x.at-1]
+			// After a bad record the next call reads the next record; after
+			// another error, the next file.
 			if !errors.Is(err, errRecord) {
 				x.end()
 			}
@@ -84,6 +89,7 @@ func (x *fileIterator) next(c *engine.Call) (element, bool, error) {
 	}
 }
 
+// begin opens the file that comes next.
 func (x *fileIterator) begin(c *engine.Call) error {
 	name := x.names[x.at]
 	x.at++
@@ -111,6 +117,7 @@ func (x *fileIterator) begin(c *engine.Call) error {
 	return nil
 }
 
+// end closes the file; the next call begins another one.
 func (x *fileIterator) end() {
 	x.file.Close()
 	x.file, x.current = nil, nil
@@ -279,6 +286,8 @@ func ofFiles(compression int, open func(c *engine.Call, names []string) (func(in
 	}
 }
 
+// textLines, recordsFrom and fixedLength are the forms of records for
+// [ofFiles].
 func textLines(*engine.Call, []string) (func(int, *bufio.Reader, int64) (records, error), error) {
 	return func(_ int, r *bufio.Reader, _ int64) (records, error) { return lines{r}, nil }, nil
 }
@@ -304,6 +313,7 @@ func recordsFrom(c *engine.Call, names []string) (func(int, *bufio.Reader, int64
 	}, nil
 }
 
+// Inputs 1 to 3 are the lengths of header, record and footer, in bytes.
 func fixedLength(c *engine.Call, _ []string) (func(int, *bufio.Reader, int64) (records, error), error) {
 	var v [3]int64
 	for i, what := range []string{"the header's length", "the record's length", "the footer's length"} {

@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of UniqueDataset, IgnoreErrorsDataset and SamplingDataset.
+
 // uniqueElements leaves out elements that came before: one integer or string each.
 func uniqueElements(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
@@ -54,7 +56,8 @@ func keyOf(t *tensor.Tensor) string {
 	return key
 }
 
-// withoutErrors leaves elements out that can't be computed.
+// withoutErrors leaves elements out that can't be computed. The end of the context and files that
+// aren't granted stay errors.
 func withoutErrors(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {

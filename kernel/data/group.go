@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of GroupByWindowDataset and GroupByReducerDataset.
+
 // scalarShapes returns the shapes of n scalars.
 func scalarShapes(n int) []graph.PartialShape {
 	return slices.Repeat([]graph.PartialShape{graph.ShapeOf()}, n)
@@ -81,10 +83,10 @@ type windower struct {
 	depth             int
 	key, reduce, size *closure
 
-	groups map[int64]list
-	sizes  map[int64]int64
-	bytes  int64
-	open   iterator // over the dataset that the function made of a window
+	groups map[int64]list  // by key
+	sizes  map[int64]int64 // of windows, by key; a key's size is computed once
+	bytes  int64           // memory of all groups
+	open   iterator        // over the dataset that the function made of a window
 	ended  bool
 }
 
@@ -185,6 +187,8 @@ var groupByReducer = withFunctions(func(c *engine.Call, fs []*closure) error {
 }, functionOf{"key_func", "Tkey_func_other_arguments"}, functionOf{"init_func", "Tinit_func_other_arguments"},
 	functionOf{"reduce_func", "Treduce_func_other_arguments"}, functionOf{"finalize_func", "Tfinalize_func_other_arguments"})
 
+// reducedByKey reads all elements and returns the results in the order of the keys, as TensorFlow's
+// std::map does.
 func reducedByKey(c *engine.Call, it iterator, key, begin, reduce, finalize *closure) (list, error) {
 	states := map[int64]element{}
 	var keys []int64

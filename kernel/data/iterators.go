@@ -12,6 +12,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of iterators: those that make them, MakeIterator,
+// IteratorGetNext, IteratorGetNextAsOptional, string handles, and
+// DeleteIterator; and those that read a dataset at once, DatasetToSingleElement
+// and GetElementAtIndex.
+
 // Iterator is the object of an iterator's handle: it reads the dataset that it
 // was last made for. It is safe for concurrent use: one goroutine at a time
 // takes an element.
@@ -265,7 +270,8 @@ func singleElement(c *engine.Call) error {
 }
 
 // deleteHandle drops the object of a handle: the garbage collector frees it,
-// and an iterator has no dataset any more.
+// and an iterator has no dataset any more. It does nothing for the handles of
+// caches, seeds and others.
 func deleteHandle(c *engine.Call) error {
 	if c.NumIn() != 2 {
 		return fmt.Errorf("takes 2 inputs, %d were given", c.NumIn())

@@ -7,6 +7,8 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
+// The kernels of MutexV2, MutexLock and ConsumeMutexLock.
+
 // mutex lets one call at a time through.
 type mutex struct {
 	waiting
@@ -54,6 +56,7 @@ func mutexes() []engine.Kernel {
 	}
 }
 
+// mutexCaller is the key of a call's identity in the state of the call.
 type mutexCaller struct{}
 
 // lockMutex waits until the mutex is free.

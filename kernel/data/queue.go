@@ -11,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of the ops on queues. Those that make queues are in
+// queuestore.go. An operation that has to wait does so only if the call's
+// context can end.
+
 // Queue is the object of a queue's handle. It is safe for concurrent use.
 type Queue struct {
 	kind     string // "FIFOQueue"
@@ -145,7 +149,8 @@ func (q *Queue) put(c *engine.Call, e element) error {
 }
 
 // get takes n elements as they come. From a closed queue it may take fewer if
-// that is allowed, but at least one, unless n is 0.
+// that is allowed, but at least one, unless n is 0. An error puts the elements
+// back.
 func (q *Queue) get(c *engine.Call, n int64, fewer bool) (out []element, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The orders of FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue and
+// PriorityQueue, and the table of the kernels of queues.
+
 // fifo returns elements in the order in which they came.
 type fifo []element
 
@@ -26,7 +29,8 @@ func (f *fifo) take() element {
 
 func (f *fifo) restore(es []element) { *f = append(slices.Clone(es), *f...) }
 
-// bag returns an element at random.
+// bag returns an element at random. Which one follows from the seeds, as in
+// TensorFlow: it swaps the last element into the place.
 type bag struct {
 	random samples
 	items  []element

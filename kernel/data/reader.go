@@ -14,6 +14,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of the readers of TensorFlow 1: TextLineReader, TFRecordReader,
+// FixedLengthRecordReader, WholeFileReader, IdentityReader and the ops on them.
+
 // reader is how TensorFlow 1 goes through the records of files whose names, the
 // work, come from a queue. It is safe for use from many goroutines.
 type reader struct {
@@ -276,6 +279,7 @@ const (
 	stateWork     protowire.Number = 4
 )
 
+// saveReader encodes a ReaderBaseState, TensorFlow's message, with its fields in order.
 func saveReader(c *engine.Call) error {
 	r, err := readerIn(c, 1)
 	if err != nil {
@@ -299,6 +303,8 @@ func saveReader(c *engine.Call) error {
 	return nil
 }
 
+// restoreReader decodes it. Fields of other numbers are ignored. An error leaves the reader
+// unchanged.
 func restoreReader(c *engine.Call) error {
 	r, err := readerIn(c, 2)
 	if err != nil {

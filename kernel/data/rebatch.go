@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of RebatchDatasetV2 and RebatchDataset.
+
 // rebatched cuts batches into batches of other sizes, which come in turn.
 func rebatched(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
@@ -44,9 +46,9 @@ type rebatcher struct {
 	sizes []int64
 	drop  bool
 
-	turn  int
-	rows  []element
-	last  element // of which rows are
+	turn  int       // index in sizes of the next batch
+	rows  []element // not yet in a batch
+	last  element   // of which rows are
 	ended bool
 }
 

@@ -9,6 +9,11 @@ import (
 	"github.com/cairnml/cairn/internal/philox"
 )
 
+// The kernels of ShuffleDataset, ShuffleAndRepeatDataset, their later versions,
+// seed generators and dummy handles. The numbers and the places of elements in
+// the buffer are TensorFlow's (shuffle_dataset_op.cc): they decide the order
+// for a seed.
+
 // seeds returns the seeds of iterators that shuffle: the same for all, or newly
 // drawn ones. It is safe for concurrent use.
 type seeds struct {
@@ -98,6 +103,7 @@ func shuffled(seedAt, from, roundsAt int) func(*engine.Call) error {
 	}
 }
 
+// seedsIn returns the seeds of an op, with the parameters of [shuffled].
 func seedsIn(c *engine.Call, seedAt, from int) (*seeds, error) {
 	if from > 0 {
 		if from >= c.NumIn() {

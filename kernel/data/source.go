@@ -9,6 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of TensorDataset, TensorSliceDataset, RangeDataset,
+// ConcatenateDataset, ZipDataset, ListDataset, RandomDataset and
+// RandomDatasetV2.
+
 // list iterates over elements that are there.
 type list []element
 
@@ -43,7 +47,7 @@ func tensorSliceDataset(c *engine.Call) error {
 	return nil
 }
 
-// rowsOf returns the first size of all components.
+// rowsOf returns the first size of all components. The sizes have to be equal.
 func rowsOf(e element) (int, error) {
 	n := 0
 	for i, v := range e {

@@ -11,6 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of DenseToSparseBatchDataset and SparseTensorSliceDataset.
+
 // sparseElement returns a sparse tensor as datasets have it: three variants, of
 // its indices, its values and its shape.
 func sparseElement(indices, values, shape *tensor.Tensor) element {

@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Stage, Unstage, MapStage, OrderedMapStage and the ops on their
+// areas.
+
 // staged returns the kernels of staging areas, which nodes name by attributes.
 func staged() []engine.Kernel {
 	table := []engine.Kernel{
@@ -63,6 +66,7 @@ func area(kind string, n *engine.Node) engine.ResourceKey {
 	return engine.ResourceKey{Kind: kind, Container: n.Attrs.String("container", ""), Name: name}
 }
 
+// giveAll sets the outputs to the components.
 func giveAll(c *engine.Call, e element) error {
 	for i, v := range e {
 		c.Refs().Output(i, v)
@@ -122,6 +126,8 @@ type stagedMap struct {
 	partial map[int64]element
 }
 
+// inMap prepares an op of a staging map. prefix is Ordered or empty, and
+// separates the areas of the two kinds.
 func inMap(prefix string, run func(*engine.Call, *stagedMap) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		key, types := area(prefix+"staging map", n), n.Attrs.Types("dtypes")
@@ -163,6 +169,8 @@ func (m *stagedMap) indices(c *engine.Call, i int) ([]int, error) {
 
 func present(v engine.Value) bool { return v.Tensor != nil || v.Object != nil }
 
+// putInMap adds components to a key. A key whose last component comes waits for
+// room.
 func putInMap(c *engine.Call, m *stagedMap) error {
 	key, err := intIn(c, 0, "the key")
 	if err != nil {
@@ -254,7 +262,8 @@ func (m *stagedMap) keyed(c *engine.Call, take bool) error {
 func takeFromMap(c *engine.Call, m *stagedMap) error { return m.keyed(c, true) }
 func peekMap(c *engine.Call, m *stagedMap) error     { return m.keyed(c, false) }
 
-// takeAnyFromMap takes the smallest key.
+// takeAnyFromMap takes the smallest key. TensorFlow promises any key for
+// MapStage and the smallest one for OrderedMapStage.
 func takeAnyFromMap(c *engine.Call, m *stagedMap) error {
 	at, err := m.indices(c, 0)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 )
 
 // toRecords writes the elements of a dataset, one string each, to a file of
-// TFRecords.
+// TFRecords. It is the kernel of DatasetToTFRecord. The file is under its name
+// only after the last record.
 func toRecords(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {

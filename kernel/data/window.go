@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of WindowDataset and SlidingWindowDataset. Sizes, shifts and
+// strides count elements.
+
 // windowsIn reads the dataset and the sizes that both kinds of windows take.
 func windowsIn(c *engine.Call) (*Dataset, windows, error) {
 	in, err := datasetIn(c, 0)

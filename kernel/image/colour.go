@@ -8,6 +8,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of RGBToHSV, HSVToRGB, AdjustHue, AdjustSaturation and
+// AdjustContrastv2. Images are [..., channels]; the three numbers of a pixel
+// are its channels.
+
 // colours runs a function on the pixels of images of three channels. It
 // computes doubles in double precision.
 func colours(c *engine.Call, f func(p *[3]float64)) error {
@@ -43,6 +47,7 @@ func colours(c *engine.Call, f func(p *[3]float64)) error {
 	return nil
 }
 
+// eachPixel sets each pixel of dst to the result of f for that of src.
 func eachPixel[T float32 | float64](c *engine.Call, dst, src []T, f func(p *[3]float64)) {
 	c.Parallel(len(src)/3, 15, func(lo, hi int) {
 		for i := 3 * lo; i < 3*hi; i += 3 {
@@ -88,6 +93,9 @@ func adjust(f func(p *[3]float64, by float64)) func(*engine.Call) error {
 	}
 }
 
+// rgbToHSV computes hue, saturation and value, each from 0 to 1 for colours in
+// that range. The largest channel decides the hue: red before green before
+// blue.
 func rgbToHSV(p *[3]float64) {
 	r, g, b := p[0], p[1], p[2]
 	v := max(r, g, b)
@@ -151,6 +159,7 @@ func shiftHue(p *[3]float64, by float64) {
 	}
 }
 
+// scaleSaturation multiplies the saturation and clips it to 0 and 1.
 func scaleSaturation(p *[3]float64, by float64) {
 	if !finite(p, by) {
 		oddSaturation(p, float32(by))
@@ -162,7 +171,7 @@ func scaleSaturation(p *[3]float64, by float64) {
 }
 
 // adjustContrast multiplies the distance of each channel of each image from its
-// mean by a factor.
+// mean by a factor. It doesn't clip, as TensorFlow's AdjustContrastv2.
 func adjustContrast(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

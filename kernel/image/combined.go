@@ -17,8 +17,9 @@ type detection struct {
 	class int
 }
 
-// suppressCombined selects boxes for each class of each image, and the best of
-// all classes.
+// suppressCombined selects boxes for each class of each image, and the best of all classes. It is
+// the kernel of CombinedNonMaxSuppression. Boxes are [batch, boxes, 1 or classes, 4], scores
+// [batch, boxes, classes].
 func suppressCombined(c *engine.Call) error {
 	if err := c.Need(6); err != nil {
 		return err

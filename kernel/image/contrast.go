@@ -12,7 +12,8 @@ import (
 var contrastTypes = []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int32, tensor.Uint8, tensor.Int16, tensor.Int8}
 
 // limitedContrast multiplies the distance of each channel from its mean by a
-// factor, and clips the result to two limits.
+// factor, and clips the result to two limits. It is the kernel of
+// AdjustContrast. The lower limit is applied last.
 func limitedContrast(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

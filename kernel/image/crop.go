@@ -9,7 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// cropAndResize cuts boxes out of images and resizes each to one size.
+// cropAndResize cuts boxes out of images and resizes each to one size. It is
+// the kernel of CropAndResize. A box is the fractions top, left, bottom and
+// right of the image, and may reach beyond it or be mirrored. Pixels outside
+// have the attribute extrapolation_value.
 func cropAndResize(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

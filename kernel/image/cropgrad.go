@@ -9,8 +9,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of CropAndResizeGradImage and CropAndResizeGradBoxes. Pixels of a
+// crop outside of the image have no gradient.
+
 // crops are boxes that were cut out of images: the gradient of the crops, the
-// corners, and the images' numbers.
+// corners, and the images' numbers. The corners are four numbers for each box.
+// of is the image of each box. h, w and c are the height, width and channels of
+// a crop.
 type crops struct {
 	dy, corners []float32
 	of          []int64
@@ -35,6 +40,7 @@ func newCrops(c *engine.Call, from int) (*crops, error) {
 	return &crops{tensor.Values[float32](dy), tensor.Values[float32](boxes), of, y[1], y[2], y[3]}, nil
 }
 
+// numbers checks that each box is of one of n images.
 func (k *crops) numbers(n int) error {
 	for _, b := range k.of {
 		if b < 0 || b >= int64(n) {
@@ -45,7 +51,9 @@ func (k *crops) numbers(n int) error {
 }
 
 // each calls visit for every pixel of the crops that is inside of the image,
-// with its number, its box, and its position.
+// with its number, its box, and its position. at is the offset of the pixel's
+// channels in dy, box the number of the box, row and col the pixel in the crop,
+// y and x the position in the image.
 func (k *crops) each(height, width int, visit func(at, box, row, col int, y, x float32)) {
 	for i := range k.of {
 		b := k.corners[4*i:][:4]

@@ -9,17 +9,23 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of DecodeJpeg, DecodePng, DecodeGif, DecodeBmp, DecodeWebP,
+// DecodeImage, DecodeAndCropJpeg and ExtractJpegShape. As in TensorFlow, the
+// bytes decide the format: most of the ops decode other formats than that of
+// their name.
+
 // mostBytes bounds the size of an image in bytes, as in TensorFlow.
 const mostBytes = 1 << 29
 
 // picture is a decoded image, or the frames of an animation, with 8 or 16 bits
-// an element.
+// an element. frames, h, w and c are the numbers of frames, rows, columns and
+// channels.
 type picture struct {
 	frames, h, w, c int
 	bytes           []byte
 	words           []uint16 // set instead of bytes
-	moves           bool
-	listed          bool // a list of frames for any op
+	moves           bool     // the format has animations, so that DecodeImage may return frames
+	listed          bool     // a list of frames for any op
 }
 
 // contents returns the string in input 0.
@@ -56,6 +62,8 @@ type decoding struct {
 	jpeg     jpeg.Options
 }
 
+// decodingOf reads and checks the attributes; the texts of its errors are
+// TensorFlow's.
 func decodingOf(n *engine.Node) (*decoding, error) {
 	a := n.Attrs
 	yes := func(name string) bool { return !a.Has(name) || a.Bool(name) }
@@ -261,7 +269,8 @@ func extractShape(c *engine.Call) error {
 }
 
 // decodeBMP reads rows of whole bytes, without a palette: 8, 24 or 32 bits a
-// pixel.
+// pixel. The checks and the padding of rows are those of TensorFlow's DecodeBmp
+// (decode_image_op.cc): the file may end before the padding of its last row.
 func (d *decoding) decodeBMP(c *engine.Call, s string) (*picture, error) {
 	if len(s) < 32 {
 		return nil, fmt.Errorf("incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, got %d bytes", len(s))

@@ -13,6 +13,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// PNG and GIF images for the ops in decode.go. The pixels must equal those of
+// TensorFlow's libpng and giflib.
+
 // decodePNG decodes a PNG image with the standard library. It converts the
 // pixels to those of libpng, with the requested channels or those of the file.
 func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
@@ -60,6 +63,7 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	} else {
 		p.bytes = make([]byte, p.h*p.w*channels)
 	}
+	// Byte 24 of a file is the bit depth, byte 25 the kind of colours
 	deep := s[24] == 16
 	opaque, fills := fillOf(s)
 	at := pixelsOf(img)

@@ -13,6 +13,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// WebP images for the ops in decode.go. The library decodes single frames; this
+// file reads the containers, and converts and blends colours with libwebp's
+// rounding.
+
 // webpFrame is an image of a WebP file: its chunks in the form of the decoder,
 // and its position on the canvas.
 type webpFrame struct {
@@ -22,7 +26,7 @@ type webpFrame struct {
 	blend, remove bool // blended with the canvas; cleared before the next frame
 }
 
-// webpFile is a parsed file.
+// webpFile is a parsed file. w and h are the size of the canvas in pixels.
 type webpFile struct {
 	w, h   int
 	alpha  bool

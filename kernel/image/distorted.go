@@ -11,6 +11,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SampleDistortedBoundingBox, SampleDistortedBoundingBoxV2 and
+// StatelessSampleDistortedBoundingBox. The order of draws and each rounding to
+// float32 are TensorFlow's (sample_distorted_bounding_box_op.cc): for a seed
+// they decide the region.
+
 // sampling is a node that draws a random part of an image, which covers enough
 // of an object.
 type sampling struct {
@@ -125,6 +130,8 @@ func (s *sampling) objects(c *engine.Call, h, w int32) ([]region, error) {
 	return out, nil
 }
 
+// run draws regions until one covers enough. After too many attempts the region
+// is the whole image.
 func (s *sampling) run(c *engine.Call, g philox.Generator) error {
 	size, err := shapes.Ints(c.In(0), "the image's size")
 	if err != nil {

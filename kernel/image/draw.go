@@ -8,13 +8,16 @@ import (
 )
 
 // palette has the default colours of boxes, with opacity: yellow, blue, red,
-// lime, purple, olive, maroon, navy, aqua and fuchsia.
+// lime, purple, olive, maroon, navy, aqua and fuchsia. TensorFlow's
+// default_color_table has the same order. Boxes in gray images are white.
 var palette = [][4]float32{
 	{1, 1, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {0.5, 0, 0.5, 1},
 	{0.5, 0.5, 0, 1}, {0.5, 0, 0, 1}, {0, 0, 0.5, 1}, {0, 1, 1, 1}, {1, 0, 1, 1},
 }
 
-// drawBoxes draws the borders of boxes, a pixel wide, into copies of images.
+// drawBoxes draws the borders of boxes, a pixel wide, into copies of images. It
+// is the kernel of DrawBoundingBoxes and DrawBoundingBoxesV2. Corners are
+// fractions of the image, rounded towards zero.
 func drawBoxes(c *engine.Call) error {
 	want := 2
 	if c.Op() == "DrawBoundingBoxesV2" {

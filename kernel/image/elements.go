@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Conversions of images of all element types from and to float32, for the
+// kernels of this package.
+
 // scratch returns temporary memory of n float32s.
 func scratch(c *engine.Call, n int) ([]float32, func()) {
 	mem, free := c.Scratch(4 * n)
@@ -40,7 +43,8 @@ var toFloat = engine.ByType[func([]float32, *tensor.Tensor)]{
 	tensor.Uint8: convert[uint8], tensor.Uint16: convert[uint16], tensor.Uint32: convert[uint32], tensor.Uint64: convert[uint64],
 }
 
-// floats returns a tensor's elements as float32.
+// floats returns a tensor's elements as float32. The caller calls the second
+// result after the last use.
 func floats(c *engine.Call, t *tensor.Tensor) ([]float32, func(), error) {
 	if t.DType() == tensor.Float32 {
 		return tensor.Values[float32](t), func() {}, nil

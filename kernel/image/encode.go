@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of EncodeJpeg and EncodeJpegVariableQuality. Package jpeg writes
+// libjpeg's bytes.
+
 // usualDensity has TensorFlow's defaults: quality 95 and 300 pixels an inch.
 var usualDensity = jpeg.Encoding{Quality: 95, DensityUnit: 1, DensityX: 300, DensityY: 300}
 

@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of EncodePng. The bytes must be libpng's with zlib: its choice of
+// filters, window and chunks.
+
 // prepareEncodePNG returns the kernel that writes the same PNG images as
 // libpng.
 func prepareEncodePNG(n *engine.Node) (func(*engine.Call) error, error) {
@@ -122,7 +125,8 @@ func pngChunk(out []byte, name string, data []byte) []byte {
 
 // filter returns the rows after filtering, each after the number of its filter.
 // It selects the filter whose bytes, as absolute values of signed numbers, have
-// the least sum. It reports whether there was a choice.
+// the least sum. It reports whether there was a choice. row is the number of
+// bytes of a row.
 func (p *pngImage) filter(row int, check func()) (lines []byte, choice bool) {
 	step := p.channels * p.bits / 8
 	filters := []byte{0, 1, 2, 3, 4}

@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ExtractGlimpse and ExtractGlimpseV2. The noise has no seed, so
+// its numbers may change; its distribution is TensorFlow's.
+
 // glimpse is a node that returns a window of each image, with noise outside of
 // the image.
 type glimpse struct {
@@ -91,7 +94,9 @@ func (g *glimpse) run(c *engine.Call) error {
 type place struct{ from, to int }
 
 // along returns the part of a line of n pixels in a window of a size. cut
-// reports whether the window extends beyond the line.
+// reports whether the window extends beyond the line. offset is the center or
+// the beginning of the window, by the attributes; the two versions compute the
+// beginning differently, as in TensorFlow.
 func (g *glimpse) along(offset float32, n, size int) (p place, count int, cut bool) {
 	v := offset
 	if g.normalized {

@@ -10,8 +10,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of NearestNeighbors and NonMaxSuppressionWithOverlaps.
+
 // nearestNeighbors finds the centers that are nearest to each point, and their
-// squared distances.
+// squared distances. Of equal distances the first center comes first. Points
+// and centers are [n, dims].
 func nearestNeighbors(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 
 // extractPatches returns the kernel that moves a window over images of so many
 // spatial dimensions. The output has a vector of the window's elements for each
-// position.
+// position. It is the kernel of ExtractImagePatches and ExtractVolumePatches.
+// Elements outside of the image are zero.
 func extractPatches(spatial int) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {

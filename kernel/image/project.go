@@ -9,6 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ImageProjectiveTransformV2 and V3. Each intermediate result is
+// rounded to float32, as in TensorFlow's image_ops.h: pixels at borders depend
+// on it.
+
 // fillMode maps a position x, which may be beyond the edges, to a position on a
 // line of n pixels.
 type fillMode func(x float32, n int) float32
@@ -154,6 +158,7 @@ func projectOver[T pixelType](c *engine.Call, p *projection, y, x []T) {
 				to := y[(r*p.ow+q)*p.c:][:p.c]
 				u, v := float32(q), float32(row)
 				k := float32(t[6]*u) + float32(t[7]*v) + 1
+				// The projection has no finite position there
 				if k == 0 {
 					for i := range to {
 						to[i] = fill

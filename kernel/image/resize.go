@@ -10,6 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ResizeBilinear, ResizeBicubic, ResizeArea,
+// ResizeNearestNeighbor and their gradients. Images are [batch, height, width,
+// channels]. The positions and weights of pixels are in taps.go.
+
 // frame has the properties that images share with resized ones.
 type frame struct {
 	n, c             int
@@ -27,6 +31,7 @@ func newFrame(c *engine.Call, x tensor.Shape) (frame, error) {
 	return f, nil
 }
 
+// line returns the resizing of a row or a column of in pixels to out pixels.
 func (f frame) line(in, out int) line { return line{in, out, f.corners, f.centers} }
 
 // target returns the size in input i.
@@ -207,6 +212,8 @@ func (f frame) nearest(in, out int) []int {
 	return list
 }
 
+// resizeNearest copies pixels. Types for which TensorFlow has no kernel are an
+// error.
 func resizeNearest(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -248,6 +255,8 @@ func resizeNearest(c *engine.Call) error {
 	return nil
 }
 
+// resizeNearestGrad adds each pixel of the gradient to the pixel that it was
+// copied from.
 func resizeNearestGrad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ScaleAndTranslate and ScaleAndTranslateGrad.
+
 // curve returns the weights of pixels by their distance, and is zero beyond a
 // radius.
 type curve struct {
@@ -28,6 +30,8 @@ func lanczos(radius float32) curve {
 	}}
 }
 
+// curves has TensorFlow's kernels (sampling_kernels.h) by the attribute
+// kernel_type. Arguments are distances, never negative.
 var curves = map[string]curve{
 	"lanczos1": lanczos(1), "lanczos3": lanczos(3), "lanczos5": lanczos(5),
 	"gaussian": {1.5, func(x float32) float32 {
@@ -96,7 +100,7 @@ func (k curve) over(in, out int, scale, move float32, antialias bool) spans {
 	for i := range out {
 		at := float32((float32(i)+0.5)*inverse) + back
 		if !(at >= 0 && at <= float32(in)) {
-			continue
+			continue // a pixel outside of the image has no weights and stays zero
 		}
 		reach := float32(k.radius * wide)
 		from, to := clamp(math.Ceil(float64(at-reach-0.5))), clamp(math.Floor(float64(at+reach-0.5)))+1
@@ -107,6 +111,7 @@ func (k curve) over(in, out int, scale, move float32, antialias bool) spans {
 			sum += w
 			weights = append(weights, w)
 		}
+		// TensorFlow, too, treats weights of a tiny sum as none
 		if float32(math.Abs(float64(sum))) >= 1000*0x1p-126 {
 			for p := range weights {
 				weights[p] *= 1 / sum
@@ -138,6 +143,8 @@ func newScaling(c *engine.Call) (*scaling, error) {
 		}
 		*to = tensor.Values[float32](t)
 	}
+	// TensorFlow requires positive scales only; the other bounds limit memory
+	// and are Cairn's.
 	for _, v := range s.scale {
 		if !(v > 0) || v > 1<<30 || v < 0x1p-20 {
 			return nil, fmt.Errorf("the scale is %v; it must be greater than zero, and no more or less than makes sense", v)

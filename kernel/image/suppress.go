@@ -10,6 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of NonMaxSuppression and its versions to V5, and the selection
+// that CombinedNonMaxSuppression and NonMaxSuppressionWithOverlaps share. The
+// order of equal scores decides which boxes stay, so it must be TensorFlow's.
+
 // box is two corners: y and x of each.
 type box [4]float32
 

@@ -1,5 +1,6 @@
 // Package image implements the kernels of image processing: resizing, cropping,
-// colours, boxes.
+// colours, boxes. The pixels, and the bytes of encoded images, are those of
+// TensorFlow and its libraries.
 package image
 
 import (

@@ -27,6 +27,8 @@ type line struct {
 	corners, centers bool // align_corners, half_pixel_centers
 }
 
+// scale returns the distance in the input between neighbours of the output, in
+// pixels.
 func (l line) scale() float32 {
 	if l.corners && l.out > 1 {
 		return float32(l.in-1) / float32(l.out-1)
@@ -45,6 +47,7 @@ func (l line) at(i int) float32 {
 // kind is a function that computes the taps of a line.
 type kind func(l line) *taps
 
+// bilinear weighs the two nearest pixels.
 func bilinear(l line) *taps {
 	t := &taps{first: []int{0}}
 	for i := range l.out {
@@ -79,6 +82,8 @@ const tapBytes = 64
 
 var catmullRom, sharp = cubic(-0.5), cubic(-0.75)
 
+// bicubic weighs four pixels by a table. With centers, pixels outside don't
+// count; otherwise they repeat the last one. Both rules are TensorFlow's.
 func bicubic(l line) *taps {
 	t := &taps{first: []int{0}}
 	table := sharp
@@ -109,6 +114,7 @@ func bicubic(l line) *taps {
 	return t
 }
 
+// area weighs all pixels that the output's pixel covers.
 func area(l line) *taps {
 	t := &taps{first: []int{0}}
 	scale := l.scale()

@@ -2,6 +2,9 @@ package deflate
 
 import "math/bits"
 
+// The blocks of a stream: which of the three forms each has, and its bits. The
+// choice must be zlib's (trees.c).
+
 // The fixed codes, and the order in which the lengths of the code of lengths are
 // written.
 var (
@@ -11,6 +14,7 @@ var (
 
 const endOfBlock = 256
 
+// fixed returns the codes of the format's fixed blocks.
 func fixed() (literals, distances code) {
 	literals, distances = newCode(288), newCode(30)
 	for s := range literals.length {
@@ -102,7 +106,7 @@ func (t *trees) write(w *bitWriter, block []symbol, raw []byte, may, last bool) 
 		w.stored(raw, last)
 		return
 	case usual <= own:
-		w.begin(1<<1, last)
+		w.begin(1<<1, last) // the kind is above the bit for the last block
 		symbolsOf(w, block, &fixedLiterals, &fixedDistances)
 		return
 	}
@@ -120,6 +124,7 @@ func (t *trees) write(w *bitWriter, block []symbol, raw []byte, may, last bool) 
 	symbolsOf(w, block, &t.literals, &t.distances)
 }
 
+// symbolsOf writes the symbols of a block, and its end.
 func symbolsOf(w *bitWriter, block []symbol, literals, distances *code) {
 	put := func(c *code, s int, extra uint, v uint32) {
 		w.put(c.bits[s], uint(c.length[s]))

@@ -21,7 +21,8 @@ type Options struct {
 	Check func()
 }
 
-// effort is how hard matches are looked for.
+// effort is how hard matches are looked for. The numbers are those of zlib's configuration_table;
+// chain is the number of candidates that are compared.
 type effort struct {
 	good, lazy, nice, chain int
 	slow                    bool // a match waits for a better one at the next byte
@@ -150,6 +151,7 @@ func (d *compressor) match(place, best int) (length, where int) {
 	return min(best, d.ahead()), where
 }
 
+// fast is zlib's deflate_fast: it takes the first match that is long enough.
 func (d *compressor) fast() {
 	for d.ahead() > 0 {
 		if d.ahead() < reserve {
@@ -181,6 +183,7 @@ func (d *compressor) fast() {
 	d.flush(true)
 }
 
+// slow is zlib's deflate_slow: it takes a match unless the next byte has a longer one.
 func (d *compressor) slow() {
 	length, where := shortest-1, 0
 	waiting := false // a byte that is in no match yet

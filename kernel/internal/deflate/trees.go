@@ -1,5 +1,7 @@
 package deflate
 
+// Bits and Huffman codes, with zlib's order of equal weights.
+
 // bitWriter writes bits, the lowest first.
 type bitWriter struct {
 	bytes []byte
@@ -7,6 +9,7 @@ type bitWriter struct {
 	count uint
 }
 
+// put writes the n low bits of v.
 func (w *bitWriter) put(v uint32, n uint) {
 	w.bits |= uint64(v) << w.count
 	for w.count += n; w.count >= 8; w.count -= 8 {
@@ -15,6 +18,7 @@ func (w *bitWriter) put(v uint32, n uint) {
 	}
 }
 
+// align fills the last byte with zeros.
 func (w *bitWriter) align() {
 	if w.count > 0 {
 		w.put(0, 8-w.count)

@@ -18,6 +18,7 @@ type State struct {
 }
 
 // Reserve returns a copy of the generator, and advances the state by n blocks.
+// A block is four words of 32 bits.
 func (s *State) Reserve(n uint64) philox.Generator {
 	s.mu.Lock()
 	defer s.mu.Unlock()

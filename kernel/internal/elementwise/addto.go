@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Sums of tensors in place. Optimizers, accumulators and gradients use them
+// outside of kernels' loops. Halves are rounded once for each call.
+
 // Summands lists the types that [AddTo] and [SubFrom] take.
 func Summands() []tensor.DType { return adds.Types() }
 

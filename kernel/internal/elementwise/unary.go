@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Unary ops over whole tensors, tables of functions by element type, and
+// conversions of halves.
+
 // Func runs a call whose inputs have one known element type.
 type Func func(c *engine.Call) error
 

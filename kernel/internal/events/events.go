@@ -1,6 +1,7 @@
 // Package events writes event files, in which TensorBoard finds summaries. A
 // handle of SummaryWriter refers to a Writer. Packages kernel/image, kernel/io
-// and kernel/signal use it.
+// and kernel/signal use it. Names of files, versions and fields are those of
+// TensorFlow's EventsWriter.
 package events
 
 import (
@@ -41,8 +42,8 @@ type Writer struct {
 	file    vfs.File // nil: none
 	queue   []byte   // records that aren't in the file yet
 	queued  int32
-	most    int32
-	wait    time.Duration
+	most    int32         // events in the queue before it is written
+	wait    time.Duration // between two writes
 	flushed time.Time
 }
 

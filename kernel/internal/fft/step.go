@@ -1,6 +1,7 @@
 package fft
 
-// step transforms elements of src, stride apart, to dst.
+// step transforms elements of src, stride apart, to dst. number is the level,
+// from the outermost; dst has the length of this level.
 func (p *Plan) step(dst, src []complex128, stride, number int) {
 	l := &p.levels[number]
 	r, m := l.radix, l.m
@@ -30,6 +31,8 @@ func (p *Plan) step(dst, src []complex128, stride, number int) {
 	}
 }
 
+// join2 and the functions after it join the parts of a level in place: part q
+// is elements q·m to (q+1)·m.
 func (l *level) join2(dst []complex128) {
 	m := l.m
 	a, b, w := dst[:m], dst[m:2*m], l.twiddles[:m]

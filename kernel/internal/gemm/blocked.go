@@ -5,6 +5,9 @@ import (
 	"unsafe"
 )
 
+// Products of two matrices: how C is cut into tasks, and each task into tiles. The cuts of rows and
+// columns don't change bits, those of k do.
+
 // maxBlockK is how many steps of k are summed in registers before the sum is
 // added to C. It is one number for all paths, or their results would differ.
 const maxBlockK = 256
@@ -26,7 +29,8 @@ func cut(total, n, i int) int {
 	return i*q + min(i, r)
 }
 
-// product is one multiplication: operands by address and strides in bytes.
+// product is one multiplication: operands by address and strides in bytes. m, n and k are the rows
+// of A, the columns of B and the steps of a sum.
 type product struct {
 	a, b, c    unsafe.Pointer
 	aRow, aCol uintptr
@@ -121,6 +125,7 @@ func (p *product) panel() {
 	}
 }
 
+// each runs fn over n pieces of about ns nanoseconds each, on the workers of par if there are any.
 func each(par Parallel, n int, ns float64, fn func(lo, hi int)) {
 	if par == nil || n == 1 {
 		fn(0, n)

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 )
 
+// The gradient of a filter. kernel/conv calls Correlate.
+
 const (
 	// correlateSteps is the number of positions that a tile sums before it adds
 	// to C: their windows and their rows of y fit in the L1 cache together.

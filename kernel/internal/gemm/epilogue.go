@@ -6,6 +6,8 @@ import (
 	"unsafe"
 )
 
+// The steps after a product, applied tile by tile.
+
 // Epilogue has the steps that are applied to the elements of a product while
 // they are in the cache. Each step is rounded by itself, in the order of the
 // fields. The zero Epilogue does nothing.

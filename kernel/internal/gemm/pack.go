@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/internal/idle"
 )
 
+// Copies of parts of operands into the order in which tiles read them. They move bits and never
+// compute.
+
 // genericPackColumns copies k rows of cols elements, srcRow bytes apart, to
 // rows dstRow bytes apart: a panel of an operand that isn't transposed.
 func genericPackColumns(size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {

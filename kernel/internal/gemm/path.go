@@ -2,6 +2,8 @@ package gemm
 
 import "sync/atomic"
 
+// The choice of the implementation, and the properties of each.
+
 // Path is one implementation of the micro-kernels.
 type Path uint8
 

@@ -8,6 +8,10 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
+// The calls of the assembly. path_noasm.go has the same functions in plain Go;
+// a function is changed in both.
+
+// available lists the paths, the fastest last.
 func available() []Path {
 	paths := []Path{Generic}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {

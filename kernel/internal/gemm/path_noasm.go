@@ -4,6 +4,8 @@ package gemm
 
 import "unsafe"
 
+// The functions of path_amd64.go for other machines and the build tag noasm.
+
 func available() []Path { return []Path{Generic} }
 
 func (t *tile) run(_ Path, size, rows, cols int) { t.generic(size, rows, cols) }

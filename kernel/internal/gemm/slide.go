@@ -7,6 +7,9 @@ import (
 	"unsafe"
 )
 
+// Products of windows with packed weights: convolutions, and products with constant matrices.
+// kernel/conv and kernel/matmul use them through Slide and Multiply.
+
 // Slide computes, for each position, dst[position:][:n] = window · weights, and
 // then applies the epilogue; nil means none. Sums run as in [F32], for any
 // windows and positions.
@@ -194,6 +197,7 @@ type slideTile struct {
 	src, dst    unsafe.Pointer
 }
 
+// group computes tiles t0 to t1 of panels q0 to q1, one block of k after the other.
 func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 	size := int(unsafe.Sizeof(T(0)))
 	var tiles [groupTiles]slideTile

@@ -24,6 +24,7 @@ type tile struct {
 	low, high uint64         // elements
 }
 
+// generic computes the tile in plain Go; size is that of an element in bytes.
 func (t *tile) generic(size, rows, cols int) {
 	if size == 4 {
 		tileGeneric[float32](t, rows, cols)
@@ -107,6 +108,7 @@ func tileGeneric2x4[T float](t *tile) {
 	put(t, &c[3], s13)
 }
 
+// put stores a sum, or adds it to the element of C.
 func put[T float](t *tile, c *T, s T) {
 	if t.add != 0 {
 		s += *c

@@ -6,9 +6,9 @@ import "unsafe"
 // convolution, packed once and used by many calls. It never changes and is safe
 // for concurrent use.
 type Weights[T float32 | float64] struct {
-	k, n   int
-	path   Path
-	panelW int
+	k, n   int  // rows and columns of the matrix
+	path   Path // for which the panels are wide enough
+	panelW int  // columns of a panel
 	p      unsafe.Pointer
 	mem    []T     // keeps the memory of p alive
 	lent   *buffer // or this does

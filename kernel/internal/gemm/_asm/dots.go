@@ -9,6 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// dotsName returns the function's name; package gemm calls it by way of
+// tile.dots.
 func dotsName(set string, e elem) string { return fmt.Sprintf("dots%s%s", e.name, setName(set)) }
 
 // emitDots writes the micro-kernel of one row of A and two vectors of columns

@@ -24,6 +24,7 @@ type tileGen struct {
 	mask reg.OpmaskVirtual // AVX-512: the lanes of the last vector
 }
 
+// vec returns a vector register of the instruction set.
 func (g *tileGen) vec() reg.VecVirtual {
 	if g.set == "avx512" {
 		return ZMM()
@@ -31,6 +32,7 @@ func (g *tileGen) vec() reg.VecVirtual {
 	return YMM()
 }
 
+// bytes returns the size of a vector.
 func (g *tileGen) bytes() int {
 	if g.set == "avx512" {
 		return 64
@@ -38,6 +40,7 @@ func (g *tileGen) bytes() int {
 	return 32
 }
 
+// emit writes the micro-kernel. The order of multiply-adds in k must stay: it decides the bits.
 func (g *tileGen) emit() {
 	TEXT(tileName(g.set, g.elem, g.rows, g.vecs), attr.NOSPLIT, "func(t *byte)")
 	t := Load(Param("t"), GP64())
@@ -319,6 +322,8 @@ func (g *tileGen) zero(x reg.VecVirtual) {
 	}
 }
 
+// f32 reports whether elements are float32; they are float64 otherwise. The methods below choose
+// the instruction by it.
 func (g *tileGen) f32() bool { return g.size == 4 }
 
 func (g *tileGen) load(m Mem, x reg.Register) {
