@@ -43,7 +43,8 @@ var all = sync.OnceValue(func() *engine.KernelSet {
 	return set
 })
 
-// Tables returns the families' tables, for sets of fewer kernels.
+// Tables returns the families' tables, for sets of fewer kernels. A program
+// that links few kernels passes some of them to [engine.NewKernelSet].
 func Tables() [][]engine.Kernel {
 	var out [][]engine.Kernel
 	for _, table := range Families() {

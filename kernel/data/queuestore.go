@@ -55,6 +55,8 @@ func (b *bag) take() element {
 	return e
 }
 
+// restore puts the elements after those that are there. A later draw may so
+// pick others than without the call that failed.
 func (b *bag) restore(es []element) { b.items = append(b.items, es...) }
 
 // byPriority returns the element whose first component, a number, is least. The

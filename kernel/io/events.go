@@ -13,6 +13,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SummaryWriter, CreateSummaryFileWriter, FlushSummaryWriter,
+// CloseSummaryWriter and the ops that write events.
+
 // summaryWriter prepares SummaryWriter, which returns the instance's writer of
 // a name.
 func summaryWriter(n *engine.Node) (func(*engine.Call) error, error) {

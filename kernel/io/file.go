@@ -11,6 +11,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
+// The kernels of ReadFile, WriteFile, MatchingFiles and ShardedFilespec.
+
 // readFile reads a whole file.
 func readFile(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
@@ -55,7 +57,7 @@ func readFile(c *engine.Call) error {
 }
 
 // writeFile writes a file with the given contents, and makes the folders above
-// it.
+// it. A write that fails leaves the old file.
 func writeFile(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

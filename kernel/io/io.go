@@ -72,6 +72,8 @@ func named(c *engine.Call) (prefix string, names, specs []string, err error) {
 	return prefix, n.Strings(), s.Strings(), nil
 }
 
+// save writes a bundle: input 0 is the prefix, 1 the names, 2 the parts of slices or empty texts,
+// then the tensors. An error leaves the old files.
 func save(c *engine.Call) error {
 	prefix, names, specs, err := named(c)
 	if err != nil {
@@ -107,6 +109,7 @@ func save(c *engine.Call) error {
 	return w.Finish(c.Context())
 }
 
+// restore reads tensors of a bundle, or of a V1 checkpoint, which bundle.Open reads, too.
 func restore(c *engine.Call) error {
 	prefix, names, specs, err := named(c)
 	if err != nil {
@@ -152,6 +155,7 @@ func restore(c *engine.Call) error {
 	return nil
 }
 
+// merge joins the bundles of several prefixes to one.
 func merge(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -173,12 +177,14 @@ func merge(c *engine.Call) error {
 			return err
 		}
 	}
+	// delete_old_dirs is true by default
 	keep := c.Attrs().Has("delete_old_dirs") && !c.Attrs().Bool("delete_old_dirs")
 	return bundle.Merge(c.Context(), dir, to, from, &bundle.MergeOptions{
 		KeepSources: keep, AllowMissing: c.Attrs().Bool("allow_missing_files"),
 	})
 }
 
+// shardedFilename returns the name of a shard.
 func shardedFilename(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err

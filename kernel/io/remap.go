@@ -11,7 +11,8 @@ import (
 
 // loadAndRemap prepares LoadAndRemapMatrix. It returns a checkpoint's matrix
 // with its rows and columns moved. Elements without an old place get the
-// initial values, in order.
+// initial values, in order. The attribute max_rows_in_memory has no effect: the
+// whole matrix is read.
 func loadAndRemap(n *engine.Node) (func(*engine.Call) error, error) {
 	rows, cols := n.Attrs.Int("num_rows", 0), n.Attrs.Int("num_cols", 0)
 	if rows < 0 || cols < 1 {

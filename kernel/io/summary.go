@@ -11,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ScalarSummary, HistogramSummary, MergeSummary, TensorSummary
+// and TensorSummaryV2. Their bytes are those of TensorFlow's Summary messages;
+// fields are in order.
+
 // Fields of a Summary and of its values.
 const (
 	summaryValue   protowire.Number = 1 // of Summary

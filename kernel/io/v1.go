@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Save, SaveSlices, Restore and RestoreSlice.
+
 // saveV1 writes tensors as TensorFlow 1's first savers did: one table, in which
 // the tensor's slices are named by SaveSlices.
 func saveV1(slices bool) func(*engine.Call) error {

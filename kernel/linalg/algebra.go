@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
+// Vectors and products of matrices. Elements are float64 or complex128, and
+// real functions of vec and gemm do the work.
+
 // axpy adds a times x to dst.
 func axpy[T scalar](dst []T, a T, x []T) {
 	if a == 0 {

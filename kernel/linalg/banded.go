@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 )
 
+// The kernel of BandedTriangularSolve. Batches of both inputs broadcast.
+
 // bandedSolve solves with triangular matrices whose diagonals are stored as
 // rows. A lower one has the main diagonal first, then those below it. An upper
 // one has the main diagonal last. Each element is stored at the index of its

@@ -11,7 +11,9 @@ import (
 var errPositive = errors.New("the Cholesky decomposition was not successful: the input is not positive definite")
 
 // cholesky reads the lower triangles only. The factor of a matrix that isn't
-// positive definite is a triangle of NaN, as in TensorFlow.
+// positive definite is a triangle of NaN, as in TensorFlow. It is the kernel of
+// Cholesky and BatchCholesky. The triangle above the diagonal of the result is
+// zero.
 func cholesky[T scalar](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -62,6 +64,7 @@ func triangle[T scalar](ctx context.Context, m matrix[T]) (positive bool, err er
 		for j := from; j < to; j++ {
 			known := append([]T(nil), m.row(j)[from:j]...)
 			d := realOf(m.v[j*n+j]) - norm2(known)
+			// NaN isn't refused: it goes through to the factor
 			if d <= 0 {
 				return false, nil
 			}

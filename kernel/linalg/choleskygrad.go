@@ -8,7 +8,10 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// choleskyGrad computes the gradient of Cholesky from that of its factors.
+// choleskyGrad computes the gradient of Cholesky from that of its factors. It
+// is the kernel of CholeskyGrad and BatchCholeskyGrad. Input 0 are factors,
+// input 1 their gradients, [..., n, n]. It reads the lower triangles. A zero or
+// NaN on the diagonal is an error.
 func choleskyGrad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

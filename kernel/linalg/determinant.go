@@ -8,6 +8,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of MatrixDeterminant, BatchMatrixDeterminant and
+// LogMatrixDeterminant.
+
+// determinant computes the determinant of each matrix. It multiplies the sign
+// by exp of the logarithm, so that factors don't overflow on the way.
 func determinant[T scalar](c *engine.Call) error {
 	return determinants(c, func(outer tensor.Shape, det []T, scale []float64) error {
 		out := newResult[T](c, outer)

@@ -8,7 +8,7 @@ import (
 
 // each calls f for each matrix of a batch, on all cores, and returns the first
 // error. A call takes about ns nanoseconds. It checks the context, and its
-// results are dropped if that has ended.
+// results are dropped if that has ended. n is the number of matrices.
 func each(c *engine.Call, n int, ns float64, f func(ctx context.Context, i int) error) error {
 	ctx := c.Context()
 	errs := make([]error, n)

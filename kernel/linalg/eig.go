@@ -13,7 +13,9 @@ import (
 
 // eig computes eigenvalues and, as columns, eigenvectors of length 1. Those of
 // complex matrices are in the order of the values' magnitudes, as in Eigen.
-// Those of real matrices are in the order of the Schur triangle's diagonal.
+// Those of real matrices are in the order of the Schur triangle's diagonal. It
+// is the kernel of Eig. The lengths and signs of eigenvectors aren't unique:
+// Cairn's have length 1, and their phase may differ from TensorFlow's.
 func eig(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

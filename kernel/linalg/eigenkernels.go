@@ -6,6 +6,10 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The kernels of SelfAdjointEigV2, SelfAdjointEig and their Batch forms.
+
+// selfAdjointEig returns the eigenvalues [..., n] in rising order and, with
+// compute_v, the eigenvectors as columns [..., n, n].
 func selfAdjointEig[T scalar](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -13,6 +13,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Matrices, batches and results, which all files of this package use. A matrix is the last two
+// dimensions of a tensor, and batch dimensions are before. Memory of inputs and results is the
+// Call's scratch; single matrices are made with make. input reserves for them.
+
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	all := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128}
@@ -65,7 +69,7 @@ func either(real, complex func(*engine.Call) error) func(*engine.Call) error {
 // scalar has the types in which elements are computed.
 type scalar interface{ float64 | complex128 }
 
-// matrix is a matrix in row-major order.
+// matrix is a matrix in row-major order. v has rows·cols elements.
 type matrix[T scalar] struct {
 	rows, cols int
 	v          []T
@@ -108,7 +112,7 @@ func (m matrix[T]) adjoint() matrix[T] {
 	return t
 }
 
-// batch is a tensor viewed as matrices.
+// batch is a tensor viewed as matrices. outer is the shape of the batch, without the matrices.
 type batch[T scalar] struct {
 	outer      tensor.Shape
 	rows, cols int
@@ -166,7 +170,7 @@ func widen[T scalar](v []T, x *tensor.Tensor) error {
 	return err
 }
 
-// result has memory for the elements of an output.
+// result has memory for the elements of an output. dims is the whole shape of the output.
 type result[T scalar] struct {
 	dims tensor.Shape
 	v    []T
@@ -186,7 +190,7 @@ func (r *result[T]) at(i int) matrix[T] {
 	return matrix[T]{rows, cols, r.v[i*rows*cols : (i+1)*rows*cols]}
 }
 
-// put stores part k of the result.
+// put stores part k of the result. Part k has the length of v.
 func (r *result[T]) put(k int, v []T) { copy(r.v[k*len(v):], v) }
 
 // putTransposed stores the transpose of a matrix as part k.
@@ -237,4 +241,5 @@ func (r *result[T]) setOutputAs(c *engine.Call, i int, d tensor.DType) error {
 	return err
 }
 
+// cube returns n³, the approximate number of steps of most algorithms.
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

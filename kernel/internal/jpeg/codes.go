@@ -2,6 +2,9 @@ package jpeg
 
 import "slices"
 
+// Huffman codes of the encoder. Their bits must be libjpeg's (jstdhuff.c,
+// jchuff.c).
+
 // codes is a Huffman code to write with: how many codes have each length, the
 // symbols in the order of their codes, and the code of each symbol.
 type codes struct {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Encoding contains the parameters of the encoder.
+// Encoding contains the parameters of the encoder. kernel/image fills it from
+// the attributes of EncodeJpeg.
 type Encoding struct {
 	Quality     int  // from 0 to 100
 	Progressive bool // in ten scans of growing detail; six for a gray image
@@ -88,6 +89,7 @@ func (w *writer) header(e *Encoding) {
 	}
 }
 
+// quantization writes table i.
 func (w *writer) quantization(i int, q *[64]int32) {
 	body := []byte{byte(i)}
 	for _, at := range zigzag {
@@ -96,6 +98,7 @@ func (w *writer) quantization(i int, q *[64]int32) {
 	w.segment(0xdb, body...)
 }
 
+// frame writes the header of the frame: sizes and components.
 func (w *writer) frame(e *Encoding, planes []blocks) {
 	marker := byte(0xc0)
 	if e.Progressive {

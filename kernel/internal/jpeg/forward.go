@@ -2,6 +2,10 @@ package jpeg
 
 import "math/bits"
 
+// From pixels to quantized coefficients, as libjpeg-turbo with vector
+// instructions: jccolor, jcsample, jfdctint and jcdctmgr. The fixed-point
+// constants and roundings must stay.
+
 // baseTables are the quantization tables of quality 50: of brightness and of
 // colour, in the order of rows.
 var baseTables = [2][64]int32{{
@@ -37,6 +41,7 @@ type blocks struct {
 	coefs  []int16 // 64 a block, in the order of rows
 }
 
+// newBlocks returns memory for component i: 0 is brightness.
 func newBlocks(e *Encoding, i int) blocks {
 	p, most := blocks{h: 1, v: 1}, 1
 	if e.n == 3 && !e.Whole {
@@ -155,6 +160,7 @@ func newReciprocal(d uint32) reciprocal {
 	return r
 }
 
+// of returns v divided by the number, rounded.
 func (r reciprocal) of(v int32) int16 {
 	if v < 0 {
 		return -int16(uint64(uint32(-v)+r.add) * uint64(r.by) >> r.shift)
@@ -192,8 +198,8 @@ func forwardTransform(b *[64]int32) {
 	}
 }
 
-// forwardLine transforms 8 values; the first and the fifth stay whole, the others
-// get 13 binary places.
+// forwardLine transforms 8 values; the first and the fifth stay whole, the
+// others get 13 binary places. v is changed in place.
 func forwardLine(v *[8]int32) {
 	a0, a1, a2, a3 := v[0]+v[7], v[1]+v[6], v[2]+v[5], v[3]+v[4]
 	d0, d1, d2, d3 := v[0]-v[7], v[1]-v[6], v[2]-v[5], v[3]-v[4]

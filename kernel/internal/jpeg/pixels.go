@@ -2,6 +2,9 @@ package jpeg
 
 import "fmt"
 
+// From coefficients to pixels: upsampling as in libjpeg-turbo's jdsample.c and
+// colours as in jdcolor.c. CMYK images are converted as in TensorFlow's jpeg_mem.cc.
+
 // Options are the parameters of the decoder.
 type Options struct {
 	Channels int // 1 for gray, 3 for red, green and blue
@@ -185,6 +188,7 @@ func (p *plane) larger(h, w int) plane {
 	return out
 }
 
+// within returns v, brought between 0 and 255.
 func within(v int) byte { return byte(max(0, min(v, 255))) }
 
 // colour returns red, green and blue in fixed-point numbers of 16 binary places.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// The coded data of a JPEG image, read scan by scan into coefficients.
+
 // huffman decodes codes of up to 16 bits.
 type huffman struct {
 	least, most [17]int32 // the first and the last code of a length; most is -1 if there is none
@@ -12,6 +14,8 @@ type huffman struct {
 	values      []byte
 }
 
+// newHuffman returns the decoder of a table: counts are the numbers of codes of
+// 1 to 16 bits.
 func newHuffman(counts, values []byte) (*huffman, error) {
 	h := &huffman{values: append([]byte(nil), values...)}
 	code, k := int32(0), int32(0)
@@ -59,6 +63,7 @@ func (r *reader) bit() int32 {
 	return int32(r.bits>>r.n) & 1
 }
 
+// take returns the next n bits.
 func (r *reader) take(n int) int32 {
 	v := int32(0)
 	for range n {
@@ -87,6 +92,7 @@ const mostOver = 64
 
 var errCode = errors.New("the JPEG image has a bad Huffman code")
 
+// symbol returns the next value of a code.
 func (r *reader) symbol(h *huffman) (int, error) {
 	code := int32(0)
 	for n := 1; n <= 16; n++ {
@@ -175,6 +181,7 @@ func (m *Image) coefficients(o *Options) error {
 	}
 }
 
+// complete reports whether each component has been in a scan.
 func (m *Image) complete() bool {
 	for _, c := range m.components {
 		if c.quant == nil {

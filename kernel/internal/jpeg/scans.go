@@ -2,6 +2,9 @@ package jpeg
 
 import "math/bits"
 
+// The scans that the encoder writes, in libjpeg's order (jcparam.c) and with
+// its runs (jchuff.c, jcphuff.c).
+
 // scanOf describes a scan: the components, the range of their coefficients and
 // of their bits. It has all bits from low up, or only bit low if earlier scans
 // have those above it.
@@ -123,6 +126,7 @@ func (c *coder) symbol(i, class int, s byte) {
 	c.w.put(t.code[s], t.length[s])
 }
 
+// bits writes the n low bits of v; it does nothing while symbols are counted.
 func (c *coder) bits(v uint32, n uint) {
 	if c.w != nil && n > 0 {
 		c.w.put(v, n)
@@ -137,6 +141,7 @@ func (c *coder) number(v int32, size uint) {
 	c.bits(uint32(v), size)
 }
 
+// sizeOf returns the number of bits of a value's magnitude.
 func sizeOf(v int32) uint { return uint(bits.Len32(uint32(max(v, -v)))) }
 
 // mean codes the difference of a mean to the one before it.

@@ -6,8 +6,10 @@ import "math"
 // between the two passes values have 2 more. The constants are the cosines of
 // the algorithm of Loeffler, Ligtenberg and Moschytz, and of its reduced forms.
 
+// rounded divides by two to the number of places, and rounds halves up.
 func rounded(x int32, places uint) int32 { return (x + 1<<(places-1)) >> places }
 
+// clamp returns a sample from a number around zero.
 func clamp(x int32) byte {
 	x += 128
 	if x < 0 {

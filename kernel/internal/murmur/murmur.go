@@ -4,8 +4,10 @@ package murmur
 
 import "encoding/binary"
 
-// Hash64 returns MurmurHash64A of s with TensorFlow's seed: tsl's Hash64. Its tail is read
-// as one little-endian number.
+// Hash64 returns MurmurHash64A of s with TensorFlow's seed: tsl's Hash64. Its tail is read as one
+// little-endian number. The values must stay: they decide buckets of StringToHashBucket and the
+// order of hash maps, which checkpoints and results contain. Fingerprint64, the hash of the fast
+// ops, is another one.
 func Hash64(s string) uint64 {
 	const seed, m, r = 0xDECAFCAFFE, 0xc6a4a7935bd1e995, 47
 	b := []byte(s)

@@ -1,5 +1,6 @@
 // Package number reads numbers in texts as TensorFlow does. Packages
-// kernel/lookup, kernel/parse and kernel/text use it.
+// kernel/lookup, kernel/parse and kernel/text use it. It must accept and refuse
+// the same texts as the functions of tsl's numbers.h.
 package number
 
 import (
@@ -13,7 +14,8 @@ import (
 const Space = " \t\n\v\f\r"
 
 // Float returns the number in a text, as TensorFlow reads it: a number that is
-// too large is an infinity.
+// too large is an infinity. bits is 32 or 64. White space around the number is
+// allowed, an underscore isn't.
 func Float(s string, bits int) (float64, error) {
 	t := strings.Trim(s, Space)
 	if strings.Contains(t, "_") {

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Copy copies n elements between tensors of one type.
+// Copy copies n elements between tensors of one type. The offsets to and from count elements.
 func Copy(dst, src *tensor.Tensor, to, from, n int) {
 	if size := dst.DType().Size(); size > 0 {
 		copy(dst.Bytes()[to*size:(to+n)*size], src.Bytes()[from*size:(from+n)*size])
@@ -20,8 +20,9 @@ func Copy(dst, src *tensor.Tensor, to, from, n int) {
 	copy(dst.Strings()[to:to+n], src.Strings()[from:from+n])
 }
 
-// Gather sets output 0 to the parts of x that indices select along axis,
-// separately for each place in the first batchDims dimensions.
+// Gather sets output 0 to the parts of x that indices select along axis, separately for each place
+// in the first batchDims dimensions. It is the kernel of GatherV2, and of ops that gather from
+// variables. An index outside of the axis is an error, as on TensorFlow's CPU.
 func Gather(c *engine.Call, x, indices *tensor.Tensor, axis int, batchDims int64) error {
 	s, is := x.Shape(), indices.Shape()
 	dims, batch, err := shape.Gather(s, is, axis, batchDims)

@@ -83,7 +83,7 @@ func CallInts(c *engine.Call, t *tensor.Tensor, what string) ([]int64, error) {
 }
 
 // Int32s returns the storage of a vector or scalar of int32, the usual type of
-// lists, or false for all others.
+// lists, or false for all others. The slice must not be written.
 func Int32s(t *tensor.Tensor) ([]int32, bool) {
 	if t.DType() != tensor.Int32 || len(t.Shape()) > 1 {
 		return nil, false

@@ -9,7 +9,8 @@ package simd
 //			s += w[r*WeightStep+k*Channels+c] * src[p*PlaceStep+r*RowStep+k*ColumnStep+c]
 //		dst[p*Channels+c] = s // after an Ending, if there is one
 //
-// All counts are at least 1, and no step is negative.
+// All counts are at least 1, and no step is negative. src is an image with the
+// channels last, w the filter, one number for each tap and channel.
 type Taps struct {
 	Rows, Columns       int
 	RowStep, ColumnStep int

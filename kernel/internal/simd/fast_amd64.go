@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
+// Functions of float32 that are off by a few units in the last place. zz_fast_amd64.go has the
+// others; package vec calls them.
+
 // fused reports whether the CPU multiplies and adds with one rounding; a test
 // switches it off.
 var fused = enabled && cpu.X86.HasFMA

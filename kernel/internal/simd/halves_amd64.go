@@ -4,6 +4,8 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
+// Sums of products of half precision. Package stepwise calls Products.
+
 // halving reports whether the CPU converts to float16 and back.
 var halving = enabled && cpu.X86.HasF16C
 
@@ -27,6 +29,7 @@ func Products(sums, x, right []float32, s Steps) bool {
 		}
 		columns := min(vecs*lanes32, len(sums)-j)
 		mask := &lanesBelow[lanes32-min(columns, lanes32)]
+		// Pieces keep a call of assembly short
 		part := piece / columns
 		for k := 0; k < depth; k += part {
 			n := min(part, depth-k)

@@ -4,6 +4,9 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
+// The features of the processor and the sizes of pieces, for all files of this
+// package.
+
 // lanes32 and lanes64 are the elements in a vector.
 const (
 	lanes32 = 8

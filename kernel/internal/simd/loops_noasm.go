@@ -2,6 +2,9 @@
 
 package simd
 
+// The functions of the files for amd64, for other machines: each does nothing, so that the caller's
+// loop does all. A function is added to both.
+
 // Depthwise computes a row of a depthwise convolution, see [Taps].
 func Depthwise[T any](dst, src, w []T, t *Taps, end *Ending[T]) int { return 0 }
 

@@ -2,6 +2,8 @@
 
 package simd
 
+// The loops of layer normalization, which vec.LayerNorm calls.
+
 // Moments adds element i of a to sums[i%16] or, with squares, the square of its
 // distance from m, and returns how many elements it took.
 func Moments(a []float32, m float32, squares bool, sums *[16]float32) int {

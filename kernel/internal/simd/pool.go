@@ -6,7 +6,7 @@ package simd
 //		x[p*Step+Taps[t]+c] // for tap t of place p
 //
 // The results of the places are contiguous, Channels elements each. There is at
-// least one tap, and no number is negative.
+// least one tap, and no number is negative. Offsets and steps count elements.
 type Pool struct {
 	Taps         []int
 	Places, Step int

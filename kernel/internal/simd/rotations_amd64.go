@@ -2,6 +2,9 @@
 
 package simd
 
+// Rotations of rows, for the eigenvalues and singular values of kernel/linalg. loops_noasm.go has
+// the form for other machines.
+
 // mostTurns is how many rotations one call of assembly makes at most.
 const mostTurns = 1 << 10
 

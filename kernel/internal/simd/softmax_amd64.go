@@ -2,6 +2,8 @@
 
 package simd
 
+// The exponentials of a softmax, which vec.ExpSum calls.
+
 // ExpSum computes dst = exp(a-m) of float32 and adds element i, not rounded to
 // float32 yet, to sums[i%8].
 func ExpSum[T any](dst, a []T, m T, sums *[8]float64) int {

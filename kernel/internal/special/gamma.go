@@ -2,6 +2,9 @@ package special
 
 import "math"
 
+// Zeta, Polygamma, the incomplete gamma functions and the incomplete beta
+// function.
+
 // Zeta returns the Hurwitz zeta function, by the Euler-Maclaurin formula.
 func Zeta(x, q float64) float64 {
 	switch {
@@ -113,6 +116,7 @@ func upperFraction(a, x float64) dual {
 	return h
 }
 
+// plus, times, over and inverse compute with numbers and their derivatives.
 func plus(a, b dual) dual  { return dual{a.v + b.v, a.d + b.d} }
 func times(a, b dual) dual { return dual{a.v * b.v, a.d*b.v + a.v*b.d} }
 func over(a, b dual) dual  { return times(a, inverse(b)) }

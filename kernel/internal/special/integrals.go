@@ -5,6 +5,9 @@ import (
 	"math/cmplx"
 )
 
+// The integrals of Dawson and Fresnel, the exponential integral, the
+// dilogarithm and the normal quantile.
+
 // Dawsn returns Dawson's integral.
 func Dawsn(x float64) float64 {
 	a := math.Abs(x)

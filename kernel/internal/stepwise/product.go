@@ -207,6 +207,7 @@ func (b *bits) dropped(v float32) float32 {
 	return math.Float32frombits((u + b.half + u>>drop&1) >> drop << drop)
 }
 
+// round rounds v; the fast way is right for the usual exponents only.
 func (r *rounder) round(v float32) float32 {
 	if r.within(v) {
 		return r.dropped(v)
@@ -228,6 +229,7 @@ func (r *rounder) fused(dst, x, right []float32, stride int) {
 	r.sums(dst, x, right, simd.Steps{To: r.to, Step: 1, Stride: stride})
 }
 
+// sums adds to dst sums that begin with zero, a block of columns at a time.
 func (r *rounder) sums(dst, x, right []float32, s simd.Steps) {
 	for j := 0; j < len(dst); j += wide {
 		var sums [wide]float32

@@ -104,7 +104,8 @@ func (s *Steps) Row(x []float32, first int) float32 {
 	return s.Step(s.Step(s.Empty, s.Row(x[:cut], first)), s.Row(x[cut:], first+cut))
 }
 
-// leaf reduces contiguous elements: as vectors, some in parallel, then the remaining ones one by one.
+// leaf reduces contiguous elements: as vectors, some in parallel, then the remaining ones one by
+// one. The order of the joins is Eigen's and must stay.
 func (s *Steps) leaf(x []float32) float32 {
 	var beside [unrolled * lanes]float32
 	for i := range beside {

@@ -63,6 +63,7 @@ func escape(vs []engine.Value) {
 	}
 }
 
+// free releases values.
 func free(a *engine.Arena, vs []engine.Value) {
 	for _, v := range vs {
 		a.Release(v)

@@ -39,6 +39,7 @@ func Finish[T Float](dst []T, end *simd.Ending[T]) {
 	}
 }
 
+// finish applies the ending to a place.
 func finish[T Float](dst, bias []T, end *simd.Ending[T]) {
 	bias = bias[:len(dst)]
 	for i, x := range dst {

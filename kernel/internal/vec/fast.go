@@ -6,6 +6,8 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
+// Loops over float32 for graphs that allow fast arithmetic (passes.FastAttr).
+
 // If package simd has no such functions, those of this file are those of the
 // same names without Fast. Otherwise they differ from these by a few units in
 // the last place. An element's result doesn't depend on its position in the

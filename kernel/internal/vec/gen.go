@@ -11,6 +11,9 @@ import (
 	"strings"
 )
 
+// op is a loop to generate: its name, the constraint and the result of its type parameter, and the
+// Go expression of x and y for an element. Changing an expression changes bits: run the tests of
+// kernel/math.
 type op struct {
 	name, constraint, result, expr, doc string
 }
@@ -64,6 +67,7 @@ var binary = []op{
 	{"SoftsignGrad", "Float", "T", "x / ((1 + T(math.Abs(float64(y)))) * (1 + T(math.Abs(float64(y)))))", ""},
 }
 
+// binaryIf and unaryIf are loops with a condition: yes is the element if cond is true, else no.
 var binaryIf = []struct{ name, constraint, cond, yes, no string }{
 	{"DivNoNan", "Float | Complex", "y == 0", "0", "x / y"},
 	{"MulNoNan", "Float | Complex", "y == 0", "0", "x * y"},
@@ -187,6 +191,7 @@ func write(name string, b *bytes.Buffer) {
 	}
 }
 
+// pairs writes the three forms of a binary loop.
 func pairs(b *bytes.Buffer, name, constraint, result, doc string, stmt func(x, y string) string) {
 	fmt.Fprintf(b, "// %sVV sets dst[i] to %s.\nfunc %sVV[T %s](dst []%s, a, b []T) {\n\ta, b = a[:len(dst)], b[:len(dst)]\n%s\tfor i := range dst {\n\t\tx, y := a[i], b[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name+"VV", []string{"dst", "a", "b"}, ""), stmt("x", "y"))
 	fmt.Fprintf(b, "// %sVS computes %sVV with one y.\nfunc %sVS[T %s](dst []%s, a []T, y T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"VS", []string{"dst", "a"}, ", y"), stmt("x", "y"))

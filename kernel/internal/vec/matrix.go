@@ -2,7 +2,7 @@ package vec
 
 import "github.com/cairnml/cairn/kernel/internal/simd"
 
-// AddScaled computes dst += a * x.
+// AddScaled computes dst += a * x. kernel/linalg uses it and the functions below.
 func AddScaled[T Float](dst, a []T, x T) {
 	a = a[:len(dst)]
 	n := simd.AddScaled(dst, a, x)

@@ -6,8 +6,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
-// LayerNorm sets dst to how far the elements of x are from their mean, over the root
-// of their variance and epsilon, times gamma, plus beta. It may be x.
+// LayerNorm sets dst to how far the elements of x are from their mean, over the root of their
+// variance and epsilon, times gamma, plus beta. It may be x. The op _LayerNorm uses it. All slices
+// have one length.
 func LayerNorm(dst, x, gamma, beta []float32, epsilon float32) {
 	if !simd.LayerNorm(dst, x, gamma, beta, epsilon) {
 		layerNorm(dst, x, gamma, beta, epsilon)

@@ -5,6 +5,9 @@ import (
 	"math/cmplx"
 )
 
+// The functions of one element that the expressions in gen.go call. Values at the edges (zero,
+// infinity, NaN) are TensorFlow's, with the Rounded tolerance elsewhere.
+
 // floorDivInt rounds toward negative infinity; y isn't 0.
 func floorDivInt[T Int](x, y T) T {
 	q := x / y

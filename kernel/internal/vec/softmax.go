@@ -6,6 +6,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
+// Softmax and cross-entropy of one row, for kernel/nn and kernel/matmul. An empty row isn't
+// allowed.
+
 // ExpSum sets dst[i] to exp(x[i]-m) and returns the sum of these before they are
 // rounded, in eight interleaved partial sums.
 func ExpSum[T Float](dst, x []T, m T) float64 {

@@ -74,8 +74,11 @@ func (d *depthwise) bytes() int {
 	return 32
 }
 
+// field addresses a field of the strip.
 func (d *depthwise) field(offset int) Mem { return Mem{Base: d.t, Disp: offset} }
 
+// The order of a sum must stay: rows of taps, then columns, each product and
+// sum rounded.
 func (d *depthwise) emit(name string) {
 	TEXT(name, attr.NOSPLIT, "func(t *byte)")
 	fmt.Fprintf(&decls, "\n//go:noescape\nfunc %s(t *strip)\n", name)

@@ -16,8 +16,10 @@ import (
 // operations in the same order.
 type singles struct{ wide bool }
 
+// name returns the suffix of the names of functions: AVX2 or AVX512.
 func (s singles) name() string { return lanes(s).name() }
 
+// count returns the number of elements of a vector.
 func (s singles) count() int { return 2 * lanes(s).count() }
 
 func (s singles) reg() reg.VecVirtual { return lanes(s).reg() }
@@ -28,6 +30,7 @@ var (
 	fastTable Mem
 )
 
+// fastAt addresses a constant. It adds it to the table at the first use.
 func fastAt(bits uint32) Mem {
 	i, ok := fastPlace[bits]
 	if !ok {
@@ -213,6 +216,8 @@ var fasts = []fast{
 	}},
 }
 
+// emitFor writes a function of dst, a and n, which is a positive multiple of a vector's elements.
+// It may be called with dst equal to a.
 func (f fast) emitFor(s singles) {
 	name := f.name + s.name()
 	declare(name, "dst, a *float32, n int")

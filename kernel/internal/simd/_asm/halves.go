@@ -26,6 +26,7 @@ func emitHalves() {
 	}
 }
 
+// roundF16 rounds by converting to float16 and back.
 func roundF16(x reg.VecVirtual) {
 	h := XMM()
 	VCVTPS2PH(Imm(0), x, h)

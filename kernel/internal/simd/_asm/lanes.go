@@ -44,6 +44,7 @@ var (
 	table     Mem
 )
 
+// at addresses a constant. It adds it to the table at the first use.
 func at(bits uint64) Mem {
 	i, ok := place[bits]
 	if !ok {

@@ -125,6 +125,7 @@ func (e elem) pool(name string, gradient bool) {
 	RET()
 }
 
+// load reads a vector.
 func (e elem) load(base, index reg.Register) reg.VecVirtual {
 	y := YMM()
 	VMOVUPS(Mem{Base: base, Index: index, Scale: 1}, y)

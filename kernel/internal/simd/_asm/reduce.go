@@ -83,6 +83,7 @@ type folding struct {
 	end   func(i int, total reg.VecVirtual)
 }
 
+// sum writes the folding that adds.
 func (e elem) sum() {
 	e.fold("sum", folding{
 		begin: func(int) {},
