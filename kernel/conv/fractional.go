@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernels of FractionalMaxPool, FractionalAvgPool and their gradients. The random numbers, and
-// the order in which they are drawn, are those of TensorFlow's fractional_pool_common.cc: rows
-// before columns.
+// The kernels of FractionalMaxPool, FractionalAvgPool and their gradients. The
+// random numbers, and the order in which they are drawn, are those of
+// TensorFlow's fractional_pool_common.cc: rows before columns.
 
 // fractional is a node that pools windows of sizes that differ by one, in an order
 // that is drawn.
@@ -94,9 +94,9 @@ func (f *fractional) run(c *engine.Call, kept *drawn, run fractionalFunc) error 
 	return nil
 }
 
-// cuts draws the beginnings of the windows of a line of n elements, and appends the line's end. The
-// result has windows+1 elements. Pseudo-random windows follow from one random number; others are a
-// shuffle of the two sizes.
+// cuts draws the beginnings of the windows of a line of n elements, and appends
+// the line's end. The result has windows+1 elements. Pseudo-random windows
+// follow from one random number; others are a shuffle of the two sizes.
 func (f *fractional) cuts(state *draws.State, n, windows int) []int64 {
 	sizes := make([]int64, windows)
 	k := n / windows
@@ -197,8 +197,9 @@ var (
 	fractionalMeans = engine.ByType[fractionalFunc]{tensor.Int32: fractionalMean[int32], tensor.Int64: fractionalMean[int64], tensor.Float32: fractionalMean[float32], tensor.Float64: fractionalMean[float64]}
 )
 
-// regionsOf checks the beginnings of a gradient's windows, inputs at and at+1, and returns the
-// windows. in is the shape of the images and dy that of the gradient.
+// regionsOf checks the beginnings of a gradient's windows, inputs at and at+1,
+// and returns the windows. in is the shape of the images and dy that of the
+// gradient.
 func regionsOf(c *engine.Call, at int, in, dy tensor.Shape) (*regions, error) {
 	r := &regions{in: in, out: dy, overlapping: c.Attrs().Bool("overlapping")}
 	if len(in) != 4 || len(dy) != 4 || in[0] != dy[0] || in[3] != dy[3] {

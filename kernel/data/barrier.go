@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernels of Barrier, BarrierInsertMany, BarrierTakeMany, BarrierClose, BarrierReadySize and
-// BarrierIncompleteSize.
+// The kernels of Barrier, BarrierInsertMany, BarrierTakeMany, BarrierClose,
+// BarrierReadySize and BarrierIncompleteSize.
 
 // barrier puts elements together of components that come one by one, by their keys.
 // It is safe for use from many goroutines.
@@ -77,8 +77,8 @@ func barrierIn(c *engine.Call, n int) (*barrier, error) {
 	return engine.Object[*barrier](c, 0)
 }
 
-// insertMany adds one component to each key. After an error the keys before the bad one keep their
-// components.
+// insertMany adds one component to each key. After an error the keys before the
+// bad one keep their components.
 func insertMany(c *engine.Call) error {
 	b, err := barrierIn(c, 3)
 	if err != nil {

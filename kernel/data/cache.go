@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// The kernels of CacheDataset, CacheDatasetV2 and AnonymousMemoryCache. As in TensorFlow, only an
-// iterator that reaches the end fills the cache.
+// The kernels of CacheDataset, CacheDatasetV2 and AnonymousMemoryCache. As in
+// TensorFlow, only an iterator that reaches the end fills the cache.
 
 // memory holds the elements that a first iterator went through. It is safe for use
 // from many goroutines.

@@ -9,8 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernels of MapDataset, FilterDataset, TakeWhileDataset, ScanDataset and ReduceDataset, with
-// their parallel forms. Functions run one element at a time, in order.
+// The kernels of MapDataset, FilterDataset, TakeWhileDataset, ScanDataset and
+// ReduceDataset, with their parallel forms. Functions run one element at a
+// time, in order.
 
 // closure is a function of a dataset with its captures.
 type closure struct {

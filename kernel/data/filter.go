@@ -56,8 +56,8 @@ func keyOf(t *tensor.Tensor) string {
 	return key
 }
 
-// withoutErrors leaves elements out that can't be computed. The end of the context and files that
-// aren't granted stay errors.
+// withoutErrors leaves elements out that can't be computed. The end of the
+// context and files that aren't granted stay errors.
 func withoutErrors(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {

@@ -187,8 +187,8 @@ var groupByReducer = withFunctions(func(c *engine.Call, fs []*closure) error {
 }, functionOf{"key_func", "Tkey_func_other_arguments"}, functionOf{"init_func", "Tinit_func_other_arguments"},
 	functionOf{"reduce_func", "Treduce_func_other_arguments"}, functionOf{"finalize_func", "Tfinalize_func_other_arguments"})
 
-// reducedByKey reads all elements and returns the results in the order of the keys, as TensorFlow's
-// std::map does.
+// reducedByKey reads all elements and returns the results in the order of the
+// keys, as TensorFlow's std::map does.
 func reducedByKey(c *engine.Call, it iterator, key, begin, reduce, finalize *closure) (list, error) {
 	states := map[int64]element{}
 	var keys []int64

@@ -6,8 +6,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// The kernels of FlatMapDataset, InterleaveDataset and the parallel forms of that one. The parallel
-// ones, too, return elements in the order of the sequential op.
+// The kernels of FlatMapDataset, InterleaveDataset and the parallel forms of
+// that one. The parallel ones, too, return elements in the order of the
+// sequential op.
 
 // dataset returns the dataset that f makes.
 func (f *closure) dataset(c *engine.Call, in ...element) (*Dataset, error) {

@@ -279,7 +279,8 @@ const (
 	stateWork     protowire.Number = 4
 )
 
-// saveReader encodes a ReaderBaseState, TensorFlow's message, with its fields in order.
+// saveReader encodes a ReaderBaseState, TensorFlow's message, with its fields
+// in order.
 func saveReader(c *engine.Call) error {
 	r, err := readerIn(c, 1)
 	if err != nil {
@@ -303,8 +304,8 @@ func saveReader(c *engine.Call) error {
 	return nil
 }
 
-// restoreReader decodes it. Fields of other numbers are ignored. An error leaves the reader
-// unchanged.
+// restoreReader decodes it. Fields of other numbers are ignored. An error
+// leaves the reader unchanged.
 func restoreReader(c *engine.Call) error {
 	r, err := readerIn(c, 2)
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernels of ops named Experimental, and those of IteratorGetDevice, CompressElement,
-// UncompressElement, InitializeTableFromDataset, FakeQueue and MapDefun. Handles of thread pools
-// and statistics are dummies, because no op reads them.
+// The kernels of ops named Experimental, and those of IteratorGetDevice,
+// CompressElement, UncompressElement, InitializeTableFromDataset, FakeQueue and
+// MapDefun. Handles of thread pools and statistics are dummies, because no op
+// reads them.
 
 // experimental lists the ops that TensorFlow had first under names that begin with
 // "Experimental" and that take the same inputs and attributes since.

@@ -10,8 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernels of Dilation2D, Dilation2DBackpropInput and Dilation2DBackpropFilter. Images are
-// [batch, rows, cols, channels], filters [rows, cols, channels].
+// The kernels of Dilation2D, Dilation2DBackpropInput and
+// Dilation2DBackpropFilter. Images are [batch, rows, cols, channels], filters
+// [rows, cols, channels].
 
 // dilation is the geometry of a filter that moves over images: an output is the
 // largest sum of an element of the image and one of the filter.
@@ -37,9 +38,10 @@ func dilated(c *engine.Call) (*dilation, error) {
 
 func (d *dilation) output() tensor.Shape { return tensor.Shape{d.n, d.Out[0], d.Out[1], d.c} }
 
-// largest returns the largest sum at an output, and the indices of its elements in the image and in
-// the filter. Of equal sums the first counts. If all taps are outside, the sum is lowest, and the
-// indices are those of the first tap: TensorFlow's initial values.
+// largest returns the largest sum at an output, and the indices of its elements
+// in the image and in the filter. Of equal sums the first counts. If all taps
+// are outside, the sum is lowest, and the indices are those of the first tap:
+// TensorFlow's initial values.
 func largest[T number](d *dilation, x, f []T, round func(T) T, lowest T, b, y, p, ch int) (sum T, in, tap int) {
 	top, left := y*d.Strides[0]-d.Before[0], p*d.Strides[1]-d.Before[1]
 	sum, in, tap = lowest, ((b*d.h+max(top, 0))*d.w+max(left, 0))*d.c+ch, ch

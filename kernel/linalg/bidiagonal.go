@@ -8,10 +8,11 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// bidiagonals reduces a matrix of two diagonals to a diagonal one, by the QR steps of Golub and
-// Kahan as in LINPACK's dsvdc. Rows of u and v are rotated with it. svd.go uses it. u and v have a
-// row for each element of s, uWidth and vWidth long; 0 means that they aren't wanted. uTurns and
-// vTurns are working memory.
+// bidiagonals reduces a matrix of two diagonals to a diagonal one, by the QR
+// steps of Golub and Kahan as in LINPACK's dsvdc. Rows of u and v are rotated
+// with it. svd.go uses it. u and v have a row for each element of s, uWidth and
+// vWidth long; 0 means that they aren't wanted. uTurns and vTurns are working
+// memory.
 type bidiagonals struct {
 	s, e           []float64 // e[i] is in the row of s[i], in the next column
 	u, v           []float64

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// Eigenvalues of self-adjoint matrices, for eigenkernels.go; svd.go uses some functions.
+// Eigenvalues of self-adjoint matrices, for eigenkernels.go; svd.go uses some
+// functions.
 
 // tridiagonal reduces a self-adjoint matrix, of which it reads the lower
 // triangle, to one with three real diagonals: m = q·t·q*; q is the product of

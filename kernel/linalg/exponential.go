@@ -8,6 +8,7 @@ import (
 
 // exponential returns the exponential of a matrix. It divides the matrix by a
 // power of two, computes a rational function of that, and squares the result.
+// It is the kernel of MatrixExponential.
 func exponential[T scalar](ctx context.Context, m matrix[T]) (matrix[T], error) {
 	n := m.rows
 	norm := 0.0

@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The kernels of MatrixLogarithm and MatrixSquareRoot, and the frame of
+// MatrixExponential.
+
 // function returns the kernel of a function of square matrices.
 func function[T scalar](f func(context.Context, matrix[T]) (matrix[T], error)) func(*engine.Call) error {
 	return func(c *engine.Call) error {

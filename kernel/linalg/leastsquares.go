@@ -10,7 +10,9 @@ import (
 
 // solveLs solves least-squares problems: by the normal equations, with a term
 // that keeps the solution small, or by the pseudoinverse if the attribute fast
-// is false.
+// is false. It is the kernel of MatrixSolveLs and BatchMatrixSolveLs. Inputs
+// are matrices [..., rows, cols], right sides [..., rows, k] and the
+// regularizer, which counts with fast only.
 func solveLs[T scalar](c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -57,7 +59,9 @@ func solveLs[T scalar](c *engine.Call) error {
 	return out.setOutput(c, 0)
 }
 
-// normal solves the normal equations, of the first or the second kind.
+// normal solves the normal equations, of the first or the second kind. m has
+// full rank; a singular system is an error. The first kind is for at least as
+// many rows as columns.
 func normal[T scalar](ctx context.Context, m, y matrix[T], small float64) (matrix[T], error) {
 	adjoint := m.adjoint()
 	gram := func(a, b matrix[T]) matrix[T] {

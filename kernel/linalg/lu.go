@@ -5,6 +5,9 @@ import (
 	"errors"
 )
 
+// LU factors and triangles, which solve.go, determinant.go, exponential.go and
+// others use.
+
 var errSingular = errors.New("the input is not invertible")
 
 // block is the number of rows or columns that are computed one by one, before a
@@ -101,7 +104,8 @@ func unfactorize[T scalar](ctx context.Context, m, x matrix[T]) error {
 	return substitute(ctx, m, x, false, false)
 }
 
-// substitute solves with a triangle of m, in place.
+// substitute solves with a triangle of m, in place. unit takes the diagonal as
+// ones.
 func substitute[T scalar](ctx context.Context, m, x matrix[T], lower, unit bool) error {
 	n := m.rows
 	for done := 0; done < n; done += block {

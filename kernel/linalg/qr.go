@@ -6,6 +6,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The kernel of Qr, and reflections from the left. The signs of the factors are
+// Eigen's and must stay.
+
 // householder reduces m to an upper triangle by reflections with the signs of
 // Eigen's: each diagonal element has the opposite sign of the element before
 // the reflection.
@@ -42,6 +45,8 @@ func reflectRows[T scalar](m matrix[T], row, col int, v []T, tau T, sums []T) {
 	}
 }
 
+// qr returns q [..., rows, p] and r [..., p, cols]; p is rows with
+// full_matrices, else the smaller size.
 func qr[T scalar](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -2,6 +2,8 @@ package linalg
 
 import "math"
 
+// Householder reflections for qr.go, eigen.go and svd.go.
+
 // reflections are the matrices 1 - tau·v·v*, whose product decomposes a matrix.
 // A vector begins with 1, at its first row, and all vectors end at the last
 // row.

@@ -7,6 +7,8 @@ import (
 	"math/cmplx"
 )
 
+// The Schur decomposition, for eig.go and functions.go.
+
 var errSchur = errors.New("the eigenvalues were not found: the input holds infinities or NaN")
 
 // schur decomposes a square matrix to q·t·q*; t is upper triangular.
@@ -58,6 +60,7 @@ func schur(ctx context.Context, m matrix[complex128]) (q, t matrix[complex128], 
 	return q, t, nil
 }
 
+// abs1 is a norm that needs no root.
 func abs1(z complex128) float64 { return math.Abs(real(z)) + math.Abs(imag(z)) }
 
 // reflect makes the elements below the subdiagonal of column k zero.

@@ -10,6 +10,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of MatrixInverse, MatrixSolve, MatrixTriangularSolve, their Batch
+// forms, and Lu.
+
+// inverse returns the inverses of square matrices, or of their adjoints. A
+// singular one is an error.
 func inverse[T scalar](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -40,6 +45,8 @@ func inverse[T scalar](c *engine.Call) error {
 	return out.setOutput(c, 0)
 }
 
+// solve solves with square matrices [..., n, n], or their adjoints, for right
+// sides [..., n, k].
 func solve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -69,6 +76,9 @@ func solve[T scalar](c *engine.Call) error {
 	return out.setOutput(c, 0)
 }
 
+// triangularSolve solves with triangles. It reads one triangle of each matrix,
+// and batches broadcast. A zero on the diagonal makes infinities or NaN, not an
+// error.
 func triangularSolve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -80,6 +80,10 @@ func singular[T scalar](ctx context.Context, m matrix[T], rows int) (s []float64
 	return s, u, v, nil
 }
 
+// svd is the kernel of Svd and BatchSvd. It returns the singular values [...,
+// p] in falling order and, with compute_uv, u [..., rows, p] and v [..., cols,
+// p]; p is the smaller size, or the full one with full_matrices. The signs of
+// vectors aren't unique and may differ from TensorFlow's.
 func svd[T scalar](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 
 // tridiagonalMatMul multiplies matrices of three diagonals by others. It
 // ignores the last element of the upper diagonal and the first of the lower
-// one.
+// one. It is the kernel of TridiagonalMatMul. Diagonals are [..., 1, n], the
+// upper one first, and the matrices [..., n, k].
 func tridiagonalMatMul[T scalar](c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -56,7 +57,8 @@ func tridiagonalMatMul[T scalar](c *engine.Call) error {
 
 // tridiagonalSolve solves with three diagonals in the rows of the first input,
 // the upper one first. If the attribute partial_pivoting is set, rows are
-// swapped for larger pivots.
+// swapped for larger pivots. It is the kernel of TridiagonalSolve. A pivot of
+// zero is an error, even with perturb_singular.
 func tridiagonalSolve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

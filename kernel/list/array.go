@@ -68,6 +68,8 @@ type array struct {
 	shapes []graph.PartialShape
 }
 
+// newArray makes an array in each call. Its outputs are the handle and, in
+// version 3, a flow.
 func newArray(n *engine.Node) (func(*engine.Call) error, error) {
 	a := n.Attrs
 	shape, ok := a.Shape("element_shape")
@@ -100,6 +102,7 @@ func newArray(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// arrayIn returns the array in input 0 of a call of n inputs.
 func arrayIn(c *engine.Call, n int) (*array, error) {
 	if c.NumIn() != n {
 		return nil, fmt.Errorf("takes %d inputs, %d were given", n, c.NumIn())
@@ -146,6 +149,7 @@ func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 				t.grads = map[string]*array{}
 			}
 			t.grads[source] = g
+			// TensorFlow fixes the size, too
 			t.dynamic = false // its size is fixed from now on
 		}
 		c.SetObject(0, g)
@@ -296,6 +300,8 @@ func (t *array) take(c *engine.Call, i int) (engine.Value, error) {
 	return c.Refs().Retain(v), nil
 }
 
+// arrayWrite and the functions after it are the kernels. Those that write pass
+// the flow through.
 func arrayWrite(c *engine.Call) error {
 	t, err := arrayIn(c, 4)
 	if err != nil {
@@ -385,6 +391,7 @@ func (t *array) gather(c *engine.Call, at []int64) error {
 	return nil
 }
 
+// takeAll takes the elements at these indices.
 func (t *array) takeAll(c *engine.Call, at []int64) ([]engine.Value, error) {
 	vs := make([]engine.Value, len(at))
 	for k, i := range at {
@@ -396,6 +403,8 @@ func (t *array) takeAll(c *engine.Call, at []int64) ([]engine.Value, error) {
 	return vs, nil
 }
 
+// arrayConcat joins all elements along their first dimension and returns their
+// lengths.
 func arrayConcat(c *engine.Call) error {
 	t, err := arrayIn(c, 2)
 	if err != nil {
@@ -496,6 +505,8 @@ func (t *array) scatter(c *engine.Call, in int, at []int64) error {
 	return nil
 }
 
+// arraySplit writes parts of a tensor, of the lengths in input 2, to the
+// elements.
 func arraySplit(c *engine.Call) error {
 	t, err := arrayIn(c, 4)
 	if err != nil {
@@ -541,6 +552,7 @@ func arraySize(c *engine.Call) error {
 	return err
 }
 
+// arrayClose frees the elements; later ops on the array are errors.
 func arrayClose(c *engine.Call) error {
 	t, err := arrayIn(c, 1)
 	if err != nil {

@@ -9,9 +9,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of list ops that read or change elements, and of
+// TensorListScatter, TensorListPushBackBatch and TensorListConcatLists.
+
 // owned sets output 0 to the list in input 0, which the caller may change: the
 // list itself if it has no other holder, otherwise a copy with room for extra
-// more elements.
+// more elements. extra is a hint. The caller makes all checks before, so that
+// an error leaves the list unchanged.
 func owned(c *engine.Call, l *variant.List, extra int) *variant.List {
 	if c.Refs().Owned(0) {
 		c.Pass(0, 0)
@@ -148,6 +152,7 @@ func handlesOf(v engine.Value) ([]any, tensor.Shape, error) {
 	return []any{v.Object}, nil, nil
 }
 
+// lists returns the lists in a tensor of variants and its shape.
 func lists(v engine.Value) ([]*variant.List, tensor.Shape, error) {
 	objects, shape, err := handlesOf(v)
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of TensorListStack, TensorListGather, TensorListConcat and
+// TensorListConcatV2.
+
 // stack makes one tensor of all elements, which must have one shape.
 func stack(c *engine.Call) error {
 	l, err := need(c, 2)
@@ -22,6 +25,7 @@ func stack(c *engine.Call) error {
 	return join(c, l, l.Items, 1)
 }
 
+// gather makes one tensor of the elements at the indices in input 1.
 func gather(c *engine.Call) error {
 	l, err := need(c, 3)
 	if err == nil {
@@ -176,6 +180,7 @@ func concat(c *engine.Call) error {
 			return fmt.Errorf("element %d was not set, and its length is not known", i)
 		}
 		total += lengths[i]
+		// more rows than any machine has
 		if total < 0 || total > 1<<40 {
 			return fmt.Errorf("the elements make up a tensor of %d rows", total)
 		}

@@ -108,6 +108,8 @@ func items(c *engine.Call, n int) ([]engine.Value, error) {
 	return c.Refs().Values(n), nil
 }
 
+// empty makes a list without elements; input 1 is the largest number of
+// elements, 0 or less for no limit.
 func empty(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -124,6 +126,7 @@ func empty(c *engine.Call) error {
 	return nil
 }
 
+// reserve makes a list of elements that aren't set.
 func reserve(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -144,6 +147,7 @@ func reserve(c *engine.Call) error {
 	return nil
 }
 
+// fromTensor makes a list of the rows of a tensor, without copying them.
 func fromTensor(c *engine.Call) error {
 	if h, ok := c.Input(0).Object.(*engine.Handles); ok && c.NumIn() == 2 && len(h.Shape) > 0 {
 		row := h.Shape[1:]
@@ -181,6 +185,7 @@ func fromTensor(c *engine.Call) error {
 	return nil
 }
 
+// splitTensor makes a list of parts of a tensor, of the lengths in input 2.
 func splitTensor(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -230,6 +235,8 @@ func length(c *engine.Call) error {
 	return err
 }
 
+// elementShape returns the shape that the elements have in common; -1 is an
+// unknown size, the scalar -1 an unknown rank.
 func elementShape(c *engine.Call) error {
 	l, err := need(c, 1)
 	if err != nil {

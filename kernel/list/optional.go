@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// optionals has the kernels of optionals: a value, or none.
 var optionals = []engine.Kernel{
 	{Op: "OptionalNone", Run: func(c *engine.Call) error { c.SetObject(0, &variant.Optional{}); return nil }},
 	{Op: "OptionalFromValue", Run: optionalFromValue},

@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// stacks has the kernels of the stacks of TensorFlow 1. A stack belongs to one
+// call of a model.
 var stacks = []engine.Kernel{
 	{Op: "Stack", Run: newStack},
 	{Op: "StackPush", Run: stackPush},
@@ -43,6 +45,7 @@ func newStack(c *engine.Call) error {
 	return nil
 }
 
+// pileIn returns the stack in input 0 of a call of n inputs.
 func pileIn(c *engine.Call, n int) (*pile, error) {
 	if c.NumIn() != n {
 		return nil, fmt.Errorf("takes %d inputs, %d were given", n, c.NumIn())

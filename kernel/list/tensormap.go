@@ -37,6 +37,7 @@ func (m *tensorMap) Free(a *engine.Arena) {
 	}
 }
 
+// tensorMaps has the kernels of tensor maps.
 var tensorMaps = []engine.Kernel{
 	{Op: "EmptyTensorMap", Run: func(c *engine.Call) error { c.SetObject(0, &tensorMap{}); return nil }},
 	{Op: "TensorMapSize", Run: mapSize},

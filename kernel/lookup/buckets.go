@@ -20,7 +20,9 @@ import (
 //	key      empty    7        empty   3
 //	value    0        0.5      0       1
 
-// defaultBuckets is the number of buckets of a new table.
+// defaultBuckets is the number of buckets of a new table. It is TensorFlow's default of
+// initial_num_buckets. The number of buckets shows in exports and in checkpoints, so growing must
+// stay TensorFlow's (lookup_table_op.cc).
 const defaultBuckets = 1 << 17
 
 // growth is the number of buckets of a dense table and when it grows. Other tables have

@@ -18,6 +18,7 @@ type column struct {
 	strs  []string
 }
 
+// newColumn returns an empty column of rows of a shape.
 func newColumn(d tensor.DType, shape tensor.Shape) (column, error) {
 	n, err := shape.NumElements()
 	return column{dtype: d, shape: shape, width: n}, err

@@ -5,7 +5,8 @@ package lookup
 
 import "github.com/cairnml/cairn/engine"
 
-// Kernels returns the family's table.
+// Kernels returns the family's table. The Boolean argument of named makes handles references, as
+// TensorFlow 1 has them.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "HashTableV2", Prepare: named(static, false)},

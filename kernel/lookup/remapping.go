@@ -8,7 +8,8 @@ import (
 )
 
 // vocabRemapping prepares GenerateVocabRemapping, which returns the number of
-// each line of one vocabulary in another one, -1 for a missing line.
+// each line of one vocabulary in another one, -1 for a missing line. Output 1
+// is the number of lines that were found.
 func vocabRemapping(n *engine.Node) (func(*engine.Call) error, error) {
 	offset, count, most := n.Attrs.Int("new_vocab_offset", 0), n.Attrs.Int("num_new_vocab", 0), n.Attrs.Int("old_vocab_size", -1)
 	if offset < 0 || count < 0 || most < -1 {

@@ -14,6 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Tables and the kernels on them. kernel/data fills tables from datasets with Fill.
+
 // kind determines the changes that a table allows.
 type kind uint8
 
@@ -617,6 +619,7 @@ func importAll(c *engine.Call) error {
 	return t.fill(c.Context(), c.In(1), c.In(2))
 }
 
+// initialize is the kernel of InitializeTable and InitializeTableV2.
 func initialize(c *engine.Call) error {
 	t, err := input(c, 3)
 	if err != nil {

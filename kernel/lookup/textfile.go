@@ -141,6 +141,7 @@ type field struct {
 	floats        []float64
 }
 
+// newField checks that type d can be read from the part of a line.
 func newField(index int64, d tensor.DType, offset int64) (*field, error) {
 	switch {
 	case index == wholeLine && d != tensor.String && d != tensor.Int32 && d != tensor.Int64, index == lineNumber && d != tensor.Int64:
@@ -153,6 +154,7 @@ func newField(index int64, d tensor.DType, offset int64) (*field, error) {
 	return nil, fmt.Errorf("can't read %v from a text", d)
 }
 
+// add reads the part from a line; row is the line's number, from 0.
 func (f *field) add(line string, columns []string, row int64) (err error) {
 	switch {
 	case f.index == lineNumber:
@@ -180,6 +182,7 @@ func (f *field) add(line string, columns []string, row int64) (err error) {
 	return err
 }
 
+// tensor returns the parts as a vector.
 func (f *field) tensor() (*tensor.Tensor, error) {
 	switch f.dtype {
 	case tensor.String:

@@ -32,7 +32,8 @@ type integer interface {
 }
 
 // shiftBy limits y to the shifts that C defines: at least 0 and at most
-// width-1.
+// width-1. C++ doesn't define others, and TensorFlow clamps them in the same
+// way.
 func shiftBy[T integer](y T, width int) T {
 	if y < 0 {
 		return 0
@@ -58,6 +59,7 @@ var rightShifts = elementwise.ByType{
 	tensor.Uint8: shiftsOf(right[uint8]), tensor.Uint16: shiftsOf(right[uint16]), tensor.Uint32: shiftsOf(right[uint32]), tensor.Uint64: shiftsOf(right[uint64]),
 }
 
+// ones counts the bits that are set; negative numbers are in two's complement.
 func ones[T integer](c *engine.Call) error {
 	mask := ^uint64(0) >> (64 - tensor.TypeOf[T]().Size()*8)
 	return elementwise.Unary(func(dst []uint8, x []T) {
@@ -106,6 +108,7 @@ type orderable interface {
 	tensor.Element
 }
 
+// crossOf computes the cross products of vectors of three, the last dimension.
 func crossOf[T orderable](c *engine.Call) error {
 	dims, err := crossed(c)
 	if err != nil {

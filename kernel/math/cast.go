@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// cast is the kernel of Cast. castFast and castWhole are for some pairs of
+// types; package tensor does all others, with the same results.
 func cast(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -42,7 +44,8 @@ func cast(c *engine.Call) error {
 	return nil
 }
 
-// castFast has loops for the pairs that training meets often.
+// castFast has loops for the pairs that training meets often. It reports
+// whether it has done the cast.
 func castFast(out, x *tensor.Tensor) bool {
 	switch x.DType() {
 	case tensor.Bool:

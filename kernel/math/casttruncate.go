@@ -13,7 +13,10 @@ var fractionBits = map[tensor.DType]int{
 }
 
 // truncated returns x without the fraction bits that type d can't store, so
-// that a cast doesn't round up.
+// that a cast doesn't round up. x itself is not changed: the result is x or a
+// copy, which isn't the Call's memory. Infinities and NaN stay. Only float32
+// and float64 are truncated, and only to the types above; TensorFlow's
+// cast_op.h does the same (LSBZeroSetter).
 func truncated(x *tensor.Tensor, d tensor.DType) *tensor.Tensor {
 	bits, ok := fractionBits[d]
 	if !ok {

@@ -15,6 +15,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The op _Elementwise: a chain of elementwise ops, run tile by tile. Its bits
+// must be those of the single ops. update.go extends it to variables.
+
 // chainDef defines the op that a plan makes of several elementwise ones. ops
 // are their names in the order in which they run. operands has two numbers for
 // each op: each is the number of an input, or the number of inputs plus that of
@@ -85,6 +88,8 @@ func (h *chain[T]) walk(i int, from, to tensor.Shape) *elementwise.Broadcast {
 	return w.Broadcast
 }
 
+// prepareChain prepares the op for its element type. With fast arithmetic, some
+// loops of float32 are other ones.
 func prepareChain(n *engine.Node) (func(*engine.Call) error, error) {
 	switch d := n.Attrs.Type("T", tensor.Invalid); d {
 	case tensor.Float32:

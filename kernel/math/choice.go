@@ -12,6 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Select, SelectV2 and ClipByValue.
+
 // selectV2 picks by a condition; all three inputs broadcast.
 func selectV2(c *engine.Call) error {
 	if err := checkSelect(c); err != nil {
@@ -48,6 +50,7 @@ func selectV1(c *engine.Call) error {
 	return choose(c, x, strides)
 }
 
+// checkSelect checks the number and the types of the inputs.
 func checkSelect(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -61,6 +64,8 @@ func checkSelect(c *engine.Call) error {
 	return nil
 }
 
+// choose picks elements; dims is the shape of the output, cs are the strides of
+// the condition in it.
 func choose(c *engine.Call, dims tensor.Shape, cs []int) error {
 	d := c.In(1).DType()
 	out, err := c.Alloc(0, d, dims)
@@ -121,7 +126,8 @@ func chooseRows[T any](c *engine.Call, out *tensor.Tensor, cond []bool, dims ten
 }
 
 // Walk3 visits the positions of a shape in row-major order, with their offsets
-// by three lists of strides.
+// by three lists of strides. Rows of the last dimension are faster with
+// [chooseRows].
 func Walk3(dims tensor.Shape, a, b, d []int, visit func(at, a, b, d int)) {
 	n := shapes.Count(dims)
 	index := make([]int, len(dims))
@@ -158,6 +164,8 @@ func clippable(c *engine.Call) error {
 	return nil
 }
 
+// The lower limit is applied last: it wins if the limits are in the wrong
+// order, as in TensorFlow.
 var clips = elementwise.ByType{
 	tensor.Float32: clipOf[float32], tensor.Float64: clipOf[float64],
 	tensor.Float16: clipHalf[tensor.F16], tensor.BFloat16: clipHalf[tensor.BF16],

@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ComplexAbs, Real, Imag, Angle and Complex, by element type.
+
 var complexAbs = elementwise.ByType{
 	tensor.Complex64: elementwise.Unary(func(dst []float32, x []complex64) {
 		for i, z := range x {

@@ -37,6 +37,7 @@ const (
 // use is a loop for some types; wrap is a function around the Func.
 type use struct{ loop, types, wrap string }
 
+// ns is the approximate time of an element in nanoseconds.
 type row struct {
 	op     string
 	class  string // of precision

@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Ops of half precision whose intermediate results TensorFlow rounds. The steps and their order are
+// those of Eigen's expressions and must stay: the results are compared bit by bit.
+
 // rounding rounds to a type of half precision. TensorFlow computes functions that it puts
 // together from others in such steps, each rounded; those of one step are loops of package
 // vec.

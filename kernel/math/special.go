@@ -74,6 +74,7 @@ func secondKind(f func(float64) float64) func(float64) float64 {
 	}
 }
 
+// digammaOf and polygamma are functions of one element.
 func digammaOf(x float64) float64 {
 	y := []float64{x}
 	vec.Digamma(y, y)

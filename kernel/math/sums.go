@@ -12,6 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of AddN, BiasAdd, BiasAddV1, LeakyRelu and LeakyReluGrad.
+
 // addN adds inputs of one shape.
 func addN(c *engine.Call) error {
 	if c.NumIn() == 0 {
@@ -65,6 +67,7 @@ var addNs = elementwise.ByType{
 	tensor.Complex64: addNOf[complex64], tensor.Complex128: addNOf[complex128],
 }
 
+// addNOf adds in the order of the inputs.
 func addNOf[T interface {
 	vec.Number
 	tensor.Element
@@ -138,6 +141,7 @@ var leaky = elementwise.ByType{
 	},
 }
 
+// The attribute is a float32 in TensorFlow.
 func alphaOf(c *engine.Call) float64 { return float64(float32(c.Attrs().Float("alpha", 0.2))) }
 
 func leakyOf[T interface {
@@ -195,6 +199,7 @@ func leakyGradLoop[T vec.Float](dst, dy, x []T, alpha T) {
 	}
 }
 
+// sameShape refuses inputs that would broadcast: gradients don't.
 func sameShape(c *engine.Call) error {
 	if err := elementwise.Same(c); err != nil {
 		return err

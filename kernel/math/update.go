@@ -12,6 +12,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The op _UpdateVariables, which changes variables by a chain of elementwise
+// ops. An error before the loop leaves all variables unchanged.
+
 // updateDef defines the op that a plan makes of assignments to variables and
 // the elementwise ops before them. It is a chain whose operands may be
 // variables, and whose results are written to them.
@@ -44,6 +47,8 @@ func prepareUpdate(n *engine.Node) (func(*engine.Call) error, error) {
 	}
 }
 
+// stores has for each op the number of the variable that takes its result, or
+// -1.
 func newUpdate[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T], wholes []whole[T]) (func(*engine.Call) error, error) {
 	variables, stores := int(n.Attrs.Int("M", 0)), n.Attrs.Ints("stores")
 	if variables < 1 || variables > len(n.In) || len(stores) != len(n.Attrs.Strings("ops")) {

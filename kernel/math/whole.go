@@ -13,7 +13,8 @@ type whole[T float32 | float64] struct {
 	ops              []string
 	operands, stores []int64
 	singles          []int // the inputs of one element
-	run              func(in [][]T)
+	// in are the inputs' elements, in the order of the node's
+	run func(in [][]T)
 }
 
 func wholesOf[T float32 | float64]() []whole[T] {

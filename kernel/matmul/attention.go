@@ -14,6 +14,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The op _Attention: softmax(q·kᵀ · scale + mask) · v, a block of queries at a time. The bits are
+// those of the single ops.
+
 // attentionDef defines the op that a plan makes of attention; see
 // [passes.AttentionOp].
 var attentionDef = &graph.OpDef{
@@ -40,6 +43,8 @@ type attention struct {
 	pool    sync.Pool // of *attend
 }
 
+// prepareAttention checks the layouts: b is the batch, h the head, t the query, s the key, d and e
+// the elements of keys and of values.
 func prepareAttention(n *engine.Node) (func(*engine.Call) error, error) {
 	k := &attention{layouts: n.Attrs.Strings("layouts"), inputs: 3, softmax: vec.Softmax[float32]}
 	if n.Attrs.Bool(passes.FastAttr) {

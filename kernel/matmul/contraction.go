@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// How an einsum becomes a product of two matrices: which labels are rows,
+// columns, batch or summed, and how operands are copied.
+
 // operand is an input as labels with sizes and strides; labels that repeat have
 // one entry, whose stride walks the diagonal.
 type operand struct {

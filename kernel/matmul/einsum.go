@@ -10,12 +10,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Einsum and XlaEinsum.
+
 // label names a dimension.
 type label = shape.Label
 
 // equation is a parsed einsum equation.
 type equation struct{ shape.Equation }
 
+// prepareEinsum parses the equation once. The plan for the shapes of a call is
+// kept for the next one.
 func prepareEinsum(n *engine.Node) (func(*engine.Call) error, error) {
 	parsed, err := shape.ParseEquation(n.Attrs.String("equation", ""), len(n.In))
 	if err != nil {
@@ -78,6 +82,7 @@ func (k *einsum) known(n *engine.Node) *sum {
 	return s
 }
 
+// forCall returns the plan for the shapes of a call's inputs.
 func (k *einsum) forCall(c *engine.Call) (*sum, error) {
 	for i := range k.In {
 		if d := c.In(i).DType(); d != c.In(0).DType() {

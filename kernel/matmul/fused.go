@@ -12,7 +12,9 @@ import (
 // endings keeps the epilogues of products that apply them themselves.
 var endings = sync.Pool{New: func() any { return new(gemm.Epilogue[float32]) }}
 
-// prepareFused prepares a product with an epilogue.
+// prepareFused prepares a product with an epilogue. It is the kernel of
+// _FusedMatMul, for float32. Packed weights apply the epilogue tile by tile;
+// otherwise it is applied to the whole result, with the same bits.
 func prepareFused(n *engine.Node) (func(*engine.Call) error, error) {
 	e, err := epilogue.Of(n, 2)
 	if err != nil {

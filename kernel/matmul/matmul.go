@@ -1,4 +1,5 @@
-// Package matmul contains the kernels of matrix products.
+// Package matmul contains the kernels of matrix products. The order of sums is package gemm's, and
+// depends on the shapes only. Rows of a product don't depend on the other rows.
 package matmul
 
 import (
@@ -92,6 +93,7 @@ func prepare(transA, transB string, batched bool) func(*engine.Node) (func(*engi
 	}
 }
 
+// batched is set for ops that take batches and conjugate a transposed matrix.
 func newMatMul(n *engine.Node, transA, transB string, batched bool) (*matMul, error) {
 	if len(n.In) < 2 {
 		return nil, fmt.Errorf("takes 2 inputs, %d were given", len(n.In))
@@ -252,6 +254,8 @@ func matrices[T any](p *product, a, b []T, i int) (x, y vec.Matrix[T]) {
 	return x, y
 }
 
+// plain, halfF16, halfBF16 and complexes compute a product for an element type. weights is the
+// right side in packed form, or nil.
 func plain[T number](c *engine.Call, p *product, weights any, out *tensor.Tensor) {
 	multiply(c, p, weights, tensor.Values[T](out), tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1)))
 }
@@ -354,6 +358,7 @@ func wideProduct[H elementwise.Half](c *engine.Call, p *product, n int) []float3
 	return dst
 }
 
+// complexes conjugates the matrices that are transposed, if the op's attributes are adj_x and adj_y.
 func complexes[T interface {
 	vec.Complex
 	tensor.Element

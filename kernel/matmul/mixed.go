@@ -9,7 +9,8 @@ import (
 
 // prepareMixed prepares a product whose matrices may have other element types
 // than their product: bytes that are summed in 32 bits, or a byte matrix with a
-// bfloat16 one.
+// bfloat16 one. It is the kernel of BatchMatMulV3. The pairs of types are those
+// for which TensorFlow's CPU has kernels.
 func prepareMixed(n *engine.Node) (func(*engine.Call) error, error) {
 	if len(n.In) < 2 {
 		return nil, fmt.Errorf("takes 2 inputs, %d were given", len(n.In))

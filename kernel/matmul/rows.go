@@ -14,6 +14,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The op _Rows: products with weights and layer normalizations over the same rows. Its bits are
+// those of the single ops. The attributes are lists with an entry for each step.
+
 // rowsDef defines the op that a plan makes of ops over the same rows; see
 // [passes.RowsOp].
 var rowsDef = &graph.OpDef{
@@ -332,6 +335,7 @@ func (a *rowCall) cut(workers int) (blocks int) {
 	return (a.rows + a.perBlock - 1) / a.perBlock
 }
 
+// end drops the call's tensors before the memory goes back to the pool.
 func (a *rowCall) end() {
 	clear(a.in)
 	clear(a.out)
@@ -432,6 +436,7 @@ func (a *rowCall) normalize(r *rowRoom, s *rowStep, dst, src []float32, n int, p
 	par.Run(n, s.cost, func(lo, hi int) { s.normRows(dst, src, gamma, beta, lo, hi) })
 }
 
+// normRows normalizes rows lo to hi.
 func (s *rowStep) normRows(dst, src []float32, gamma, beta []float32, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		vec.LayerNorm(dst[i*s.width:(i+1)*s.width], src[i*s.width:(i+1)*s.width], gamma, beta, s.epsilon)

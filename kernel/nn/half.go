@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Softmax, its logarithm and the cross-entropies of half precision. The steps and the order of sums
+// are those of TensorFlow's expressions (softmax_op_functor.h, xent_op.h) and must stay.
+
 // stepTime is about how many nanoseconds an element takes whose steps are rounded.
 const stepTime = 20
 
@@ -77,6 +80,7 @@ func (s steps) sparseCrossEntropy(x []float32, label, first int) float32 {
 	return s.Round(s.log(sum) - own)
 }
 
+// softmaxHalf returns the Func of Softmax, or of LogSoftmax with log.
 func softmaxHalf[H elementwise.Half](log bool) elementwise.Func {
 	s := stepsOf[H]()
 	return func(c *engine.Call) error {
@@ -107,6 +111,7 @@ func softmaxHalf[H elementwise.Half](log bool) elementwise.Func {
 	}
 }
 
+// crossHalf and sparseHalf fill the outputs of [crossing] and [sparseCrossing].
 func crossHalf[H elementwise.Half](c *engine.Call, loss, back *tensor.Tensor, rows, n int) {
 	if n == 0 {
 		clear(tensor.Values[H](loss))

@@ -28,6 +28,7 @@ var (
 	}
 )
 
+// prepareGelu prepares _Gelu; approximate is the form with tanh.
 func prepareGelu(n *engine.Node) (func(*engine.Call) error, error) {
 	f := vec.Gelu
 	if n.Attrs.Bool("approximate") {
@@ -56,6 +57,7 @@ const (
 	normTime = 0.2
 )
 
+// layerNorm normalizes along the last dimension; gamma and beta have its size.
 func layerNorm(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err

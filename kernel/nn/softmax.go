@@ -1,5 +1,6 @@
 // Package nn implements the kernels of neural networks that aren't element by
-// element: softmax and its cross-entropies.
+// element: softmax, its logarithm and its cross-entropies, and the ops _Gelu
+// and _LayerNorm, which the passes for inference make.
 package nn
 
 import (
@@ -59,7 +60,9 @@ var (
 	}
 )
 
-// rowsOf runs a function over the vectors of the last dimension.
+// rowsOf runs a function over the vectors of the last dimension. Results of
+// float32 and float64 are within the kernel's Precision of TensorFlow's. Halves
+// are rounded step by step (half.go).
 func rowsOf[T float](f func(dst, x []T)) elementwise.Func {
 	return func(c *engine.Call) error {
 		n, err := lastDim(c)
@@ -75,6 +78,7 @@ func rowsOf[T float](f func(dst, x []T)) elementwise.Func {
 	}
 }
 
+// lastDim returns the size of the last dimension of input 0.
 func lastDim(c *engine.Call) (int, error) {
 	if err := c.Need(1); err != nil {
 		return 0, err
@@ -85,6 +89,7 @@ func lastDim(c *engine.Call) (int, error) {
 // rowTime is about how many nanoseconds an element takes.
 const rowTime = 2
 
+// eachRow runs f on rows of n elements, on all cores if there are many.
 func eachRow[T vec.Float](c *engine.Call, dst, x []T, n int, f func(dst, x []T)) {
 	rows := len(x) / n
 	if !c.Large(len(x), rowTime) {
@@ -109,7 +114,9 @@ func pair(c *engine.Call) (rows, n int, err error) {
 	return shape.CrossEntropy(c.In(0).Shape(), c.In(1).Shape())
 }
 
-// crossing checks the inputs, makes the outputs and has compute fill them.
+// crossing checks the inputs, makes the outputs and has compute fill them. rows
+// and n are the numbers of rows and of classes. loss is [rows]; back, the
+// derivative by the logits, is [rows, n].
 func crossing(compute func(c *engine.Call, loss, back *tensor.Tensor, rows, n int)) elementwise.Func {
 	return func(c *engine.Call) error {
 		rows, n, err := pair(c)
@@ -124,11 +131,14 @@ func crossing(compute func(c *engine.Call, loss, back *tensor.Tensor, rows, n in
 	}
 }
 
+// cross computes the losses in one type; logits and labels of one row or column
+// are broadcast first.
 func cross[T float](c *engine.Call, loss, back *tensor.Tensor, rows, n int) {
 	x, y := stretch(tensor.Values[T](c.In(0)), c.In(0).Shape(), rows, n), stretch(tensor.Values[T](c.In(1)), c.In(1).Shape(), rows, n)
 	crossRows(c, tensor.Values[T](loss), tensor.Values[T](back), x, y, rows, n)
 }
 
+// outputs makes loss and back.
 func outputs(c *engine.Call, rows, n int) (loss, back *tensor.Tensor, err error) {
 	if loss, err = c.Alloc(0, c.In(0).DType(), tensor.Shape{rows}); err != nil {
 		return nil, nil, err
@@ -137,7 +147,8 @@ func outputs(c *engine.Call, rows, n int) (loss, back *tensor.Tensor, err error)
 	return loss, back, err
 }
 
-// stretch returns x broadcast to rows by n.
+// stretch returns x broadcast to rows by n. It returns x itself if nothing is
+// to be repeated, else new memory.
 func stretch[T any](x []T, s tensor.Shape, rows, n int) []T {
 	for len(s) < 2 {
 		s = append(tensor.Shape{1}, s...)
@@ -177,6 +188,8 @@ func crossRows[T vec.Float](c *engine.Call, loss, back, x, y []T, rows, n int) {
 	c.Parallel(rows, rowTime*float64(n), one)
 }
 
+// sparsePair checks logits [rows, n] and labels [rows]. A label outside of the
+// classes is an error, as on TensorFlow's CPU.
 func sparsePair(c *engine.Call) (rows, n int, labels []int64, err error) {
 	if err := c.Need(2); err != nil {
 		return 0, 0, nil, err
@@ -210,6 +223,7 @@ func sparseCrossing(compute func(c *engine.Call, loss, back *tensor.Tensor, labe
 	}
 }
 
+// sparse and sparseRows compute the losses in one type.
 func sparse[T float](c *engine.Call, loss, back *tensor.Tensor, labels []int64, n int) {
 	sparseRows(c, tensor.Values[T](loss), tensor.Values[T](back), tensor.Values[T](c.In(0)), labels, n)
 }

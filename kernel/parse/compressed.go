@@ -28,7 +28,7 @@ var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	},
 }
 
-// decodeCompressed decompresses strings.
+// decodeCompressed decompresses strings. It is the kernel of DecodeCompressed.
 func decodeCompressed(n *engine.Node) (func(*engine.Call) error, error) {
 	kind := n.Attrs.String("compression_type", "")
 	open := decompressors[kind]
@@ -53,7 +53,7 @@ func decodeCompressed(n *engine.Node) (func(*engine.Call) error, error) {
 		room := &limited{c: c}
 		for i, s := range in.Strings() {
 			if s == "" {
-				continue
+				continue // an empty string stays empty, without a header
 			}
 			if out.Strings()[i], err = room.decompress(open, s); err != nil {
 				return fmt.Errorf("string %d: %w", i, err)

@@ -17,6 +17,8 @@ type csv struct {
 	columns   []int64
 }
 
+// decodeCSV is the kernel of DecodeCSV. Its rules for quotes are TensorFlow's
+// (decode_csv_op.cc) and must stay.
 func decodeCSV(n *engine.Node) (func(*engine.Call) error, error) {
 	as := n.Attrs
 	delimiter := as.String("field_delim", ",")
@@ -105,7 +107,8 @@ func PutField(t *tensor.Tensor, i int, text string) error {
 	return err
 }
 
-// split returns the selected fields of a line.
+// split returns the selected fields of a line. Line breaks between fields are
+// skipped, as in TensorFlow.
 func (f *csv) split(line string) ([]string, error) {
 	var fields []string
 	n := int64(0)

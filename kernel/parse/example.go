@@ -12,6 +12,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ParseExample, ParseExampleV2 and ParseSingleExample. The texts
+// are read as by TensorFlow's fast parser (example_proto_fast_parsing.cc).
+// sequence.go uses the specs and outputs.
+
 // spec has the features of examples that an op returns, by kind of output.
 type spec struct {
 	sparse []feature
@@ -36,6 +40,7 @@ type attrNames struct {
 	sparse, dense, shapes, ragged, splits string
 }
 
+// exampleAttrs are those of the three ops of this file.
 var exampleAttrs = attrNames{"sparse_types", "Tdense", "dense_shapes", "ragged_value_types", "ragged_split_types"}
 
 // newSpec returns the types and shapes in the attributes, without keys.
@@ -116,6 +121,7 @@ func fallbackFrom(c *engine.Call, at int) func(*feature, int) error {
 	}
 }
 
+// checkFallback checks the type and the shape of a default.
 func (f *feature) checkFallback() error {
 	t := f.fallback
 	switch {
@@ -225,7 +231,7 @@ func parseSingleExample(n *engine.Node) (func(*engine.Call) error, error) {
 
 // rows returns the encoded features of every example in the spec's order:
 // sparse, dense, ragged. The features are a map in the field with the given
-// number.
+// number. The result is [example][feature]; nil is a missing feature.
 func (s *spec) rows(serialized []string, field protowire.Number) ([][][]byte, error) {
 	at := map[string][]int{}
 	n := 0

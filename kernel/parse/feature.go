@@ -10,6 +10,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Serialized features, for example.go, sequence.go, json.go and others.
+// Features are read as by TensorFlow's fast parser
+// (example_proto_fast_parsing.cc), and these oddities must stay: only the first
+// list of a feature is read, and bytes after it are ignored; a list with
+// another field than 1 is an error; a feature whose list is empty is present.
+
 // values are the elements of a feature, of all examples one after the other.
 type values struct {
 	strs   []string
@@ -71,7 +77,8 @@ func fields(b []byte, f func(num protowire.Number, typ protowire.Type, value []b
 	return nil
 }
 
-// entries calls f with the entries of the map in field 1 of a message.
+// entries calls f with the entries of the map in field 1 of a message. A field
+// of another number or type is skipped, as in the fast parser.
 func entries(b []byte, f func(key string, value []byte) error) error {
 	return fields(b, func(num protowire.Number, typ protowire.Type, entry []byte) error {
 		if num != 1 || typ != protowire.BytesType {
@@ -81,7 +88,7 @@ func entries(b []byte, f func(key string, value []byte) error) error {
 		var value []byte
 		err := fields(entry, func(num protowire.Number, typ protowire.Type, v []byte) error {
 			switch {
-			case typ != protowire.BytesType:
+			case typ != protowire.BytesType: // unknown, skipped
 			case num == 1:
 				key = string(v)
 			case num == 2:
@@ -113,7 +120,7 @@ func kindOf(feature []byte) (tensor.DType, error) {
 }
 
 // add appends a feature's elements, which must be of type d. It reports whether
-// the feature has a list.
+// the feature has a list. An error may leave some of the elements in v.
 func (v *values) add(feature []byte, d tensor.DType) (bool, error) {
 	got, err := kindOf(feature)
 	switch {

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// decodeJSONExample computes DecodeJSONExample: it converts JSON to serialized Examples.
+// decodeJSONExample computes DecodeJSONExample: it converts JSON to serialized Examples. The
+// grammar is that of protobuf's JSON parser for Examples, in the version that TensorFlow links.
 func decodeJSONExample(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -290,6 +291,7 @@ func (j *jsonText) scalar() (string, error) {
 	return j.s[start:j.at], nil
 }
 
+// int64, float and bytes read an element of a list and append it as field 1.
 func (j *jsonText) int64(b []byte) ([]byte, error) {
 	s, err := j.scalar()
 	if err != nil {

@@ -21,6 +21,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of DecodeProtoV2 and EncodeProto. The values and the order of
+// fields are TensorFlow's (decode_proto_op.cc, encode_proto_op.cc).
+
 // local are the descriptors of TensorFlow's own messages, which
 // internal/gen/protodefs writes.
 //
@@ -176,6 +179,8 @@ func decodeProto(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// Output 0 is the counts, [..., fields]; output 1+k is field k, [..., largest
+// count].
 func (p *protoFields) decode(c *engine.Call, in *tensor.Tensor) error {
 	// If a field is requested twice, the first output gets it.
 	byNumber := map[protowire.Number]int{}
@@ -263,7 +268,7 @@ func (p *protoFields) each(b []byte, byNumber map[protowire.Number]int, f func(k
 				f(k, list[:n:n], true)
 				list = list[n:]
 			}
-		case typ != field.Kind.Wire():
+		case typ != field.Kind.Wire(): // another wire type: skipped as an unknown field
 		case field.Kind == protodesc.Group:
 			f(k, whole, false)
 		default:

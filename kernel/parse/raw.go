@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of DecodeRaw and DecodePaddedRaw.
+
 // raw reads the bytes of strings as elements of a type.
 type raw struct {
 	dtype tensor.DType
@@ -96,6 +98,7 @@ func decodePaddedRaw(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// length is the number of bytes of each string.
 func (r raw) decode(c *engine.Call, length int) error {
 	size := r.dtype.Size()
 	if length%size != 0 {

@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ParseSequenceExample, ParseSequenceExampleV2 and
+// ParseSingleSequenceExample.
+
 // sequence has the features of SequenceExamples that an op returns: those of
 // the context, as of an Example, and lists of features, one feature a step.
 type sequence struct {
@@ -24,6 +27,7 @@ var (
 	listAttrs    = attrNames{"feature_list_sparse_types", "feature_list_dense_types", "feature_list_dense_shapes", "feature_list_ragged_value_types", "feature_list_ragged_split_types"}
 )
 
+// newSequence reads the attributes that all three ops have.
 func newSequence(n *engine.Node) (*sequence, error) {
 	context, err := newSpec(n.Attrs, contextAttrs)
 	if err != nil {
@@ -167,7 +171,9 @@ func parseSingleSequence(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// run parses the examples in input 0 and sets the outputs.
+// run parses the examples in input 0 and sets the outputs. The outputs of the
+// context come first, then those of the lists, in the order of the op
+// definition.
 func (q *sequence) run(c *engine.Call) error {
 	in := c.In(0)
 	single := q.context.single

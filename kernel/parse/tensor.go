@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// parseTensor reads a TensorProto.
+// parseTensor reads a TensorProto. It is the kernel of ParseTensor.
 func parseTensor(n *engine.Node) (func(*engine.Call) error, error) {
 	want := n.Attrs.Type("out_type", tensor.Invalid)
 	return func(c *engine.Call) error {
@@ -51,7 +51,8 @@ func parseTensor(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// serializeTensor writes a TensorProto.
+// serializeTensor writes a TensorProto. Its bytes are TensorFlow's: elements
+// are tensor_content, strings are fields of their own type.
 func serializeTensor(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

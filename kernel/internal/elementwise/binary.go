@@ -9,11 +9,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Binary ops over whole tensors: the loops run over rows, by the way in which the inputs broadcast.
+// Binary ops over whole tensors: the loops run over rows, by the way in which
+// the inputs broadcast.
 
-// Loops are the three loops of a binary op. VV takes two vectors, VS a vector and a scalar, SV a
-// scalar and a vector. For one element all three must compute the same bits, because the shapes
-// decide which one runs.
+// Loops are the three loops of a binary op. VV takes two vectors, VS a vector
+// and a scalar, SV a scalar and a vector. For one element all three must
+// compute the same bits, because the shapes decide which one runs.
 type Loops[T, R tensor.Element] struct {
 	VV func(dst []R, a, b []T)
 	VS func(dst []R, a []T, b T)

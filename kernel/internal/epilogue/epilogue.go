@@ -60,9 +60,10 @@ var quick = map[string]activation{
 // is 0.
 var bounds = map[string]float32{"Relu": float32(math.Inf(1)), "Relu6": 6}
 
-// Of returns the epilogue of a node whose arguments begin at input first. The order is that of
-// fused_ops: a bias first, one summand, an activation last. Other orders have no kernel. GeluExact
-// and GeluApproximate have TensorFlow's names.
+// Of returns the epilogue of a node whose arguments begin at input first. The
+// order is that of fused_ops: a bias first, one summand, an activation last.
+// Other orders have no kernel. GeluExact and GeluApproximate have TensorFlow's
+// names.
 func Of(n *engine.Node, first int) (*Epilogue, error) {
 	e := &Epilogue{Cost: 0.1}
 	ops, next := n.Attrs.Strings("fused_ops"), first

@@ -7,11 +7,12 @@ import (
 	"unsafe"
 )
 
-// Parallel is a budget of workers that a product may borrow from. *engine.Workers is one. Run calls
-// fn over pieces that cover [0, n), on several goroutines at once or on none but the caller's.
-// nsEach is the approximate time for one index, in nanoseconds. Run returns when all pieces are
-// done. Count returns the largest number of goroutines. The interface keeps this package free of
-// package engine.
+// Parallel is a budget of workers that a product may borrow from.
+// *engine.Workers is one. Run calls fn over pieces that cover [0, n), on
+// several goroutines at once or on none but the caller's. nsEach is the
+// approximate time for one index, in nanoseconds. Run returns when all pieces
+// are done. Count returns the largest number of goroutines. The interface keeps
+// this package free of package engine.
 type Parallel interface {
 	Run(n int, nsEach float64, fn func(lo, hi int))
 	Count() int

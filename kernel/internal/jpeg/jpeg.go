@@ -42,8 +42,8 @@ type Image struct {
 	restart     int
 }
 
-// component is a plane of the image. h and v are the samples for each of the coarsest component, tq
-// the number of the quantization table.
+// component is a plane of the image. h and v are the samples for each of the
+// coarsest component, tq the number of the quantization table.
 type component struct {
 	id, h, v, tq int
 	quant        *[64]int32 // as it was when the component's first scan began
@@ -91,7 +91,8 @@ func (m *Image) segment() (marker byte, body []byte, err error) {
 	return marker, body, nil
 }
 
-// Parse reads the header of an image. It reads up to the frame's header; Decode reads the scans.
+// Parse reads the header of an image. It reads up to the frame's header; Decode
+// reads the scans.
 func Parse(data []byte) (*Image, error) {
 	if len(data) < 4 || data[0] != 0xff || data[1] != 0xd8 {
 		return nil, errors.New("not a JPEG image")

@@ -3,7 +3,8 @@ package jpeg
 import "fmt"
 
 // From coefficients to pixels: upsampling as in libjpeg-turbo's jdsample.c and
-// colours as in jdcolor.c. CMYK images are converted as in TensorFlow's jpeg_mem.cc.
+// colours as in jdcolor.c. CMYK images are converted as in TensorFlow's
+// jpeg_mem.cc.
 
 // Options are the parameters of the decoder.
 type Options struct {

@@ -4,8 +4,9 @@ package simd
 
 import "unsafe"
 
-// Conversions of half precision. loops_noasm.go has the same functions for other machines. Each
-// returns how many elements from the front it has converted.
+// Conversions of half precision. loops_noasm.go has the same functions for
+// other machines. Each returns how many elements from the front it has
+// converted.
 
 // halves returns how many elements there are for the conversions of half precision.
 func halves(n int) int {

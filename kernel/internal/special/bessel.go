@@ -1,8 +1,8 @@
 // Package special computes special functions in double precision. It uses
 // series for arguments for which they converge fast, and asymptotic series,
 // continued fractions and integrals for others. Package kernel/math uses it.
-// The kernels are Rounded: algorithms may change within some units in the last
-// place. The values at the ends of the domains are TensorFlow's and must stay.
+// Algorithms may change within the precision of the kernels. The values at the
+// ends of the domains are TensorFlow's and must stay.
 package special
 
 import "math"

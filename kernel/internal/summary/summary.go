@@ -118,7 +118,8 @@ func element(t *tensor.Tensor, i int) string {
 }
 
 // short returns a decimal text for x. It has few digits if they parse to x
-// again, otherwise the most that any number needs. tsl's FloatToBuffer and DoubleToBuffer do the same.
+// again, otherwise the most that any number needs. tsl's FloatToBuffer and
+// DoubleToBuffer do the same.
 func short(x float64, bits int) string {
 	switch {
 	case math.IsNaN(x):
@@ -202,7 +203,8 @@ func (w *nested) space(d int) {
 	w.WriteByte(' ')
 }
 
-// escape writes a text as C would have it in quotes. absl's Utf8SafeCEscape does the same.
+// escape writes a text as C would have it in quotes. absl's Utf8SafeCEscape
+// does the same.
 func escape(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// op is a loop to generate: its name, the constraint and the result of its type parameter, and the
-// Go expression of x and y for an element. Changing an expression changes bits: run the tests of
-// kernel/math.
+// op is a loop to generate: its name, the constraint and the result of its type
+// parameter, and the Go expression of x and y for an element. Changing an
+// expression changes bits: run the tests of kernel/math.
 type op struct {
 	name, constraint, result, expr, doc string
 }
@@ -67,7 +67,8 @@ var binary = []op{
 	{"SoftsignGrad", "Float", "T", "x / ((1 + T(math.Abs(float64(y)))) * (1 + T(math.Abs(float64(y)))))", ""},
 }
 
-// binaryIf and unaryIf are loops with a condition: yes is the element if cond is true, else no.
+// binaryIf and unaryIf are loops with a condition: yes is the element if cond
+// is true, else no.
 var binaryIf = []struct{ name, constraint, cond, yes, no string }{
 	{"DivNoNan", "Float | Complex", "y == 0", "0", "x / y"},
 	{"MulNoNan", "Float | Complex", "y == 0", "0", "x * y"},

@@ -216,8 +216,8 @@ var fasts = []fast{
 	}},
 }
 
-// emitFor writes a function of dst, a and n, which is a positive multiple of a vector's elements.
-// It may be called with dst equal to a.
+// emitFor writes a function of dst, a and n, which is a positive multiple of a
+// vector's elements. It may be called with dst equal to a.
 func (f fast) emitFor(s singles) {
 	name := f.name + s.name()
 	declare(name, "dst, a *float32, n int")

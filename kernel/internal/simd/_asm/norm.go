@@ -9,8 +9,8 @@ import (
 // The loops of layer normalization. A row is cut into 16 interleaved sums on
 // both sets of instructions, so that AVX2 and AVX-512 have the same bits. s is
 // the set: vectors of 8 or 16 float32. n is the number of elements, a multiple
-// of 16 unless a function's comment has another rule; fromEnd returns it as the index that
-// runs from -4n bytes to 0. fold adds the 16 sums by halves.
+// of 16 unless a function's comment has another rule; fromEnd returns it as the
+// index that runs from -4n bytes to 0. fold adds the 16 sums by halves.
 
 // emitMoments writes a function that adds every sixteenth element of a, or the
 // squares of their differences from m, to sums.
