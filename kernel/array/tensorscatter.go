@@ -93,8 +93,8 @@ func stridedUpdate(c *engine.Call, m *shape.Masks) error {
 	return put(c, out, b, to)
 }
 
-// stridedAssign replaces a slice of a variable. An error leaves the variable
-// unchanged.
+// stridedAssign replaces a slice of a variable. An error of the inputs leaves
+// the variable unchanged.
 func stridedAssign(c *engine.Call, m *shape.Masks) error {
 	v, err := c.NeedTarget(5)
 	if err != nil {

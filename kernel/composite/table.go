@@ -96,9 +96,8 @@ func quantizeAndDequantize(b *body, in []graph.Output) []graph.Output {
 		in[0], b.number(d, as.Float("input_min", 0)), b.number(d, as.Float("input_max", 0)))
 }
 
-// nanCount is the kernel of DebugNanCount: the number of NaN elements as
-// int64[1]. If gated_grpc is set, the result is empty unless a debugger has
-// asked for it.
+// nanCount computes DebugNanCount: the number of NaN elements as int64[1]. If
+// gated_grpc is set, the result is empty unless a debugger has asked for it.
 func nanCount(b *body, in []graph.Output) []graph.Output {
 	if b.node.Attrs.Bool("gated_grpc") { // for a debugger, which isn't attached here
 		return []graph.Output{b.constant(tensor.Vector[int64]())}

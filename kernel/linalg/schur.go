@@ -60,7 +60,7 @@ func schur(ctx context.Context, m matrix[complex128]) (q, t matrix[complex128], 
 	return q, t, nil
 }
 
-// abs1 is a norm that needs no root.
+// abs1 returns a magnitude of z that needs no root.
 func abs1(z complex128) float64 { return math.Abs(real(z)) + math.Abs(imag(z)) }
 
 // reflect makes the elements below the subdiagonal of column k zero.

@@ -80,7 +80,7 @@ func singular[T scalar](ctx context.Context, m matrix[T], rows int) (s []float64
 	return s, u, v, nil
 }
 
-// svd is the kernel of Svd and BatchSvd. It returns the singular values [...,
+// svd computes Svd and BatchSvd. It returns the singular values [...,
 // p] in falling order and, with compute_uv, u [..., rows, p] and v [..., cols,
 // p]; p is the smaller size, or the full one with full_matrices. The signs of
 // vectors aren't unique and may differ from TensorFlow's.

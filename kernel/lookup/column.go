@@ -109,7 +109,8 @@ func (c *column) copyTo(t *tensor.Tensor, i, k int) {
 }
 
 // keyOf returns row i of t, whose rows have so many elements, as a map's key.
-// It may use the memory of buf, and of t.
+// It may use the memory of buf, and of t. Different rows have different keys:
+// lengths separate the strings of a row.
 func keyOf(buf []byte, t *tensor.Tensor, i, width int) []byte {
 	if t.DType() != tensor.String {
 		n := width * t.DType().Size()

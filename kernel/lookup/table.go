@@ -619,7 +619,7 @@ func importAll(c *engine.Call) error {
 	return t.fill(c.Context(), c.In(1), c.In(2))
 }
 
-// initialize is the kernel of InitializeTable and InitializeTableV2.
+// initialize computes InitializeTable and InitializeTableV2.
 func initialize(c *engine.Call) error {
 	t, err := input(c, 3)
 	if err != nil {

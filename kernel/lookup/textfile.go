@@ -64,7 +64,8 @@ func fromTextFile(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// read returns the keys and values in a file for a table.
+// read returns the keys and values in a file for a table. An empty line is an
+// error, as in TensorFlow; so are too few lines.
 func (f *textFile) read(ctx context.Context, fsys fs.FS, name string, t *Table) (keys, values *tensor.Tensor, err error) {
 	file, err := fsys.Open(path.Clean(name))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// cast is the kernel of Cast. castFast and castWhole are for some pairs of
+// cast computes Cast. castFast and castWhole are for some pairs of
 // types; package tensor does all others, with the same results.
 func cast(c *engine.Call) error {
 	if err := c.Need(1); err != nil {

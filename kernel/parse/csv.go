@@ -17,7 +17,7 @@ type csv struct {
 	columns   []int64
 }
 
-// decodeCSV is the kernel of DecodeCSV. Its rules for quotes are TensorFlow's
+// decodeCSV prepares DecodeCSV. Its rules for quotes are TensorFlow's
 // (decode_csv_op.cc) and must stay.
 func decodeCSV(n *engine.Node) (func(*engine.Call) error, error) {
 	as := n.Attrs

@@ -151,7 +151,7 @@ func (d *compressor) match(place, best int) (length, where int) {
 	return min(best, d.ahead()), where
 }
 
-// fast is zlib's deflate_fast: it takes the first match that is long enough.
+// fast works as zlib's deflate_fast: it takes the first match that is long enough.
 func (d *compressor) fast() {
 	for d.ahead() > 0 {
 		if d.ahead() < reserve {
@@ -183,7 +183,7 @@ func (d *compressor) fast() {
 	d.flush(true)
 }
 
-// slow is zlib's deflate_slow: it takes a match unless the next byte has a longer one.
+// slow works as zlib's deflate_slow: it takes a match unless the next byte has a longer one.
 func (d *compressor) slow() {
 	length, where := shortest-1, 0
 	waiting := false // a byte that is in no match yet

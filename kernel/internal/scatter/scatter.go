@@ -53,12 +53,13 @@ var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, first, n int,
 // blockElements is the number of elements that change between two looks at the context.
 const blockElements = 1 << 18
 
-// To changes parts of dst by those of x. Each part has n elements and begins at
-// an index in at, a multiple of n. x has as many parts, or is a scalar that is used
-// for all. A part with a negative index is skipped.
+// To changes parts of dst by those of x. Each part has n elements and begins at an index in at, a
+// multiple of n. x has as many parts, or is a scalar that is used for all. A part with a negative
+// index is skipped.
 //
-// To ends with the context of c, and then some of the parts are changed. If c is nil, it
-// changes all of them.
+// To ends with the context of c, and then some of the parts are changed. If c is nil, it changes
+// all of them. Parts are changed in the order of at: it decides the last bits of sums, and which of
+// several updates stays.
 func To(c *engine.Call, dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
 	if x.Len() == 1 && n > 0 && (h == Update || h == Min || h == Max) && len(at) > dst.Len()/n {
 		at = distinct(at, n, dst.Len())
