@@ -22,11 +22,11 @@ type fractalHeap struct {
 	root               uint64
 	rows               int // of the root if it is a table; 0 if it is a direct block
 	checksums          bool
-	hugeTree           uint64
-	hugeIDSize         int
-	hugeDirect         bool
-	huge               map[uint64]block
-	hugeRead, tinyWide bool
+	hugeTree           uint64           // address of the B-tree of objects outside of the blocks
+	hugeIDSize         int              // bytes of such an object's number
+	hugeDirect         bool             // an id has the object's address and size in place of its number
+	huge               map[uint64]block // the objects by number, from hugeTree
+	hugeRead, tinyWide bool             // huge is filled; the size of an object in its id has 12 bits, not 4
 
 	tables  map[uint64]*cursor // tables that were read, by address
 	directs map[uint64][]byte  // direct blocks that were read
