@@ -58,7 +58,34 @@ func (b *bench) keras(ctx context.Context) error {
 			return err
 		}
 	}
+	if !slices.ContainsFunc(kerasFiles, func(st step) bool { return st.verb == application && b.wanted(st) }) {
+		return nil
+	}
+	// In a new process, because memory of other works would be used again.
+	p, err := b.startPeer(ctx, self, "-peer", "keras", folder)
+	if err != nil {
+		return err
+	}
+	if _, err := p.ask(application); err != nil {
+		return err
+	}
+	extra, err := p.ask("memory")
+	if err != nil {
+		return err
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%.0f MiB to load and save ResNet50 again, the process included", extra))
 	return nil
+}
+
+// aboveWeights returns by how many MiB the peak of the process's memory exceeds the size of
+// a SavedModel's weights.
+func aboveWeights(dir string) (float64, error) {
+	weights, err := os.Stat(filepath.Join(dir, "variables", "variables.data-00000-of-00001"))
+	if err != nil {
+		return 0, err
+	}
+	peak, err := residentPeak()
+	return float64(peak-weights.Size()) / (1 << 20), err
 }
 
 // writeKerasFiles writes the files that all contenders read.

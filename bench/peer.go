@@ -44,6 +44,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 			return fmt.Errorf("peer %s takes a folder", name)
 		}
 		verbs = kerasFileVerbs(args[0], name == "bytes")
+		figures["memory"] = func() (float64, error) { return aboveWeights(filepath.Join(args[0], application)) }
 	case "ops":
 		if len(args) != 1 {
 			return fmt.Errorf("peer %s takes a folder", name)

@@ -23,6 +23,8 @@ func (l *Library) Inherit() error {
 	for _, g := range l.Gradients {
 		pairs[g.Function.Function] = true
 	}
+	l.assemble(nil)
+	held := l.held()
 	for done := 0; done < len(l.order); done++ {
 		f := l.functions[l.order[done]]
 		from := f.Graph.Library
@@ -46,14 +48,14 @@ func (l *Library) Inherit() error {
 				}
 				have[name] = g.Gradient.Function
 				l.Registered = append(l.Registered, g)
-				l.assemble([]*Function{g.Gradient.Function})
+				l.extend(held, []*Function{g.Gradient.Function})
 			}
 		}
 		for _, g := range from.Gradients {
 			if g.Function.Function == f && g.Gradient.Function != nil && !pairs[f] {
 				pairs[f] = true
 				l.Gradients = append(l.Gradients, g)
-				l.assemble([]*Function{g.Gradient.Function})
+				l.extend(held, []*Function{g.Gradient.Function})
 			}
 		}
 	}

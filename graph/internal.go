@@ -22,7 +22,12 @@ func (internals) Read(from pb.Source, opts *Options) (*Graph, error) { return re
 
 // GraphProto returns g as a GraphDef. Its library has the functions of g.Library, followed by all
 // others that nodes refer to, under unique names. Maps are sorted by key.
-func (internals) GraphProto(g *Graph) (*pb.GraphDef, error) { return g.proto() }
+//
+// finish may be nil. Otherwise it may change each function, which is then encoded in its canonical
+// form ([pb.Canonical]). So one function at a time is in memory as a message.
+func (internals) GraphProto(g *Graph, finish func(*pb.FunctionDef) error) (*pb.GraphDef, error) {
+	return g.proto(finish)
+}
 
 // FunctionProto returns fn as a FunctionDef. lib has the names of the functions that it refers to;
 // nil means the Name of each function.
@@ -31,7 +36,7 @@ func (internals) FunctionProto(fn *Function, lib *Library) (*pb.FunctionDef, err
 }
 
 // LibraryProto returns l as a FunctionDefLibrary.
-func (internals) LibraryProto(l *Library) (*pb.FunctionDefLibrary, error) { return l.proto() }
+func (internals) LibraryProto(l *Library) (*pb.FunctionDefLibrary, error) { return l.proto(nil) }
 
 // OpDefFromProto returns the definition of an op in a file, or the signature of
 // a function. A definition that contradicts itself is an [OpDefError].

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/cairnml/cairn/internal/pb"
@@ -106,23 +107,38 @@ func Assemble(roots ...*Function) *Library {
 // assemble adds functions and all that they, and those that are there, refer
 // to.
 func (l *Library) assemble(roots []*Function) {
+	queue := slices.Clone(roots)
+	for _, f := range l.Functions() {
+		queue = append(queue, f.callees()...)
+	}
+	l.extend(l.held(), queue)
+}
+
+// held returns the set of the library's functions.
+func (l *Library) held() map[*Function]bool {
 	held := make(map[*Function]bool, len(l.order))
 	for _, f := range l.functions {
 		held[f] = true
 	}
-	seen := make(map[*Function]bool, len(l.order))
-	for queue := append(l.Functions(), roots...); len(queue) > 0; queue = queue[1:] {
+	return held
+}
+
+// extend adds functions that are not in held, which it updates, and all that they refer to.
+// Functions in held are expected to have theirs in the library.
+func (l *Library) extend(held map[*Function]bool, queue []*Function) {
+	for ; len(queue) > 0; queue = queue[1:] {
 		f := queue[0]
-		if f == nil || seen[f] {
+		if f == nil || held[f] {
 			continue
 		}
-		seen[f] = true
-		if !held[f] {
-			l.addUnique(f)
-		}
-		queue = append(append(queue, f.Graph.Callees()...), f.named()...)
+		held[f] = true
+		l.addUnique(f)
+		queue = append(queue, f.callees()...)
 	}
 }
+
+// callees returns the functions that a function's nodes and attributes name.
+func (fn *Function) callees() []*Function { return append(fn.Graph.Callees(), fn.named()...) }
 
 // addUnique adds a function under its own name or one with a number.
 func (l *Library) addUnique(f *Function) { l.addAs(f, f.Name) }
@@ -242,15 +258,26 @@ func (g *Graph) written() *Library {
 	return l
 }
 
-// proto returns the library as a FunctionDefLibrary.
-func (l *Library) proto() (*pb.FunctionDefLibrary, error) {
-	p := &pb.FunctionDefLibrary{}
+// proto returns the library as a FunctionDefLibrary. finish may be nil. Otherwise it may
+// change each function, which is then encoded in its canonical form: one at a time is in
+// memory as a message.
+func (l *Library) proto(finish func(*pb.FunctionDef) error) (*pb.FunctionDefLibrary, error) {
+	p := &pb.FunctionDefLibrary{Function: make([]pb.Lazy[pb.FunctionDef], 0, len(l.order))}
 	for _, f := range l.Functions() {
 		def, err := f.proto(l)
 		if err != nil {
 			return nil, err
 		}
-		p.Function = append(p.Function, pb.LazyOf(def))
+		lazy := pb.LazyOf(def)
+		if finish != nil {
+			if err := finish(def); err != nil {
+				return nil, err
+			}
+			if lazy, err = pb.CanonicalOf(def); err != nil {
+				return nil, err
+			}
+		}
+		p.Function = append(p.Function, lazy)
 	}
 	for _, g := range l.Gradients {
 		p.Gradient = append(p.Gradient, &pb.GradientDef{FunctionName: l.nameOf(g.Function), GradientFunc: l.nameOf(g.Gradient), Unknown: g.unknown})

@@ -79,7 +79,7 @@ func TestNodesAreReadFromTheirBytes(t *testing.T) {
 	if n.Name != "n" || n.Device != "/cpu" || len(n.In) != 1 || n.In[0].Node.Name != "p" || len(n.Control) != 1 || n.Attrs.String("_a", "") != "first" || n.Attrs.String("_b", "") != "last" {
 		t.Errorf("%v", n)
 	}
-	p, err := graphInternals.GraphProto(g)
+	p, err := graphInternals.GraphProto(g, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

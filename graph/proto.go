@@ -267,7 +267,7 @@ const (
 // with these exceptions. Map entries are sorted, and the last of two with the
 // same key is written. "x:0" in an input is written as "x", in a function "x:y"
 // as "x:y:0". Unknown fields inside map entries are lost.
-func (g *Graph) proto() (*pb.GraphDef, error) {
+func (g *Graph) proto(finish func(*pb.FunctionDef) error) (*pb.GraphDef, error) {
 	lib := g.written()
 	p := &pb.GraphDef{}
 	x := g.extra
@@ -287,7 +287,7 @@ func (g *Graph) proto() (*pb.GraphDef, error) {
 		return nil, err
 	}
 	if g.Library != nil || len(lib.order) > 0 {
-		if p.Library, err = lib.proto(); err != nil {
+		if p.Library, err = lib.proto(finish); err != nil {
 			return nil, err
 		}
 		p.Library.Unknown = x.library
@@ -297,7 +297,7 @@ func (g *Graph) proto() (*pb.GraphDef, error) {
 
 // Marshal returns the graph as an encoded GraphDef; see Graph.proto.
 func (g *Graph) Marshal() ([]byte, error) {
-	p, err := g.proto()
+	p, err := g.proto(nil)
 	if err != nil {
 		return nil, err
 	}

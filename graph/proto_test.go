@@ -137,7 +137,7 @@ func TestFunctionsReferToThemselvesByPointer(t *testing.T) {
 		t.Error("the name of a function that isn't there is lost")
 	}
 	f.Name = "g" // a name counts only when it is written
-	p, err := g.proto()
+	p, err := g.proto(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestLibrariesMakeNamesUnique(t *testing.T) {
 	if a, b, c := l.NameOf(a), l.NameOf(b), l.NameOf(c); a != "f" || b != "f_1" || c != "Identity_1" {
 		t.Errorf("names %s, %s, %s", a, b, c)
 	}
-	p, err := l.proto()
+	p, err := l.proto(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func FuzzFromProto(f *testing.F) {
 			return
 		}
 		_ = g.String()
-		p, err := g.proto()
+		p, err := g.proto(nil)
 		if err != nil {
 			t.Fatalf("what was read can't be written: %v", err)
 		}
@@ -244,7 +244,7 @@ func FuzzFromProto(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was written can't be read: %v", err)
 		}
-		p, err = again.proto()
+		p, err = again.proto(nil)
 		if err != nil || string(p.Marshal()) != string(first) {
 			t.Errorf("the second writing differs: %v", err)
 		}
@@ -330,7 +330,7 @@ func TestAttributesOfLaterReleases(t *testing.T) {
 		if _, _, err := y.Def.Bind(y.Attrs, facts(tensor.Float32)); (err != nil) != sharp {
 			t.Errorf("sharp %v: %v", sharp, err)
 		}
-		p, err := g.proto()
+		p, err := g.proto(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

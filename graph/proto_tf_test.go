@@ -82,7 +82,7 @@ func TestTensorFlowsGraphsAreWrittenAsTheyWereRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := g.proto()
+			p, err := g.proto(nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -112,7 +112,8 @@ func computeFingerprint(name string, b []byte, most int64, index []byte) (*pb.Fi
 		if err := pb.UnmarshalText(b, p); err != nil {
 			return nil, err
 		}
-		return fingerprint.Compute(p, index)
+		f, _, err := fingerprint.Compute(p, index)
+		return f, err
 	}
 	if need := pb.Memory(p, b); need > most {
 		return nil, &savedmodel.LimitError{File: name, Need: need, Most: most}
@@ -120,7 +121,8 @@ func computeFingerprint(name string, b []byte, most int64, index []byte) (*pb.Fi
 	if err := p.Unmarshal(b); err != nil {
 		return nil, err
 	}
-	return fingerprint.Compute(p, index)
+	f, _, err := fingerprint.Compute(p, index)
+	return f, err
 }
 
 // wholeFile reads a file, and returns the memory that reading it may take.

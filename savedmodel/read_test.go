@@ -196,7 +196,7 @@ func TestTheTextFormIsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		def, err := graphInternals.GraphProto(gr)
+		def, err := graphInternals.GraphProto(gr, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,34 +7,20 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// stripDebugOps replaces the ops of a graph and of its functions that check and
-// print: Assert and PrintV2 by NoOp, CheckNumerics and Print by Identity. The
-// value that an op passes on stays its input; the new op waits for the other
-// inputs.
-func stripDebugOps(g *pb.GraphDef) error {
-	for _, n := range g.Node {
-		stripDebugOp(n, nil)
-	}
-	if g.Library == nil {
-		return nil
-	}
-	for i := range g.Library.Function {
-		f, err := g.Library.Function[i].Get()
-		if err != nil {
-			return err
+// stripDebugOps replaces the ops that check and print: Assert and PrintV2 by NoOp,
+// CheckNumerics and Print by Identity. The value that an op passes on stays its input; the
+// new op waits for the other inputs. signature is that of the function whose body the
+// nodes are, nil for the main graph.
+func stripDebugOps(nodes []*pb.NodeDef, signature *pb.OpDef) {
+	arguments := map[string]bool{}
+	if signature != nil {
+		for _, a := range signature.InputArg {
+			arguments[a.Name] = true
 		}
-		arguments := map[string]bool{}
-		if f.Signature != nil {
-			for _, a := range f.Signature.InputArg {
-				arguments[a.Name] = true
-			}
-		}
-		for _, n := range f.NodeDef {
-			stripDebugOp(n, arguments)
-		}
-		g.Library.Function[i] = pb.LazyOf(f)
 	}
-	return nil
+	for _, n := range nodes {
+		stripDebugOp(n, arguments)
+	}
 }
 
 // stripDebugOp replaces one op. A function's arguments are there before its nodes run:

@@ -9,39 +9,15 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// stripDefaults removes the attributes of a graph's nodes, and of those of its
-// functions, that have their op's default value. So a release that doesn't know
-// a newer attribute can still load the graph.
-func stripDefaults(g *pb.GraphDef) error {
-	called := map[string]bool{} // names of functions, which nodes may have as their op
-	var functions []pb.Lazy[pb.FunctionDef]
-	if g.Library != nil {
-		functions = g.Library.Function
-	}
-	bodies := make([]*pb.FunctionDef, len(functions))
-	for i := range functions {
-		f, err := functions[i].Get()
-		if err != nil {
-			return err
-		}
-		bodies[i] = f
-		if f.Signature != nil {
-			called[f.Signature.Name] = true
+// stripDefaults removes the attributes of nodes that have their op's default value, as
+// TensorFlow's exporter does. So a release that doesn't know a newer attribute can still load
+// the graph. calls reports whether an op is the name of a function, which has no defaults.
+func stripDefaults(nodes []*pb.NodeDef, calls func(op string) bool) {
+	for _, n := range nodes {
+		if d := graph.LookupOp(n.Op); d != nil && !calls(n.Op) {
+			n.Attr = slices.DeleteFunc(n.Attr, func(a *pb.AttrValueEntry) bool { return hasDefault(d, a) })
 		}
 	}
-	strip := func(nodes []*pb.NodeDef) {
-		for _, n := range nodes {
-			if d := graph.LookupOp(n.Op); d != nil && !called[n.Op] {
-				n.Attr = slices.DeleteFunc(n.Attr, func(a *pb.AttrValueEntry) bool { return hasDefault(d, a) })
-			}
-		}
-	}
-	strip(g.Node)
-	for i, f := range bodies {
-		strip(f.NodeDef)
-		functions[i] = pb.LazyOf(f)
-	}
-	return nil
 }
 
 // hasDefault reports whether an attribute has the default value of an op's attribute.

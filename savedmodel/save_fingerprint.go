@@ -33,11 +33,12 @@ func writeGraphs(dir vfs.Dir, into string, m *pb.SavedModel, limits chunkLimits)
 	var f *pb.FingerprintDef
 	if int64(pb.Size(m)) <= limits.file {
 		// The model gets its canonical form, in which the checksum is that of the file.
-		if f, err = fingerprint.Compute(m, index); err != nil {
+		var encoded []byte
+		if f, encoded, err = fingerprint.Compute(m, index); err != nil {
 			return "", err
 		}
 		name = GraphFile
-		err = writeFile(dir, path.Join(into, name+".tmp"), m.Marshal())
+		err = writeFile(dir, path.Join(into, name+".tmp"), encoded)
 	} else {
 		name = ChunkedGraphFile
 		f, err = writeChunked(dir, path.Join(into, name+".tmp"), m, limits.chunk, index)

@@ -115,6 +115,10 @@ func (s *saver) checkNamespaces() error {
 // collectGradients makes entries for the custom gradients of the library, and nodes for
 // the intermediate tensors that they capture.
 func (s *saver) collectGradients() error {
+	holders := map[*graph.Graph]*graph.Function{} // by body
+	for _, f := range s.lib.Functions() {
+		holders[f.Graph] = f
+	}
 	for _, g := range s.lib.Registered {
 		f := g.Gradient.Function
 		if f == nil || s.concrete[f] != nil {
@@ -134,7 +138,7 @@ func (s *saver) collectGradients() error {
 		c.Call = graph.TupleOf(graph.TupleOf(args...), graph.DictOf(nil, nil))
 		c.Out = gradientResults(g)
 		for _, o := range g.Captures {
-			in := s.holder(o.Node)
+			in := holders[o.Node.Graph()]
 			if in == nil {
 				return &SaveError{Err: fmt.Errorf("the gradient %s captures %v, which is in no function of the model", s.lib.NameOf(f), o)}
 			}
@@ -147,16 +151,6 @@ func (s *saver) collectGradients() error {
 		s.concrete[f] = c
 		s.order = append(s.order, c)
 		s.where[c] = "the gradient " + g.Type
-	}
-	return nil
-}
-
-// holder returns the function of the library whose body has a node.
-func (s *saver) holder(n *graph.Node) *graph.Function {
-	for _, f := range s.lib.Functions() {
-		if n.Graph() == f.Graph {
-			return f
-		}
 	}
 	return nil
 }
@@ -210,7 +204,15 @@ func (s *saver) entries() ([]*pb.SavedConcreteFunctionEntry, error) {
 		if err != nil {
 			return nil, &SaveError{s.where[c], fmt.Errorf("the results of the function: %w", err)}
 		}
-		lazyIn, lazyOut := pb.LazyOf(in), pb.LazyOf(out2)
+		// They are encoded at once: as messages they take ten times the memory.
+		lazyIn, err := pb.CanonicalOf(in)
+		if err != nil {
+			return nil, &SaveError{s.where[c], err}
+		}
+		lazyOut, err := pb.CanonicalOf(out2)
+		if err != nil {
+			return nil, &SaveError{s.where[c], err}
+		}
 		p.CanonicalizedInputSignature, p.OutputSignature = &lazyIn, &lazyOut
 		out = append(out, &pb.SavedConcreteFunctionEntry{Key: s.lib.NameOf(c.Function), Value: p})
 	}
@@ -277,7 +279,10 @@ func (s *saver) describeFunction(o *pb.SavedObject, f FunctionNode) error {
 	if err != nil {
 		return err
 	}
-	lazy := pb.LazyOf(spec)
+	lazy, err := pb.CanonicalOf(spec)
+	if err != nil {
+		return err
+	}
 	p.FunctionSpec = &lazy
 	o.Which, o.Function = pb.SavedObjectFunction, p
 	return nil
@@ -318,7 +323,10 @@ func (s *saver) describeBare(o *pb.SavedObject, obj trackable.Trackable) error {
 		if err != nil {
 			return err
 		}
-		lazy := pb.LazyOf(spec)
+		lazy, err := pb.CanonicalOf(spec)
+		if err != nil {
+			return err
+		}
 		p.FunctionSpec = &lazy
 	}
 	o.Which, o.BareConcreteFunction = pb.SavedObjectBareConcreteFunction, p

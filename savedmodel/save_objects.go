@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/collect"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -42,6 +43,7 @@ type saver struct {
 	assets     []savedAsset
 
 	registered *registeredValues
+	saved      *checkpoint.Checkpoint // of the saved graph; see saver.checkpoint
 
 	// nodes are those of the walk, and after them objects to which no edge leads:
 	// functions that save and restore others, values that gradients capture.
@@ -87,12 +89,15 @@ func newSaver(ctx context.Context, root trackable.Trackable, z *Serializer, opts
 		s.savers = checkpoint.DefaultSavers
 	}
 	internals.Settle(ctx)
+	collect.Grown()
 	if err := s.walkObjects(); err != nil {
 		return nil, err
 	}
+	collect.Grown()
 	if err := s.collectFunctions(); err != nil {
 		return nil, err
 	}
+	collect.Grown()
 	return s, s.encode()
 }
 

@@ -137,8 +137,11 @@ func (m *mainGraph) objectGraph() string {
 	return string(b)
 }
 
-// checkpoint returns the checkpoint of the saved graph.
+// checkpoint returns the checkpoint of the saved graph, the same one in each call.
 func (s *saver) checkpoint() (*checkpoint.Checkpoint, error) {
+	if s.saved != nil {
+		return s.saved, nil
+	}
 	children, hasSlots := s.children, keepsSlots
 	if extra := s.opts.CheckpointEdges; len(extra) > 0 {
 		children = func(obj trackable.Trackable) ([]trackable.Edge, error) {
@@ -156,9 +159,11 @@ func (s *saver) checkpoint() (*checkpoint.Checkpoint, error) {
 			return !known || keepsSlots(obj)
 		}
 	}
-	return checkpoint.New(s.root, &checkpoint.Options{
+	var err error
+	s.saved, err = checkpoint.New(s.root, &checkpoint.Options{
 		Savers: new(checkpoint.Savers), Children: children, HasSlots: hasSlots, Serialize: s.serialize, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
 	})
+	return s.saved, err
 }
 
 // serialize returns the values of an object that a registered saver is in charge of.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/collect"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/tensorproto"
 	"github.com/cairnml/cairn/tensor"
@@ -91,6 +92,7 @@ func (s *saver) encode() error {
 		}
 		nodes = append(nodes, o)
 	}
+	collect.Grown()
 	if err := s.checkDependencies(nodes); err != nil {
 		return err
 	}
@@ -104,45 +106,27 @@ func (s *saver) encode() error {
 	if err := s.aliases(p.MetaInfoDef); err != nil {
 		return err
 	}
+	collect.Grown()
 	g, err := s.buildMain(p, nodes)
 	if err != nil {
 		return err
 	}
-	def, err := graphInternals.GraphProto(g)
+	f := newFinisher(s)
+	def, err := graphInternals.GraphProto(g, f.function)
 	if err != nil {
 		return &SaveError{Err: err}
 	}
+	f.nodes(def.Node, nil)
 	if def.Library != nil {
-		slices.SortStableFunc(def.Library.Function, func(a, b pb.Lazy[pb.FunctionDef]) int { return compareFunctions(a, b) })
-	}
-	if s.opts.StripDebugOps {
-		if err := stripDebugOps(def); err != nil {
-			return &SaveError{Err: err}
-		}
-	}
-	if err := stripDefaults(def); err != nil {
-		return &SaveError{Err: err}
+		sortFunctions(def.Library.Function)
 	}
 	p.MetaInfoDef.StrippedDefaultAttrs = true
-	if p.MetaInfoDef.StrippedOpList, err = s.usedOps(def); err != nil {
-		return &SaveError{Err: err}
-	}
+	p.MetaInfoDef.StrippedOpList = f.usedOps()
 	lazyGraph, lazyObjects := pb.LazyOf(def), pb.LazyOf(&pb.SavedObjectGraph{Nodes: nodes, ConcreteFunctions: entries})
 	p.GraphDef, p.ObjectGraphDef = &lazyGraph, &lazyObjects
 	s.model = &pb.SavedModel{SavedModelSchemaVersion: 1, MetaGraphs: []*pb.MetaGraphDef{p}}
 	s.report(nodes)
 	return nil
-}
-
-// compareFunctions orders functions by the numbers at the end of their names.
-func compareFunctions(a, b pb.Lazy[pb.FunctionDef]) int {
-	name := func(l pb.Lazy[pb.FunctionDef]) string {
-		if f, err := l.Get(); err == nil && f.Signature != nil {
-			return f.Signature.Name
-		}
-		return ""
-	}
-	return compareNumbered(name(a), name(b))
 }
 
 // tags returns the tags of the MetaGraph.
@@ -172,45 +156,6 @@ func (s *saver) aliases(p *pb.MetaInfoDef) error {
 	}
 	pb.SortEntries(p.FunctionAliases)
 	return nil
-}
-
-// usedOps returns the definitions of all ops of the graph and its functions.
-func (s *saver) usedOps(g *pb.GraphDef) (*pb.OpList, error) {
-	own := map[string]*graph.OpDef{} // of ops that TensorFlow doesn't define
-	for _, f := range s.lib.Functions() {
-		for _, n := range f.Graph.Nodes() {
-			if n.Def != nil {
-				own[n.Op] = n.Def
-			}
-		}
-	}
-	defs := map[string]*graph.OpDef{}
-	note := func(nodes []*pb.NodeDef) {
-		for _, n := range nodes {
-			d := own[n.Op]
-			if d == nil {
-				d = graph.LookupOp(n.Op)
-			}
-			if d != nil && s.lib.Lookup(n.Op) == nil {
-				defs[n.Op] = d
-			}
-		}
-	}
-	note(g.Node)
-	if g.Library != nil {
-		for i := range g.Library.Function {
-			f, err := g.Library.Function[i].Get()
-			if err != nil {
-				return nil, err
-			}
-			note(f.NodeDef)
-		}
-	}
-	list := &pb.OpList{}
-	for _, name := range sortedKeys(defs) {
-		list.Op = append(list.Op, graphInternals.OpDefProto(defs[name]))
-	}
-	return list, nil
 }
 
 // report logs the saved objects.
@@ -331,9 +276,11 @@ func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error 
 	if err != nil {
 		return err
 	}
+	collect.Grown()
 	if err := ck.WriteTo(ctx, dir, path.Join(into, VariablesPrefix)); err != nil {
 		return err
 	}
+	collect.Grown()
 	for _, a := range s.assets {
 		if err := context.Cause(ctx); err != nil {
 			return err

@@ -37,7 +37,7 @@ func TestRareFormsHaveTensorFlowsFingerprints(t *testing.T) {
 			err = m.Unmarshal(b)
 			var got *pb.FingerprintDef
 			if err == nil {
-				got, err = Compute(&m, index)
+				got, _, err = Compute(&m, index)
 			}
 			hashes, ok := want.(map[string]any)
 			if !ok {

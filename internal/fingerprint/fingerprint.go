@@ -32,23 +32,24 @@ const producer = 4
 
 // Compute returns the fingerprint of a SavedModel whose variables have the given index
 // file; nil for none. The model is brought into its canonical form, so that its encoding
-// afterwards is the one that the checksum is of. The UUID, which TensorFlow draws, is
-// made of the hashes: equal models have equal ones.
-func Compute(m *pb.SavedModel, index []byte) (*pb.FingerprintDef, error) {
+// afterwards, encoded, is the one that the checksum is of. The UUID, which TensorFlow draws,
+// is made of the hashes: equal models have equal ones.
+func Compute(m *pb.SavedModel, index []byte) (f *pb.FingerprintDef, encoded []byte, err error) {
 	if err := pb.Canonical(m); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	f := &pb.FingerprintDef{Version: &pb.VersionDef{Producer: producer}, SavedModelChecksum: farm.Fingerprint64(m.Marshal())}
+	encoded = m.Marshal()
+	f = &pb.FingerprintDef{Version: &pb.VersionDef{Producer: producer}, SavedModelChecksum: farm.Fingerprint64(encoded)}
 	if len(m.MetaGraphs) > 0 {
 		if err := hashParts(f, m.MetaGraphs[0]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if index != nil {
 		f.CheckpointHash = farm.Fingerprint64(index)
 	}
 	f.Uuid = uuid(f)
-	return f, nil
+	return f, encoded, nil
 }
 
 // hashParts fills in the hashes of the parts of a MetaGraph.
@@ -86,8 +87,14 @@ func join(a, b uint64) uint64 {
 func graphHash(l *pb.Lazy[pb.GraphDef]) (uint64, error) {
 	g := &pb.GraphDef{}
 	if l != nil {
+		m, err := l.Get()
+		if err != nil {
+			return 0, err
+		}
+		without := *m
+		without.Library, without.Versions = nil, nil
 		// A copy: the message belongs to the caller.
-		if err := g.Unmarshal(l.Encoded()); err != nil {
+		if err := g.Unmarshal(without.Marshal()); err != nil {
 			return 0, err
 		}
 	}

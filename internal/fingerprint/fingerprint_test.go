@@ -36,7 +36,7 @@ func TestFingerprintsAreTensorFlows(t *testing.T) {
 			if read("saved_model.pb", &model) == nil {
 				t.Skip("no saved_model.pb")
 			}
-			got, err := Compute(&model, read("variables/variables.index", nil))
+			got, _, err := Compute(&model, read("variables/variables.index", nil))
 			if err != nil {
 				t.Fatal(err)
 			}

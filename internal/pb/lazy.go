@@ -12,6 +12,7 @@ import (
 type Lazy[M any] struct {
 	message *M
 	encoded []byte // if message is nil
+	sorted  bool   // encoded has the canonical form
 }
 
 // LazyOf returns m as a lazy message.
@@ -37,6 +38,7 @@ func (l *Lazy[M]) Encoded() []byte {
 // more adds a later occurrence of the field: the concatenation of encoded messages
 // encodes their merger.
 func (l *Lazy[M]) more(b []byte) {
+	l.sorted = false
 	if l.encoded == nil {
 		l.encoded = b[:len(b):len(b)]
 		return
@@ -58,8 +60,8 @@ func (l *Lazy[M]) append(b []byte, s *sizes) []byte {
 	return append(b, l.encoded...)
 }
 
-// lazy is the interface that the text format, [Memory] and [Canonical] use for a field
-// that is decoded lazily.
+// lazy is the interface that the text format and [Memory] use for a field that is decoded
+// lazily.
 type lazy interface {
 	inside() reflect.Type      // of the message
 	decoded() (Message, error) // as Get

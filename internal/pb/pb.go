@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -41,11 +42,13 @@ type Message interface {
 	merge(b []byte, depth int) error
 	size(*sizes) int
 	append([]byte, *sizes) []byte
+	canonical() error
 }
 
 // Size returns the length of the encoded message.
 func Size(m Message) int {
 	var s sizes
+	defer s.release()
 	return m.size(&s)
 }
 
@@ -92,9 +95,24 @@ type sizes struct {
 	n, read int
 }
 
+// mores has the memory of sizes that are released.
+var mores = sync.Pool{New: func() any { return new([]int) }}
+
+// release gives memory back for other messages. The sizes can't be used afterwards.
+func (s *sizes) release() {
+	if s.more != nil {
+		more := s.more[:0]
+		s.more = nil
+		mores.Put(&more)
+	}
+}
+
 // open reserves space for the length of a message, before those inside it.
 func (s *sizes) open() int {
 	if s.n >= len(s.first) {
+		if s.more == nil {
+			s.more = *mores.Get().(*[]int)
+		}
 		s.more = append(s.more, 0)
 	}
 	s.n++

@@ -54,6 +54,7 @@ func (m *Any) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Any) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -104,3 +105,6 @@ func (m *Any) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*Any) canonical() error { return nil }

@@ -140,6 +140,7 @@ func (m *AttrValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *AttrValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -325,6 +326,20 @@ func (m *AttrValue) clear() {
 	m.Func = nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *AttrValue) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.List.canonical(); err != nil {
+		return err
+	}
+	if err := m.Func.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // AttrValueListValue is a list whose elements are of one kind.
 type AttrValueListValue struct {
 	S      [][]byte            `pb:"2,bytes,s"`
@@ -451,6 +466,7 @@ func (m *AttrValueListValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *AttrValueListValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -634,6 +650,19 @@ func (m *AttrValueListValue) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *AttrValueListValue) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Func {
+		if err := m.Func[i].canonical(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // NameAttrList is a function's or an op's name with attributes.
 type NameAttrList struct {
 	Name string            `pb:"1,string,name"`
@@ -678,6 +707,7 @@ func (m *NameAttrList) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *NameAttrList) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -739,6 +769,20 @@ func (m *NameAttrList) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *NameAttrList) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Attr {
+		if err := m.Attr[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.Attr = canonicalEntries(m.Attr)
+	return nil
+}
+
 // AttrValueEntry is an entry of a map.
 type AttrValueEntry struct {
 	Key   string     `pb:"1,string,key"`
@@ -785,6 +829,7 @@ func (m *AttrValueEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *AttrValueEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -843,3 +888,16 @@ func (m *AttrValueEntry) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *AttrValueEntry) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Value.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *AttrValueEntry) unknown() *[]byte { return &m.Unknown }

@@ -66,6 +66,7 @@ func (m *ChunkMetadata) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ChunkMetadata) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -143,6 +144,9 @@ func (m *ChunkMetadata) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*ChunkMetadata) canonical() error { return nil }
+
 // ChunkInfo is the place of a chunk in the file.
 type ChunkInfo struct {
 	Type   ChunkInfoType `pb:"1,enum,type"`
@@ -194,6 +198,7 @@ func (m *ChunkInfo) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ChunkInfo) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -251,6 +256,9 @@ func (m *ChunkInfo) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*ChunkInfo) canonical() error { return nil }
 
 // ChunkInfoType is the kind of contents of a chunk.
 type ChunkInfoType int32
@@ -334,6 +342,7 @@ func (m *ChunkedMessage) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ChunkedMessage) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -395,6 +404,9 @@ func (m *ChunkedMessage) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*ChunkedMessage) canonical() error { return nil }
+
 // ChunkedField is a field, at the end of a path, that is stored in other chunks.
 type ChunkedField struct {
 	FieldTag []*FieldIndex   `pb:"1,message,field_tag"` // none: a part of the same message
@@ -440,6 +452,7 @@ func (m *ChunkedField) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ChunkedField) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -505,6 +518,9 @@ func (m *ChunkedField) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*ChunkedField) canonical() error { return nil }
+
 // FieldIndex is a step of a path: a field, an element of a list or a map's
 // value.
 type FieldIndex struct {
@@ -569,6 +585,7 @@ func (m *FieldIndex) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *FieldIndex) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -654,6 +671,9 @@ func (m *FieldIndex) clear() {
 	m.MapKey = nil
 	m.Index = 0
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*FieldIndex) canonical() error { return nil }
 
 // MapKey is a key of any type.
 type MapKey struct {
@@ -744,6 +764,7 @@ func (m *MapKey) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *MapKey) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -860,3 +881,6 @@ func (m *MapKey) clear() {
 	m.I32 = 0
 	m.I64 = 0
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*MapKey) canonical() error { return nil }

@@ -55,6 +55,7 @@ func (m *ValuesDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ValuesDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -118,6 +119,15 @@ func (m *ValuesDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *ValuesDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	m.ExternalValues = canonicalEntries(m.ExternalValues)
+	return nil
+}
+
 // StringEntry is an entry of a map.
 type StringEntry struct {
 	Key   string `pb:"1,string,key"`
@@ -163,6 +173,7 @@ func (m *StringEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *StringEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -213,6 +224,11 @@ func (m *StringEntry) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*StringEntry) canonical() error { return nil }
+
+func (m *StringEntry) unknown() *[]byte { return &m.Unknown }
 
 // ControlFlowContextDef is a V1 conditional or loop, as a graph's collections
 // hold it.
@@ -270,6 +286,7 @@ func (m *ControlFlowContextDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ControlFlowContextDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -349,6 +366,20 @@ func (m *ControlFlowContextDef) clear() {
 	m.WhileCtxt = nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *ControlFlowContextDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.CondCtxt.canonical(); err != nil {
+		return err
+	}
+	if err := m.WhileCtxt.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // CondContextDef is one branch of a V1 conditional.
 type CondContextDef struct {
 	ContextName    string                   `pb:"1,string,context_name"`
@@ -426,6 +457,7 @@ func (m *CondContextDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *CondContextDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -514,6 +546,22 @@ func (m *CondContextDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
+		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *CondContextDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.ValuesDef.canonical(); err != nil {
+		return err
+	}
+	for i := range m.NestedContexts {
+		if err := m.NestedContexts[i].canonical(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -644,6 +692,7 @@ func (m *WhileContextDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *WhileContextDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -780,6 +829,22 @@ func (m *WhileContextDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
+		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *WhileContextDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.ValuesDef.canonical(); err != nil {
+		return err
+	}
+	for i := range m.NestedContexts {
+		if err := m.NestedContexts[i].canonical(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -55,6 +55,7 @@ func (m *TensorShapeProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TensorShapeProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -115,6 +116,9 @@ func (m *TensorShapeProto) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*TensorShapeProto) canonical() error { return nil }
+
 // Dim is one dimension.
 type Dim struct {
 	Size int64  `pb:"1,int64,size"` // -1 where unknown
@@ -158,6 +162,7 @@ func (m *Dim) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Dim) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -209,6 +214,9 @@ func (m *Dim) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*Dim) canonical() error { return nil }
+
 // TensorSliceProto is a rectangular part of a tensor.
 type TensorSliceProto struct {
 	Extent []*Extent `pb:"1,message,extent"`
@@ -245,6 +253,7 @@ func (m *TensorSliceProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TensorSliceProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -298,6 +307,9 @@ func (m *TensorSliceProto) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*TensorSliceProto) canonical() error { return nil }
+
 // Extent is the part's range in one dimension. One without a length takes
 // the whole dimension.
 type Extent struct {
@@ -343,6 +355,7 @@ func (m *Extent) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Extent) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -394,6 +407,9 @@ func (m *Extent) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*Extent) canonical() error { return nil }
 
 // VersionDef lists the versions of a format that may read a producer's files.
 type VersionDef struct {
@@ -457,6 +473,7 @@ func (m *VersionDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *VersionDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -529,6 +546,9 @@ func (m *VersionDef) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*VersionDef) canonical() error { return nil }
 
 // TensorProto is a tensor with its values.
 type TensorProto struct {
@@ -784,6 +804,7 @@ func (m *TensorProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TensorProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1123,6 +1144,9 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*TensorProto) canonical() error { return nil }
+
 // VariantTensorDataProto is a value of a type that only its own codec knows.
 type VariantTensorDataProto struct {
 	TypeName string         `pb:"1,string,type_name"`
@@ -1175,6 +1199,7 @@ func (m *VariantTensorDataProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *VariantTensorDataProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1241,6 +1266,9 @@ func (m *VariantTensorDataProto) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*VariantTensorDataProto) canonical() error { return nil }
 
 // ResourceHandleProto names a resource of a device.
 type ResourceHandleProto struct {
@@ -1318,6 +1346,7 @@ func (m *ResourceHandleProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ResourceHandleProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1406,6 +1435,9 @@ func (m *ResourceHandleProto) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*ResourceHandleProto) canonical() error { return nil }
+
 // DtypeAndShape is the type of the variable of a handle.
 type DtypeAndShape struct {
 	Dtype DataType          `pb:"1,enum,dtype"`
@@ -1450,6 +1482,7 @@ func (m *DtypeAndShape) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *DtypeAndShape) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1505,3 +1538,6 @@ func (m *DtypeAndShape) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*DtypeAndShape) canonical() error { return nil }

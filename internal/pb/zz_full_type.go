@@ -273,6 +273,7 @@ func (m *FullTypeDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *FullTypeDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -364,3 +365,6 @@ func (m *FullTypeDef) clear() {
 	m.S = ""
 	m.I = 0
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*FullTypeDef) canonical() error { return nil }

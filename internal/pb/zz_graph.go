@@ -97,6 +97,7 @@ func (m *NodeDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *NodeDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -206,6 +207,20 @@ func (m *NodeDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *NodeDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Attr {
+		if err := m.Attr[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.Attr = canonicalEntries(m.Attr)
+	return nil
+}
+
 // ExperimentalDebugInfo names the nodes that this one was made from.
 type ExperimentalDebugInfo struct {
 	OriginalNodeNames []string `pb:"1,string,original_node_names"`
@@ -249,6 +264,7 @@ func (m *ExperimentalDebugInfo) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ExperimentalDebugInfo) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -306,6 +322,9 @@ func (m *ExperimentalDebugInfo) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*ExperimentalDebugInfo) canonical() error { return nil }
+
 // FunctionDefLibrary is the functions of a graph.
 type FunctionDefLibrary struct {
 	Function            []Lazy[FunctionDef]   `pb:"1,message,function"`
@@ -360,6 +379,7 @@ func (m *FunctionDefLibrary) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *FunctionDefLibrary) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -434,6 +454,19 @@ func (m *FunctionDefLibrary) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
+		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *FunctionDefLibrary) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Function {
+		if err := m.Function[i].canonical(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -529,6 +562,7 @@ func (m *FunctionDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *FunctionDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -676,6 +710,37 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *FunctionDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Signature.canonical(); err != nil {
+		return err
+	}
+	for i := range m.NodeDef {
+		if err := m.NodeDef[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.Ret = canonicalEntries(m.Ret)
+	for i := range m.Attr {
+		if err := m.Attr[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.Attr = canonicalEntries(m.Attr)
+	m.ControlRet = canonicalEntries(m.ControlRet)
+	for i := range m.ArgAttr {
+		if err := m.ArgAttr[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.ArgAttr = canonicalEntries(m.ArgAttr)
+	m.ResourceArgUniqueId = canonicalEntries(m.ResourceArgUniqueId)
+	return nil
+}
+
 // ArgAttrs is the attributes of one argument.
 type ArgAttrs struct {
 	Attr []*AttrValueEntry `pb:"1,message,attr,map"`
@@ -712,6 +777,7 @@ func (m *ArgAttrs) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ArgAttrs) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -766,6 +832,20 @@ func (m *ArgAttrs) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *ArgAttrs) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Attr {
+		if err := m.Attr[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.Attr = canonicalEntries(m.Attr)
+	return nil
+}
+
 // Uint32ArgAttrsEntry is an entry of a map.
 type Uint32ArgAttrsEntry struct {
 	Key   uint32    `pb:"1,uint32,key"`
@@ -812,6 +892,7 @@ func (m *Uint32ArgAttrsEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Uint32ArgAttrsEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -871,6 +952,19 @@ func (m *Uint32ArgAttrsEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *Uint32ArgAttrsEntry) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Value.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Uint32ArgAttrsEntry) unknown() *[]byte { return &m.Unknown }
+
 // Uint32Uint32Entry is an entry of a map.
 type Uint32Uint32Entry struct {
 	Key   uint32 `pb:"1,uint32,key"`
@@ -916,6 +1010,7 @@ func (m *Uint32Uint32Entry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Uint32Uint32Entry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -967,6 +1062,11 @@ func (m *Uint32Uint32Entry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*Uint32Uint32Entry) canonical() error { return nil }
+
+func (m *Uint32Uint32Entry) unknown() *[]byte { return &m.Unknown }
+
 // GradientDef names the function that is another's gradient.
 type GradientDef struct {
 	FunctionName string `pb:"1,string,function_name"`
@@ -1010,6 +1110,7 @@ func (m *GradientDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *GradientDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1061,6 +1162,9 @@ func (m *GradientDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*GradientDef) canonical() error { return nil }
+
 // RegisteredGradient names the function that is the gradient of a registered
 // op type.
 type RegisteredGradient struct {
@@ -1105,6 +1209,7 @@ func (m *RegisteredGradient) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *RegisteredGradient) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1155,6 +1260,9 @@ func (m *RegisteredGradient) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*RegisteredGradient) canonical() error { return nil }
 
 // GraphDef is a graph with its functions.
 type GraphDef struct {
@@ -1227,6 +1335,7 @@ func (m *GraphDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *GraphDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1319,6 +1428,25 @@ func (m *GraphDef) merge(b []byte, depth int) error {
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
 		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *GraphDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Node {
+		if err := m.Node[i].canonical(); err != nil {
+			return err
+		}
+	}
+	if err := m.Library.canonical(); err != nil {
+		return err
+	}
+	if err := m.DebugInfo.canonical(); err != nil {
+		return err
 	}
 	return nil
 }

@@ -82,6 +82,7 @@ func (m *GraphDebugInfo) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *GraphDebugInfo) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -196,6 +197,18 @@ func (m *GraphDebugInfo) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *GraphDebugInfo) canonical() error {
+	if m == nil {
+		return nil
+	}
+	m.Traces = canonicalEntries(m.Traces)
+	m.FramesById = canonicalEntries(m.FramesById)
+	m.NameToTraceId = canonicalEntries(m.NameToTraceId)
+	m.TracesById = canonicalEntries(m.TracesById)
+	return nil
+}
+
 // FileLineCol is a place in a source file.
 type FileLineCol struct {
 	FileIndex    int32 `pb:"1,int32,file_index,optional"` // into files
@@ -268,6 +281,7 @@ func (m *FileLineCol) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *FileLineCol) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -345,6 +359,9 @@ func (m *FileLineCol) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*FileLineCol) canonical() error { return nil }
+
 // StackTrace is the calls that led to a node.
 type StackTrace struct {
 	FileLineCols []*FileLineCol `pb:"1,message,file_line_cols"`
@@ -394,6 +411,7 @@ func (m *StackTrace) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *StackTrace) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -469,6 +487,9 @@ func (m *StackTrace) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*StackTrace) canonical() error { return nil }
+
 // Fixed64FileLineColEntry is an entry of a map.
 type Fixed64FileLineColEntry struct {
 	Key   uint64       `pb:"1,fixed64,key"`
@@ -515,6 +536,7 @@ func (m *Fixed64FileLineColEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Fixed64FileLineColEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -574,6 +596,11 @@ func (m *Fixed64FileLineColEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*Fixed64FileLineColEntry) canonical() error { return nil }
+
+func (m *Fixed64FileLineColEntry) unknown() *[]byte { return &m.Unknown }
+
 // Fixed64StackTraceEntry is an entry of a map.
 type Fixed64StackTraceEntry struct {
 	Key   uint64      `pb:"1,fixed64,key"`
@@ -620,6 +647,7 @@ func (m *Fixed64StackTraceEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Fixed64StackTraceEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -679,6 +707,11 @@ func (m *Fixed64StackTraceEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*Fixed64StackTraceEntry) canonical() error { return nil }
+
+func (m *Fixed64StackTraceEntry) unknown() *[]byte { return &m.Unknown }
+
 // StackTraceEntry is an entry of a map.
 type StackTraceEntry struct {
 	Key   string      `pb:"1,string,key"`
@@ -725,6 +758,7 @@ func (m *StackTraceEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *StackTraceEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -784,6 +818,11 @@ func (m *StackTraceEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*StackTraceEntry) canonical() error { return nil }
+
+func (m *StackTraceEntry) unknown() *[]byte { return &m.Unknown }
+
 // Fixed64Entry is an entry of a map.
 type Fixed64Entry struct {
 	Key   string `pb:"1,string,key"`
@@ -829,6 +868,7 @@ func (m *Fixed64Entry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Fixed64Entry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -879,3 +919,8 @@ func (m *Fixed64Entry) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*Fixed64Entry) canonical() error { return nil }
+
+func (m *Fixed64Entry) unknown() *[]byte { return &m.Unknown }

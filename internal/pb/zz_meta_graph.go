@@ -101,6 +101,7 @@ func (m *MetaGraphDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *MetaGraphDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -232,6 +233,35 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *MetaGraphDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.MetaInfoDef.canonical(); err != nil {
+		return err
+	}
+	if err := m.GraphDef.canonical(); err != nil {
+		return err
+	}
+	m.CollectionDef = canonicalEntries(m.CollectionDef)
+	for i := range m.SignatureDef {
+		if err := m.SignatureDef[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.SignatureDef = canonicalEntries(m.SignatureDef)
+	for i := range m.AssetFileDef {
+		if err := m.AssetFileDef[i].canonical(); err != nil {
+			return err
+		}
+	}
+	if err := m.ObjectGraphDef.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // MetaInfoDef names its producer and its purpose.
 type MetaInfoDef struct {
 	MetaGraphVersion     string         `pb:"1,string,meta_graph_version"`
@@ -326,6 +356,7 @@ func (m *MetaInfoDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *MetaInfoDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -441,6 +472,18 @@ func (m *MetaInfoDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *MetaInfoDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.StrippedOpList.canonical(); err != nil {
+		return err
+	}
+	m.FunctionAliases = canonicalEntries(m.FunctionAliases)
+	return nil
+}
+
 // CollectionDefEntry is an entry of a map.
 type CollectionDefEntry struct {
 	Key   string         `pb:"1,string,key"`
@@ -487,6 +530,7 @@ func (m *CollectionDefEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *CollectionDefEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -546,6 +590,11 @@ func (m *CollectionDefEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*CollectionDefEntry) canonical() error { return nil }
+
+func (m *CollectionDefEntry) unknown() *[]byte { return &m.Unknown }
+
 // SignatureDefEntry is an entry of a map.
 type SignatureDefEntry struct {
 	Key   string        `pb:"1,string,key"`
@@ -592,6 +641,7 @@ func (m *SignatureDefEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SignatureDefEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -650,6 +700,19 @@ func (m *SignatureDefEntry) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SignatureDefEntry) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Value.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *SignatureDefEntry) unknown() *[]byte { return &m.Unknown }
 
 // SaverDef names the tensors and ops of a graph that save and restore it.
 type SaverDef struct {
@@ -734,6 +797,7 @@ func (m *SaverDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SaverDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -819,6 +883,9 @@ func (m *SaverDef) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SaverDef) canonical() error { return nil }
 
 // SaverDefCheckpointFormatVersion is the format that they write.
 type SaverDefCheckpointFormatVersion int32
@@ -941,6 +1008,7 @@ func (m *CollectionDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *CollectionDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1071,6 +1139,9 @@ func (m *CollectionDef) clear() {
 	m.AnyList = nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*CollectionDef) canonical() error { return nil }
+
 // NodeList is names of nodes or tensors.
 type NodeList struct {
 	Value []string `pb:"1,string,value"`
@@ -1106,6 +1177,7 @@ func (m *NodeList) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *NodeList) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1153,6 +1225,9 @@ func (m *NodeList) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*NodeList) canonical() error { return nil }
+
 // BytesList is encoded messages or strings.
 type BytesList struct {
 	Value [][]byte `pb:"1,bytes,value"`
@@ -1188,6 +1263,7 @@ func (m *BytesList) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *BytesList) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1235,6 +1311,9 @@ func (m *BytesList) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*BytesList) canonical() error { return nil }
+
 // Int64List is integers.
 type Int64List struct {
 	Value []int64 `pb:"1,int64,value"`
@@ -1281,6 +1360,7 @@ func (m *Int64List) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *Int64List) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1340,6 +1420,9 @@ func (m *Int64List) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*Int64List) canonical() error { return nil }
+
 // FloatList is floats.
 type FloatList struct {
 	Value []float32 `pb:"1,float,value"`
@@ -1380,6 +1463,7 @@ func (m *FloatList) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *FloatList) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1439,6 +1523,9 @@ func (m *FloatList) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*FloatList) canonical() error { return nil }
+
 // AnyList is messages of any type.
 type AnyList struct {
 	Value []*Any `pb:"1,message,value"`
@@ -1475,6 +1562,7 @@ func (m *AnyList) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *AnyList) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1527,6 +1615,9 @@ func (m *AnyList) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*AnyList) canonical() error { return nil }
 
 // TensorInfo is a tensor of a graph, or several that make up one value.
 type TensorInfo struct {
@@ -1609,6 +1700,7 @@ func (m *TensorInfo) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TensorInfo) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1719,6 +1811,17 @@ func (m *TensorInfo) clear() {
 	m.CompositeTensor = nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *TensorInfo) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.CompositeTensor.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // CooSparse is the parts of a sparse tensor.
 type CooSparse struct {
 	ValuesTensorName     string `pb:"1,string,values_tensor_name"`
@@ -1770,6 +1873,7 @@ func (m *CooSparse) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *CooSparse) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1828,6 +1932,9 @@ func (m *CooSparse) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*CooSparse) canonical() error { return nil }
+
 // CompositeTensor is the parts of any other value.
 type CompositeTensor struct {
 	TypeSpec   *TypeSpecProto `pb:"1,message,type_spec"`
@@ -1873,6 +1980,7 @@ func (m *CompositeTensor) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *CompositeTensor) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1933,6 +2041,22 @@ func (m *CompositeTensor) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
+		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *CompositeTensor) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.TypeSpec.canonical(); err != nil {
+		return err
+	}
+	for i := range m.Components {
+		if err := m.Components[i].canonical(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -2000,6 +2124,7 @@ func (m *SignatureDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SignatureDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -2095,6 +2220,27 @@ func (m *SignatureDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SignatureDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Inputs {
+		if err := m.Inputs[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.Inputs = canonicalEntries(m.Inputs)
+	for i := range m.Outputs {
+		if err := m.Outputs[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.Outputs = canonicalEntries(m.Outputs)
+	m.Defaults = canonicalEntries(m.Defaults)
+	return nil
+}
+
 // TensorInfoEntry is an entry of a map.
 type TensorInfoEntry struct {
 	Key   string      `pb:"1,string,key"`
@@ -2141,6 +2287,7 @@ func (m *TensorInfoEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TensorInfoEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -2200,6 +2347,19 @@ func (m *TensorInfoEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *TensorInfoEntry) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Value.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *TensorInfoEntry) unknown() *[]byte { return &m.Unknown }
+
 // TensorProtoEntry is an entry of a map.
 type TensorProtoEntry struct {
 	Key   string       `pb:"1,string,key"`
@@ -2246,6 +2406,7 @@ func (m *TensorProtoEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TensorProtoEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -2305,6 +2466,11 @@ func (m *TensorProtoEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*TensorProtoEntry) canonical() error { return nil }
+
+func (m *TensorProtoEntry) unknown() *[]byte { return &m.Unknown }
+
 // AssetFileDef is a file in assets/ and the tensor that receives its path.
 type AssetFileDef struct {
 	TensorInfo *TensorInfo `pb:"1,message,tensor_info"`
@@ -2349,6 +2515,7 @@ func (m *AssetFileDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *AssetFileDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -2401,6 +2568,17 @@ func (m *AssetFileDef) merge(b []byte, depth int) error {
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
 		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *AssetFileDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.TensorInfo.canonical(); err != nil {
+		return err
 	}
 	return nil
 }

@@ -146,6 +146,7 @@ func (m *OpDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *OpDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -309,6 +310,19 @@ func (m *OpDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *OpDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Attr {
+		if err := m.Attr[i].canonical(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ArgDef is an input or output. One argument is several tensors
 // if number_attr or type_list_attr is set.
 type ArgDef struct {
@@ -411,6 +425,7 @@ func (m *ArgDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ArgDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -525,6 +540,9 @@ func (m *ArgDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*ArgDef) canonical() error { return nil }
+
 // AttrDef is an attribute.
 type AttrDef struct {
 	Name          string     `pb:"1,string,name"`
@@ -610,6 +628,7 @@ func (m *AttrDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *AttrDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -706,6 +725,20 @@ func (m *AttrDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *AttrDef) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.DefaultValue.canonical(); err != nil {
+		return err
+	}
+	if err := m.AllowedValues.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // OpDeprecation contains the version of graphs from which on an op is an error.
 type OpDeprecation struct {
 	Version     int32  `pb:"1,int32,version"`
@@ -749,6 +782,7 @@ func (m *OpDeprecation) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *OpDeprecation) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -800,6 +834,9 @@ func (m *OpDeprecation) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*OpDeprecation) canonical() error { return nil }
+
 // OpList is a list of definitions.
 type OpList struct {
 	Op []*OpDef `pb:"1,message,op"`
@@ -836,6 +873,7 @@ func (m *OpList) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *OpList) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -884,6 +922,19 @@ func (m *OpList) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
+		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *OpList) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Op {
+		if err := m.Op[i].canonical(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -48,6 +48,7 @@ func (m *SavedMetadata) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedMetadata) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -100,6 +101,9 @@ func (m *SavedMetadata) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedMetadata) canonical() error { return nil }
 
 // SavedMetadataSavedObject is one of them.
 type SavedMetadataSavedObject struct {
@@ -169,6 +173,7 @@ func (m *SavedMetadataSavedObject) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedMetadataSavedObject) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -245,3 +250,6 @@ func (m *SavedMetadataSavedObject) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedMetadataSavedObject) canonical() error { return nil }

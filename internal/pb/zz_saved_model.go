@@ -55,6 +55,7 @@ func (m *SavedModel) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedModel) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -110,6 +111,19 @@ func (m *SavedModel) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
+		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SavedModel) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.MetaGraphs {
+		if err := m.MetaGraphs[i].canonical(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -199,6 +213,7 @@ func (m *FingerprintDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *FingerprintDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -289,3 +304,6 @@ func (m *FingerprintDef) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*FingerprintDef) canonical() error { return nil }

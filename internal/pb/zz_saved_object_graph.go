@@ -56,6 +56,7 @@ func (m *SavedObjectGraph) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedObjectGraph) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -126,6 +127,25 @@ func (m *SavedObjectGraph) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SavedObjectGraph) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Nodes {
+		if err := m.Nodes[i].canonical(); err != nil {
+			return err
+		}
+	}
+	for i := range m.ConcreteFunctions {
+		if err := m.ConcreteFunctions[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.ConcreteFunctions = canonicalEntries(m.ConcreteFunctions)
+	return nil
+}
+
 // SavedConcreteFunctionEntry is an entry of a map.
 type SavedConcreteFunctionEntry struct {
 	Key   string                 `pb:"1,string,key"`
@@ -172,6 +192,7 @@ func (m *SavedConcreteFunctionEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedConcreteFunctionEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -230,6 +251,19 @@ func (m *SavedConcreteFunctionEntry) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SavedConcreteFunctionEntry) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Value.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *SavedConcreteFunctionEntry) unknown() *[]byte { return &m.Unknown }
 
 // SavedObject is one node.
 type SavedObject struct {
@@ -407,6 +441,7 @@ func (m *SavedObject) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedObject) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -679,6 +714,21 @@ func (m *SavedObject) clear() {
 	m.CapturedTensor = nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SavedObject) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Function.canonical(); err != nil {
+		return err
+	}
+	if err := m.BareConcreteFunction.canonical(); err != nil {
+		return err
+	}
+	m.SaveableObjects = canonicalEntries(m.SaveableObjects)
+	return nil
+}
+
 // SaveableObjectEntry is an entry of a map.
 type SaveableObjectEntry struct {
 	Key   string          `pb:"1,string,key"`
@@ -725,6 +775,7 @@ func (m *SaveableObjectEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SaveableObjectEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -784,6 +835,11 @@ func (m *SaveableObjectEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SaveableObjectEntry) canonical() error { return nil }
+
+func (m *SaveableObjectEntry) unknown() *[]byte { return &m.Unknown }
+
 // SavedUserObject is an object of a class that its identifier names.
 type SavedUserObject struct {
 	Identifier string      `pb:"1,string,identifier"`
@@ -836,6 +892,7 @@ func (m *SavedUserObject) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedUserObject) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -899,6 +956,9 @@ func (m *SavedUserObject) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedUserObject) canonical() error { return nil }
+
 // SavedAsset is a file in assets/.
 type SavedAsset struct {
 	AssetFileDefIndex int32 `pb:"1,int32,asset_file_def_index"`
@@ -934,6 +994,7 @@ func (m *SavedAsset) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedAsset) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -977,6 +1038,9 @@ func (m *SavedAsset) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedAsset) canonical() error { return nil }
 
 // SavedFunction is a function with its traces.
 type SavedFunction struct {
@@ -1022,6 +1086,7 @@ func (m *SavedFunction) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedFunction) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1079,6 +1144,17 @@ func (m *SavedFunction) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SavedFunction) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.FunctionSpec.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // CapturedTensor is a tensor that a function has captured from another.
 type CapturedTensor struct {
 	Name             string `pb:"1,string,name"`
@@ -1122,6 +1198,7 @@ func (m *CapturedTensor) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *CapturedTensor) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1172,6 +1249,9 @@ func (m *CapturedTensor) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*CapturedTensor) canonical() error { return nil }
 
 // SavedConcreteFunction is one trace.
 type SavedConcreteFunction struct {
@@ -1237,6 +1317,7 @@ func (m *SavedConcreteFunction) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedConcreteFunction) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1316,6 +1397,20 @@ func (m *SavedConcreteFunction) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SavedConcreteFunction) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.CanonicalizedInputSignature.canonical(); err != nil {
+		return err
+	}
+	if err := m.OutputSignature.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // SavedBareConcreteFunction is a trace that is an object by itself.
 type SavedBareConcreteFunction struct {
 	ConcreteFunctionName       string              `pb:"1,string,concrete_function_name"`
@@ -1376,6 +1471,7 @@ func (m *SavedBareConcreteFunction) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedBareConcreteFunction) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1447,6 +1543,17 @@ func (m *SavedBareConcreteFunction) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *SavedBareConcreteFunction) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.FunctionSpec.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // SavedConstant is a constant of the graph.
 type SavedConstant struct {
 	Operation string `pb:"1,string,operation"`
@@ -1482,6 +1589,7 @@ func (m *SavedConstant) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedConstant) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1525,6 +1633,9 @@ func (m *SavedConstant) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedConstant) canonical() error { return nil }
 
 // SavedVariable is a variable, whose value the checkpoint holds.
 type SavedVariable struct {
@@ -1619,6 +1730,7 @@ func (m *SavedVariable) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedVariable) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1726,6 +1838,9 @@ func (m *SavedVariable) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedVariable) canonical() error { return nil }
+
 // FunctionSpec is the parameters of a Python function.
 type FunctionSpec struct {
 	Fullargspec    *StructuredValue       `pb:"1,message,fullargspec"` // a named tuple
@@ -1787,6 +1902,7 @@ func (m *FunctionSpec) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *FunctionSpec) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1862,6 +1978,20 @@ func (m *FunctionSpec) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *FunctionSpec) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Fullargspec.canonical(); err != nil {
+		return err
+	}
+	if err := m.InputSignature.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // FunctionSpecJitCompile requests compilation of a function, or none.
 type FunctionSpecJitCompile int32
 
@@ -1933,6 +2063,7 @@ func (m *SavedResource) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedResource) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1977,6 +2108,9 @@ func (m *SavedResource) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedResource) canonical() error { return nil }
+
 // SaveableObject is the functions that save and restore a part of an object.
 type SaveableObject struct {
 	SaveFunction    int32 `pb:"2,int32,save_function"`
@@ -2020,6 +2154,7 @@ func (m *SaveableObject) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SaveableObject) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -2070,3 +2205,6 @@ func (m *SaveableObject) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SaveableObject) canonical() error { return nil }

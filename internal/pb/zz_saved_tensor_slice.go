@@ -72,6 +72,7 @@ func (m *SavedSliceMeta) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedSliceMeta) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -151,6 +152,9 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedSliceMeta) canonical() error { return nil }
+
 // SavedTensorSliceMeta describes all of them; its key is empty.
 type SavedTensorSliceMeta struct {
 	Tensor   []*SavedSliceMeta `pb:"1,message,tensor"`
@@ -196,6 +200,7 @@ func (m *SavedTensorSliceMeta) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedTensorSliceMeta) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -261,6 +266,9 @@ func (m *SavedTensorSliceMeta) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedTensorSliceMeta) canonical() error { return nil }
+
 // SavedSlice is one slice with its values.
 type SavedSlice struct {
 	Name  string            `pb:"1,string,name"`
@@ -314,6 +322,7 @@ func (m *SavedSlice) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedSlice) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -382,6 +391,9 @@ func (m *SavedSlice) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedSlice) canonical() error { return nil }
+
 // SavedTensorSlices is the value of every key of a version 1 table.
 type SavedTensorSlices struct {
 	Meta *SavedTensorSliceMeta `pb:"1,message,meta"`
@@ -427,6 +439,7 @@ func (m *SavedTensorSlices) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SavedTensorSlices) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -487,3 +500,6 @@ func (m *SavedTensorSlices) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SavedTensorSlices) canonical() error { return nil }

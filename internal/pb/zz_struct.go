@@ -202,6 +202,7 @@ func (m *StructuredValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *StructuredValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -494,6 +495,29 @@ func (m *StructuredValue) clear() {
 	m.NumpyValue = nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *StructuredValue) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.TypeSpecValue.canonical(); err != nil {
+		return err
+	}
+	if err := m.ListValue.canonical(); err != nil {
+		return err
+	}
+	if err := m.TupleValue.canonical(); err != nil {
+		return err
+	}
+	if err := m.DictValue.canonical(); err != nil {
+		return err
+	}
+	if err := m.NamedTupleValue.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // NoneValue is Python's None.
 type NoneValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
@@ -520,6 +544,7 @@ func (m *NoneValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *NoneValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -553,6 +578,9 @@ func (m *NoneValue) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*NoneValue) canonical() error { return nil }
 
 // ListValue is a list.
 type ListValue struct {
@@ -590,6 +618,7 @@ func (m *ListValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ListValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -643,6 +672,19 @@ func (m *ListValue) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *ListValue) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Values {
+		if err := m.Values[i].canonical(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TupleValue is a tuple.
 type TupleValue struct {
 	Values []*StructuredValue `pb:"1,message,values"`
@@ -679,6 +721,7 @@ func (m *TupleValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TupleValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -732,6 +775,19 @@ func (m *TupleValue) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *TupleValue) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Values {
+		if err := m.Values[i].canonical(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // DictValue is a dict with string keys.
 type DictValue struct {
 	Fields []*StructuredValueEntry `pb:"1,message,fields,map"`
@@ -768,6 +824,7 @@ func (m *DictValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *DictValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -822,6 +879,20 @@ func (m *DictValue) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *DictValue) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Fields {
+		if err := m.Fields[i].canonical(); err != nil {
+			return err
+		}
+	}
+	m.Fields = canonicalEntries(m.Fields)
+	return nil
+}
+
 // StructuredValueEntry is an entry of a map.
 type StructuredValueEntry struct {
 	Key   string           `pb:"1,string,key"`
@@ -868,6 +939,7 @@ func (m *StructuredValueEntry) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *StructuredValueEntry) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -927,6 +999,19 @@ func (m *StructuredValueEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *StructuredValueEntry) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Value.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *StructuredValueEntry) unknown() *[]byte { return &m.Unknown }
+
 // PairValue is a field of a named tuple.
 type PairValue struct {
 	Key   string           `pb:"1,string,key"`
@@ -971,6 +1056,7 @@ func (m *PairValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *PairValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1027,6 +1113,17 @@ func (m *PairValue) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *PairValue) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.Value.canonical(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // NamedTupleValue is a named tuple.
 type NamedTupleValue struct {
 	Name   string       `pb:"1,string,name"`
@@ -1071,6 +1168,7 @@ func (m *NamedTupleValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *NamedTupleValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1131,6 +1229,19 @@ func (m *NamedTupleValue) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *NamedTupleValue) canonical() error {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Values {
+		if err := m.Values[i].canonical(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TensorSpecProto is the type of a tensor.
 type TensorSpecProto struct {
 	Name  string            `pb:"1,string,name"`
@@ -1183,6 +1294,7 @@ func (m *TensorSpecProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TensorSpecProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1245,6 +1357,9 @@ func (m *TensorSpecProto) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*TensorSpecProto) canonical() error { return nil }
 
 // BoundedTensorSpecProto is the type of a tensor whose elements are between
 // two bounds.
@@ -1317,6 +1432,7 @@ func (m *BoundedTensorSpecProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *BoundedTensorSpecProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1404,6 +1520,9 @@ func (m *BoundedTensorSpecProto) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*BoundedTensorSpecProto) canonical() error { return nil }
+
 // TypeSpecProto is the type of a value made of tensors.
 type TypeSpecProto struct {
 	TypeSpecClass     TypeSpecProtoTypeSpecClass `pb:"1,enum,type_spec_class"`
@@ -1464,6 +1583,7 @@ func (m *TypeSpecProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TypeSpecProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1530,6 +1650,17 @@ func (m *TypeSpecProto) merge(b []byte, depth int) error {
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
 		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *TypeSpecProto) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.TypeState.canonical(); err != nil {
+		return err
 	}
 	return nil
 }
@@ -1657,6 +1788,7 @@ func (m *CompositeTensorVariantMetadata) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *CompositeTensorVariantMetadata) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -1702,6 +1834,17 @@ func (m *CompositeTensorVariantMetadata) merge(b []byte, depth int) error {
 			rest = rest[n:]
 			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
 		}
+	}
+	return nil
+}
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (m *CompositeTensorVariantMetadata) canonical() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.TypeSpecProto.canonical(); err != nil {
+		return err
 	}
 	return nil
 }

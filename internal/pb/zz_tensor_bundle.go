@@ -63,6 +63,7 @@ func (m *BundleHeaderProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *BundleHeaderProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -125,6 +126,9 @@ func (m *BundleHeaderProto) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*BundleHeaderProto) canonical() error { return nil }
 
 // BundleHeaderProtoEndianness is the byte order of the data files.
 type BundleHeaderProtoEndianness int32
@@ -242,6 +246,7 @@ func (m *BundleEntryProto) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *BundleEntryProto) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -341,3 +346,6 @@ func (m *BundleEntryProto) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*BundleEntryProto) canonical() error { return nil }

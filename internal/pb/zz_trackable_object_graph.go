@@ -48,6 +48,7 @@ func (m *TrackableObjectGraph) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TrackableObjectGraph) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -100,6 +101,9 @@ func (m *TrackableObjectGraph) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*TrackableObjectGraph) canonical() error { return nil }
 
 // TrackableObject is one node.
 type TrackableObject struct {
@@ -173,6 +177,7 @@ func (m *TrackableObject) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *TrackableObject) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -282,6 +287,9 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*TrackableObject) canonical() error { return nil }
+
 // ObjectReference is an edge to a child.
 type ObjectReference struct {
 	NodeId    int32  `pb:"1,int32,node_id"`
@@ -325,6 +333,7 @@ func (m *ObjectReference) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *ObjectReference) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -375,6 +384,9 @@ func (m *ObjectReference) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*ObjectReference) canonical() error { return nil }
 
 // SerializedTensor is a value that the object keeps in the checkpoint.
 type SerializedTensor struct {
@@ -427,6 +439,7 @@ func (m *SerializedTensor) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SerializedTensor) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -485,6 +498,9 @@ func (m *SerializedTensor) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SerializedTensor) canonical() error { return nil }
+
 // SlotVariableReference is a variable that an optimizer keeps for another.
 type SlotVariableReference struct {
 	OriginalVariableNodeId int32  `pb:"1,int32,original_variable_node_id"`
@@ -536,6 +552,7 @@ func (m *SlotVariableReference) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SlotVariableReference) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -594,6 +611,9 @@ func (m *SlotVariableReference) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SlotVariableReference) canonical() error { return nil }
+
 // RegisteredSaver names the saver that wrote an object.
 type RegisteredSaver struct {
 	Name       string `pb:"1,string,name"` // "package.name"
@@ -637,6 +657,7 @@ func (m *RegisteredSaver) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *RegisteredSaver) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -688,6 +709,9 @@ func (m *RegisteredSaver) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*RegisteredSaver) canonical() error { return nil }
+
 // BoolValue is a bool that may be absent (google.protobuf.BoolValue's layout).
 type BoolValue struct {
 	Value bool `pb:"1,bool,value"`
@@ -723,6 +747,7 @@ func (m *BoolValue) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *BoolValue) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -766,3 +791,6 @@ func (m *BoolValue) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*BoolValue) canonical() error { return nil }

@@ -194,6 +194,7 @@ func (m *VariableDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *VariableDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -299,6 +300,9 @@ func (m *VariableDef) merge(b []byte, depth int) error {
 	return nil
 }
 
+// canonical sorts the maps inside, as [Canonical] says.
+func (*VariableDef) canonical() error { return nil }
+
 // SaveSliceInfoDef is the part of a larger variable that one holds.
 type SaveSliceInfoDef struct {
 	FullName  string  `pb:"1,string,full_name"`
@@ -391,6 +395,7 @@ func (m *SaveSliceInfoDef) append(b []byte, s *sizes) []byte {
 // unknown ones.
 func (m *SaveSliceInfoDef) AppendTo(b []byte) []byte {
 	var s sizes
+	defer s.release()
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
@@ -500,3 +505,6 @@ func (m *SaveSliceInfoDef) merge(b []byte, depth int) error {
 	}
 	return nil
 }
+
+// canonical sorts the maps inside, as [Canonical] says.
+func (*SaveSliceInfoDef) canonical() error { return nil }

@@ -168,7 +168,7 @@ func (s *sizer) rest(all *graph.Graph) error {
 		}
 	}
 	row := ObjectSize{Kind: "nodes", Note: fmt.Sprintf("%d nodes of the main graph, without the constants above", all.Len())}
-	p, err := graphInternals.GraphProto(all)
+	p, err := graphInternals.GraphProto(all, nil)
 	if err != nil {
 		return err
 	}

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
-	"runtime"
-	"runtime/metrics"
 	"slices"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/collect"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -128,7 +126,7 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 		weights += e.Size
 		reqs, objects = append(reqs, bundle.ReadRequest{Name: e.Name}), append(objects, o) // the key is a part of the graph that is given up
 	}
-	collectBefore(weights)
+	collect.Before(weights)
 	if err := allocateBlocks(r, reqs); err != nil {
 		return fmt.Errorf("savedmodel: %w", err)
 	}
@@ -209,29 +207,6 @@ func allocateBlocks(r *bundle.Reader, reqs []bundle.ReadRequest) error {
 		entries, which, size = append(entries, e), append(which, i), size+n
 	}
 	return place()
-}
-
-// collectBefore runs the collector before weights of so many bytes are
-// allocated, so that they reuse the memory that reading the objects has left as
-// garbage. Otherwise the collector would run while they are read, or later, and
-// the peak would include the garbage. It doesn't run if there is little garbage
-// in proportion to the weights, if the collector has more to scan than the
-// weights have bytes, or if the program has turned it off.
-func collectBefore(weights int64) {
-	now := []metrics.Sample{
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
-		{Name: "/gc/scan/heap:bytes"}, {Name: "/gc/gogc:percent"},
-	}
-	metrics.Read(now)
-	for _, s := range now {
-		if s.Value.Kind() != metrics.KindUint64 {
-			return
-		}
-	}
-	heap, live, scan, percent := now[0].Value.Uint64(), now[1].Value.Uint64(), now[2].Value.Uint64(), now[3].Value.Uint64()
-	if n := uint64(weights); live+n/4 < heap && scan < n && percent != math.MaxUint64 {
-		runtime.GC()
-	}
 }
 
 // savedByUnknownSaver returns an error if a registered saver wrote the values of

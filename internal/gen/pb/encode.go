@@ -77,7 +77,7 @@ func (g *generator) appendTo(name string, fields []field) {
 	}
 	g.printf("return append(b, m.Unknown...)\n}\n\n")
 	g.printf("// AppendTo appends the encoded message to b: fields by number, then the\n// unknown ones.\n")
-	g.printf("func (m *%s) AppendTo(b []byte) []byte {\nvar s sizes\nreturn m.append(grow(b, m.size(&s)), &s)\n}\n\n", name)
+	g.printf("func (m *%s) AppendTo(b []byte) []byte {\nvar s sizes\ndefer s.release()\nreturn m.append(grow(b, m.size(&s)), &s)\n}\n\n", name)
 	g.printf("// Marshal returns the encoded message.\n")
 	g.printf("func (m *%s) Marshal() []byte { return m.AppendTo(nil) }\n\n", name)
 }

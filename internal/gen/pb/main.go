@@ -1,5 +1,5 @@
 // Command pb writes Go structs for the messages of .proto files: plain fields,
-// a size, an encoder and a decoder each, over protowire.
+// a size, an encoder, a decoder and a canonical form each, over protowire.
 //
 //	go run ./pb -out ../pb ../pb/proto/*.proto
 //
@@ -115,6 +115,7 @@ func (g *generator) messages(list protoreflect.MessageDescriptors) {
 		g.size(name, fields)
 		g.appendTo(name, fields)
 		g.unmarshal(m, fields)
+		g.canonical(name, m, fields)
 		g.enums(m.Enums())
 		g.messages(m.Messages())
 	}
