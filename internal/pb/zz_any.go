@@ -106,5 +106,5 @@ func (m *Any) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*Any) canonical() error { return nil }

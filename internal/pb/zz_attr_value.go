@@ -326,7 +326,7 @@ func (m *AttrValue) clear() {
 	m.Func = nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *AttrValue) canonical() error {
 	if m == nil {
 		return nil
@@ -650,7 +650,7 @@ func (m *AttrValueListValue) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *AttrValueListValue) canonical() error {
 	if m == nil {
 		return nil
@@ -769,7 +769,7 @@ func (m *NameAttrList) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *NameAttrList) canonical() error {
 	if m == nil {
 		return nil
@@ -889,7 +889,7 @@ func (m *AttrValueEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *AttrValueEntry) canonical() error {
 	if m == nil {
 		return nil

@@ -144,7 +144,7 @@ func (m *ChunkMetadata) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*ChunkMetadata) canonical() error { return nil }
 
 // ChunkInfo is the place of a chunk in the file.
@@ -257,7 +257,7 @@ func (m *ChunkInfo) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*ChunkInfo) canonical() error { return nil }
 
 // ChunkInfoType is the kind of contents of a chunk.
@@ -404,7 +404,7 @@ func (m *ChunkedMessage) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*ChunkedMessage) canonical() error { return nil }
 
 // ChunkedField is a field, at the end of a path, that is stored in other chunks.
@@ -518,7 +518,7 @@ func (m *ChunkedField) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*ChunkedField) canonical() error { return nil }
 
 // FieldIndex is a step of a path: a field, an element of a list or a map's
@@ -672,7 +672,7 @@ func (m *FieldIndex) clear() {
 	m.Index = 0
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*FieldIndex) canonical() error { return nil }
 
 // MapKey is a key of any type.
@@ -882,5 +882,5 @@ func (m *MapKey) clear() {
 	m.I64 = 0
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*MapKey) canonical() error { return nil }

@@ -119,7 +119,7 @@ func (m *ValuesDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *ValuesDef) canonical() error {
 	if m == nil {
 		return nil
@@ -225,7 +225,7 @@ func (m *StringEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*StringEntry) canonical() error { return nil }
 
 func (m *StringEntry) unknown() *[]byte { return &m.Unknown }
@@ -366,7 +366,7 @@ func (m *ControlFlowContextDef) clear() {
 	m.WhileCtxt = nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *ControlFlowContextDef) canonical() error {
 	if m == nil {
 		return nil
@@ -551,7 +551,7 @@ func (m *CondContextDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *CondContextDef) canonical() error {
 	if m == nil {
 		return nil
@@ -834,7 +834,7 @@ func (m *WhileContextDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *WhileContextDef) canonical() error {
 	if m == nil {
 		return nil

@@ -116,7 +116,7 @@ func (m *TensorShapeProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*TensorShapeProto) canonical() error { return nil }
 
 // Dim is one dimension.
@@ -214,7 +214,7 @@ func (m *Dim) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*Dim) canonical() error { return nil }
 
 // TensorSliceProto is a rectangular part of a tensor.
@@ -307,7 +307,7 @@ func (m *TensorSliceProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*TensorSliceProto) canonical() error { return nil }
 
 // Extent is the part's range in one dimension. One without a length takes
@@ -408,7 +408,7 @@ func (m *Extent) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*Extent) canonical() error { return nil }
 
 // VersionDef lists the versions of a format that may read a producer's files.
@@ -547,7 +547,7 @@ func (m *VersionDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*VersionDef) canonical() error { return nil }
 
 // TensorProto is a tensor with its values.
@@ -1144,7 +1144,7 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*TensorProto) canonical() error { return nil }
 
 // VariantTensorDataProto is a value of a type that only its own codec knows.
@@ -1267,7 +1267,7 @@ func (m *VariantTensorDataProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*VariantTensorDataProto) canonical() error { return nil }
 
 // ResourceHandleProto names a resource of a device.
@@ -1435,7 +1435,7 @@ func (m *ResourceHandleProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*ResourceHandleProto) canonical() error { return nil }
 
 // DtypeAndShape is the type of the variable of a handle.
@@ -1539,5 +1539,5 @@ func (m *DtypeAndShape) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*DtypeAndShape) canonical() error { return nil }

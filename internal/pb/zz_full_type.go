@@ -366,5 +366,5 @@ func (m *FullTypeDef) clear() {
 	m.I = 0
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*FullTypeDef) canonical() error { return nil }

@@ -207,7 +207,7 @@ func (m *NodeDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *NodeDef) canonical() error {
 	if m == nil {
 		return nil
@@ -322,7 +322,7 @@ func (m *ExperimentalDebugInfo) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*ExperimentalDebugInfo) canonical() error { return nil }
 
 // FunctionDefLibrary is the functions of a graph.
@@ -459,7 +459,7 @@ func (m *FunctionDefLibrary) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *FunctionDefLibrary) canonical() error {
 	if m == nil {
 		return nil
@@ -710,7 +710,7 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *FunctionDef) canonical() error {
 	if m == nil {
 		return nil
@@ -832,7 +832,7 @@ func (m *ArgAttrs) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *ArgAttrs) canonical() error {
 	if m == nil {
 		return nil
@@ -952,7 +952,7 @@ func (m *Uint32ArgAttrsEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *Uint32ArgAttrsEntry) canonical() error {
 	if m == nil {
 		return nil
@@ -1062,7 +1062,7 @@ func (m *Uint32Uint32Entry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*Uint32Uint32Entry) canonical() error { return nil }
 
 func (m *Uint32Uint32Entry) unknown() *[]byte { return &m.Unknown }
@@ -1162,7 +1162,7 @@ func (m *GradientDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*GradientDef) canonical() error { return nil }
 
 // RegisteredGradient names the function that is the gradient of a registered
@@ -1261,7 +1261,7 @@ func (m *RegisteredGradient) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*RegisteredGradient) canonical() error { return nil }
 
 // GraphDef is a graph with its functions.
@@ -1432,7 +1432,7 @@ func (m *GraphDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *GraphDef) canonical() error {
 	if m == nil {
 		return nil

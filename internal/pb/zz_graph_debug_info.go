@@ -197,7 +197,7 @@ func (m *GraphDebugInfo) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *GraphDebugInfo) canonical() error {
 	if m == nil {
 		return nil
@@ -359,7 +359,7 @@ func (m *FileLineCol) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*FileLineCol) canonical() error { return nil }
 
 // StackTrace is the calls that led to a node.
@@ -487,7 +487,7 @@ func (m *StackTrace) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*StackTrace) canonical() error { return nil }
 
 // Fixed64FileLineColEntry is an entry of a map.
@@ -596,7 +596,7 @@ func (m *Fixed64FileLineColEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*Fixed64FileLineColEntry) canonical() error { return nil }
 
 func (m *Fixed64FileLineColEntry) unknown() *[]byte { return &m.Unknown }
@@ -707,7 +707,7 @@ func (m *Fixed64StackTraceEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*Fixed64StackTraceEntry) canonical() error { return nil }
 
 func (m *Fixed64StackTraceEntry) unknown() *[]byte { return &m.Unknown }
@@ -818,7 +818,7 @@ func (m *StackTraceEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*StackTraceEntry) canonical() error { return nil }
 
 func (m *StackTraceEntry) unknown() *[]byte { return &m.Unknown }
@@ -920,7 +920,7 @@ func (m *Fixed64Entry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*Fixed64Entry) canonical() error { return nil }
 
 func (m *Fixed64Entry) unknown() *[]byte { return &m.Unknown }

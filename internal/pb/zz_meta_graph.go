@@ -233,7 +233,7 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *MetaGraphDef) canonical() error {
 	if m == nil {
 		return nil
@@ -472,7 +472,7 @@ func (m *MetaInfoDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *MetaInfoDef) canonical() error {
 	if m == nil {
 		return nil
@@ -590,7 +590,7 @@ func (m *CollectionDefEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*CollectionDefEntry) canonical() error { return nil }
 
 func (m *CollectionDefEntry) unknown() *[]byte { return &m.Unknown }
@@ -701,7 +701,7 @@ func (m *SignatureDefEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SignatureDefEntry) canonical() error {
 	if m == nil {
 		return nil
@@ -884,7 +884,7 @@ func (m *SaverDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SaverDef) canonical() error { return nil }
 
 // SaverDefCheckpointFormatVersion is the format that they write.
@@ -1139,7 +1139,7 @@ func (m *CollectionDef) clear() {
 	m.AnyList = nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*CollectionDef) canonical() error { return nil }
 
 // NodeList is names of nodes or tensors.
@@ -1225,7 +1225,7 @@ func (m *NodeList) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*NodeList) canonical() error { return nil }
 
 // BytesList is encoded messages or strings.
@@ -1311,7 +1311,7 @@ func (m *BytesList) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*BytesList) canonical() error { return nil }
 
 // Int64List is integers.
@@ -1420,7 +1420,7 @@ func (m *Int64List) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*Int64List) canonical() error { return nil }
 
 // FloatList is floats.
@@ -1523,7 +1523,7 @@ func (m *FloatList) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*FloatList) canonical() error { return nil }
 
 // AnyList is messages of any type.
@@ -1616,7 +1616,7 @@ func (m *AnyList) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*AnyList) canonical() error { return nil }
 
 // TensorInfo is a tensor of a graph, or several that make up one value.
@@ -1811,7 +1811,7 @@ func (m *TensorInfo) clear() {
 	m.CompositeTensor = nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *TensorInfo) canonical() error {
 	if m == nil {
 		return nil
@@ -1932,7 +1932,7 @@ func (m *CooSparse) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*CooSparse) canonical() error { return nil }
 
 // CompositeTensor is the parts of any other value.
@@ -2046,7 +2046,7 @@ func (m *CompositeTensor) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *CompositeTensor) canonical() error {
 	if m == nil {
 		return nil
@@ -2220,7 +2220,7 @@ func (m *SignatureDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SignatureDef) canonical() error {
 	if m == nil {
 		return nil
@@ -2347,7 +2347,7 @@ func (m *TensorInfoEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *TensorInfoEntry) canonical() error {
 	if m == nil {
 		return nil
@@ -2466,7 +2466,7 @@ func (m *TensorProtoEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*TensorProtoEntry) canonical() error { return nil }
 
 func (m *TensorProtoEntry) unknown() *[]byte { return &m.Unknown }
@@ -2572,7 +2572,7 @@ func (m *AssetFileDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *AssetFileDef) canonical() error {
 	if m == nil {
 		return nil

@@ -310,7 +310,7 @@ func (m *OpDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *OpDef) canonical() error {
 	if m == nil {
 		return nil
@@ -540,7 +540,7 @@ func (m *ArgDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*ArgDef) canonical() error { return nil }
 
 // AttrDef is an attribute.
@@ -725,7 +725,7 @@ func (m *AttrDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *AttrDef) canonical() error {
 	if m == nil {
 		return nil
@@ -834,7 +834,7 @@ func (m *OpDeprecation) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*OpDeprecation) canonical() error { return nil }
 
 // OpList is a list of definitions.
@@ -927,7 +927,7 @@ func (m *OpList) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *OpList) canonical() error {
 	if m == nil {
 		return nil

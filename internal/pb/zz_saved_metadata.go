@@ -102,7 +102,7 @@ func (m *SavedMetadata) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedMetadata) canonical() error { return nil }
 
 // SavedMetadataSavedObject is one of them.
@@ -251,5 +251,5 @@ func (m *SavedMetadataSavedObject) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedMetadataSavedObject) canonical() error { return nil }

@@ -116,7 +116,7 @@ func (m *SavedModel) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SavedModel) canonical() error {
 	if m == nil {
 		return nil
@@ -305,5 +305,5 @@ func (m *FingerprintDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*FingerprintDef) canonical() error { return nil }

@@ -127,7 +127,7 @@ func (m *SavedObjectGraph) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SavedObjectGraph) canonical() error {
 	if m == nil {
 		return nil
@@ -252,7 +252,7 @@ func (m *SavedConcreteFunctionEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SavedConcreteFunctionEntry) canonical() error {
 	if m == nil {
 		return nil
@@ -714,7 +714,7 @@ func (m *SavedObject) clear() {
 	m.CapturedTensor = nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SavedObject) canonical() error {
 	if m == nil {
 		return nil
@@ -835,7 +835,7 @@ func (m *SaveableObjectEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SaveableObjectEntry) canonical() error { return nil }
 
 func (m *SaveableObjectEntry) unknown() *[]byte { return &m.Unknown }
@@ -956,7 +956,7 @@ func (m *SavedUserObject) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedUserObject) canonical() error { return nil }
 
 // SavedAsset is a file in assets/.
@@ -1039,7 +1039,7 @@ func (m *SavedAsset) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedAsset) canonical() error { return nil }
 
 // SavedFunction is a function with its traces.
@@ -1144,7 +1144,7 @@ func (m *SavedFunction) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SavedFunction) canonical() error {
 	if m == nil {
 		return nil
@@ -1250,7 +1250,7 @@ func (m *CapturedTensor) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*CapturedTensor) canonical() error { return nil }
 
 // SavedConcreteFunction is one trace.
@@ -1397,7 +1397,7 @@ func (m *SavedConcreteFunction) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SavedConcreteFunction) canonical() error {
 	if m == nil {
 		return nil
@@ -1543,7 +1543,7 @@ func (m *SavedBareConcreteFunction) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *SavedBareConcreteFunction) canonical() error {
 	if m == nil {
 		return nil
@@ -1634,7 +1634,7 @@ func (m *SavedConstant) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedConstant) canonical() error { return nil }
 
 // SavedVariable is a variable, whose value the checkpoint holds.
@@ -1838,7 +1838,7 @@ func (m *SavedVariable) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedVariable) canonical() error { return nil }
 
 // FunctionSpec is the parameters of a Python function.
@@ -1978,7 +1978,7 @@ func (m *FunctionSpec) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *FunctionSpec) canonical() error {
 	if m == nil {
 		return nil
@@ -2108,7 +2108,7 @@ func (m *SavedResource) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedResource) canonical() error { return nil }
 
 // SaveableObject is the functions that save and restore a part of an object.
@@ -2206,5 +2206,5 @@ func (m *SaveableObject) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SaveableObject) canonical() error { return nil }

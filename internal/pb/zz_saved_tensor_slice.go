@@ -152,7 +152,7 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedSliceMeta) canonical() error { return nil }
 
 // SavedTensorSliceMeta describes all of them; its key is empty.
@@ -266,7 +266,7 @@ func (m *SavedTensorSliceMeta) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedTensorSliceMeta) canonical() error { return nil }
 
 // SavedSlice is one slice with its values.
@@ -391,7 +391,7 @@ func (m *SavedSlice) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedSlice) canonical() error { return nil }
 
 // SavedTensorSlices is the value of every key of a version 1 table.
@@ -501,5 +501,5 @@ func (m *SavedTensorSlices) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SavedTensorSlices) canonical() error { return nil }

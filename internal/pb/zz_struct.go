@@ -495,7 +495,7 @@ func (m *StructuredValue) clear() {
 	m.NumpyValue = nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *StructuredValue) canonical() error {
 	if m == nil {
 		return nil
@@ -579,7 +579,7 @@ func (m *NoneValue) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*NoneValue) canonical() error { return nil }
 
 // ListValue is a list.
@@ -672,7 +672,7 @@ func (m *ListValue) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *ListValue) canonical() error {
 	if m == nil {
 		return nil
@@ -775,7 +775,7 @@ func (m *TupleValue) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *TupleValue) canonical() error {
 	if m == nil {
 		return nil
@@ -879,7 +879,7 @@ func (m *DictValue) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *DictValue) canonical() error {
 	if m == nil {
 		return nil
@@ -999,7 +999,7 @@ func (m *StructuredValueEntry) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *StructuredValueEntry) canonical() error {
 	if m == nil {
 		return nil
@@ -1113,7 +1113,7 @@ func (m *PairValue) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *PairValue) canonical() error {
 	if m == nil {
 		return nil
@@ -1229,7 +1229,7 @@ func (m *NamedTupleValue) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *NamedTupleValue) canonical() error {
 	if m == nil {
 		return nil
@@ -1358,7 +1358,7 @@ func (m *TensorSpecProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*TensorSpecProto) canonical() error { return nil }
 
 // BoundedTensorSpecProto is the type of a tensor whose elements are between
@@ -1520,7 +1520,7 @@ func (m *BoundedTensorSpecProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*BoundedTensorSpecProto) canonical() error { return nil }
 
 // TypeSpecProto is the type of a value made of tensors.
@@ -1654,7 +1654,7 @@ func (m *TypeSpecProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *TypeSpecProto) canonical() error {
 	if m == nil {
 		return nil
@@ -1838,7 +1838,7 @@ func (m *CompositeTensorVariantMetadata) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (m *CompositeTensorVariantMetadata) canonical() error {
 	if m == nil {
 		return nil

@@ -127,7 +127,7 @@ func (m *BundleHeaderProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*BundleHeaderProto) canonical() error { return nil }
 
 // BundleHeaderProtoEndianness is the byte order of the data files.
@@ -347,5 +347,5 @@ func (m *BundleEntryProto) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*BundleEntryProto) canonical() error { return nil }

@@ -102,7 +102,7 @@ func (m *TrackableObjectGraph) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*TrackableObjectGraph) canonical() error { return nil }
 
 // TrackableObject is one node.
@@ -287,7 +287,7 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*TrackableObject) canonical() error { return nil }
 
 // ObjectReference is an edge to a child.
@@ -385,7 +385,7 @@ func (m *ObjectReference) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*ObjectReference) canonical() error { return nil }
 
 // SerializedTensor is a value that the object keeps in the checkpoint.
@@ -498,7 +498,7 @@ func (m *SerializedTensor) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SerializedTensor) canonical() error { return nil }
 
 // SlotVariableReference is a variable that an optimizer keeps for another.
@@ -611,7 +611,7 @@ func (m *SlotVariableReference) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SlotVariableReference) canonical() error { return nil }
 
 // RegisteredSaver names the saver that wrote an object.
@@ -709,7 +709,7 @@ func (m *RegisteredSaver) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*RegisteredSaver) canonical() error { return nil }
 
 // BoolValue is a bool that may be absent (google.protobuf.BoolValue's layout).
@@ -792,5 +792,5 @@ func (m *BoolValue) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*BoolValue) canonical() error { return nil }

@@ -300,7 +300,7 @@ func (m *VariableDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*VariableDef) canonical() error { return nil }
 
 // SaveSliceInfoDef is the part of a larger variable that one holds.
@@ -506,5 +506,5 @@ func (m *SaveSliceInfoDef) merge(b []byte, depth int) error {
 	return nil
 }
 
-// canonical sorts the maps inside, as [Canonical] says.
+// canonical sorts the maps inside; see [Canonical].
 func (*SaveSliceInfoDef) canonical() error { return nil }

@@ -26,7 +26,7 @@ func holdsMap(m protoreflect.MessageDescriptor) bool {
 
 // canonical writes the method that sorts the maps of a message.
 func (g *generator) canonical(name string, m protoreflect.MessageDescriptor, fields []field) {
-	g.printf("// canonical sorts the maps inside, as [Canonical] says.\n")
+	g.printf("// canonical sorts the maps inside; see [Canonical].\n")
 	if !holdsMap(m) {
 		g.printf("func (*%s) canonical() error { return nil }\n\n", name)
 	} else {
