@@ -18,7 +18,7 @@ import (
 //
 // The layers are Normalization, Discretization, StringLookup, IntegerLookup and
 // TextVectorization. Adapt replaces the state that the layer had learned before. An
-// error of the batches ends Adapt.
+// error of the batches ends Adapt; the layer may then have learned from those before it.
 func Adapt(ctx context.Context, layer base.Adapter, batches iter.Seq2[*tensor.Tensor, error]) error {
 	var failed error
 	s := function.Eager(ctx)

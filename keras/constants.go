@@ -10,7 +10,9 @@ import (
 )
 
 // tensorOf returns lists of a config as a tensor: of float32 if a number has a fraction or an
-// exponent, else of int32; of strings; or of bools. All lists of one depth have one length.
+// exponent, else of int32; of strings; or of bools. All lists of one depth have one length. The
+// types are those of tf.convert_to_tensor for Python's lists; the limit of 16 dimensions is ours.
+// The reader of functional models' configs calls it for constant inputs of layers.
 func tensorOf(list []any) (*tensor.Tensor, error) {
 	var shape tensor.Shape
 	var flat []any
@@ -45,7 +47,7 @@ func tensorOf(list []any) (*tensor.Tensor, error) {
 	}
 	fraction := slices.ContainsFunc(flat, func(v any) bool {
 		n, ok := v.(json.Number)
-		return ok && strings.ContainsAny(n.String(), ".eEnN")
+		return ok && strings.ContainsAny(n.String(), ".eEnN") // n and N: of NaN and Infinity
 	})
 	switch flat[0].(type) {
 	case string:

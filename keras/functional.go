@@ -30,9 +30,9 @@ type network struct {
 	nodes   []*base.Node // in an order in which they can be computed
 	inputs  structure
 	outputs structure
-	slot    map[graph.Output]int // the place of each output of a node in a call
-	slots   int
-	depth   map[*base.Node]int // the number of nodes on the longest way to an output
+	slot    map[graph.Output]int // the index of each output of a node among the values of a call
+	slots   int                  // the number of these values
+	depth   map[*base.Node]int   // the number of nodes on the longest way to an output; 0 or less for those of insert
 
 	notTrainable bool // of the model whose config is being written
 }
@@ -99,7 +99,8 @@ func NewModel(inputs, outputs any, opts *ModelOptions) (*Functional, error) {
 	return m, nil
 }
 
-// connect sets the network between inputs and outputs, and builds self for it.
+// connect sets the network between inputs and outputs, and builds self for it. NewModel calls it,
+// and networkReader for a config. After an error the network may be half set: the callers drop it.
 func (n *network) connect(self base.LayerLike, inputs, outputs any) error {
 	in, err := structureOf(inputs)
 	if err != nil {
@@ -313,7 +314,8 @@ func masksOf(out []*ops.Value) []*ops.Value {
 	return masks
 }
 
-// compute calls the layers.
+// compute calls the layers in the order of the nodes. at leaves a tensor without a slot as it is:
+// it is a constant of the connecting scope.
 func (n *network) compute(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail("Functional", err)} }
 	if len(c.Inputs) != len(n.inputs.values) {

@@ -51,7 +51,8 @@ func Input(s *ops.Scope, shape tensor.Shape, opts *InputOptions) *ops.Value {
 	return inputOf(s, layer)
 }
 
-// inputOf returns the symbolic tensor of an input layer.
+// inputOf returns the symbolic tensor of an input layer. Input calls it; the reader of configs for
+// each InputLayer; and NewModel for an input that is another layer's output.
 func inputOf(s *ops.Scope, layer *layers.InputLayer) *ops.Value {
 	fail := func(err error) *ops.Value { return s.Fail("Input", err) }
 	g := base.RecordingGraph(s)

@@ -2,7 +2,7 @@ package keras
 
 import "fmt"
 
-// ListedLayer is a layer of a model, for pictures and lists.
+// ListedLayer is a layer of a model, for lists such as those of the command "cairn show".
 type ListedLayer struct {
 	// Name and Class are the layer's, as Summary prints them.
 	Name, Class string

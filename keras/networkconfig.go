@@ -15,6 +15,10 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
+// This file writes and reads the config of a functional model, as tf_keras's get_network_config
+// and reconstruct_from_config do. Names, order and nesting of the fields must stay. keras/config
+// calls EncodeConfig and DecodeConfig.
+
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // EncodeConfig returns tf_keras's config of a functional model: the layers, each with the
@@ -375,7 +379,7 @@ func readNetwork(d *config.Decoder, self *Functional, fields map[string]any) (*n
 		return nil, errors.New("there are no input_layers or output_layers")
 	}
 	r.scope = base.ConfigScope(d.Context())
-	var calls []layerCalls
+	var calls []layerCalls // in the order of the layers, each with its calls in the config's order
 	total := 0
 	for i, item := range list {
 		c, err := r.layer(d, item)
@@ -444,8 +448,8 @@ func (r *networkReader) layer(d *config.Decoder, item any) (c layerCalls, err er
 // errLater reports a tensor whose node isn't made yet.
 var errLater = errors.New("a call needs the result of a later one")
 
-// callAll makes all calls. Those that need a result of another wait for it; the calls of one
-// layer stay in order.
+// callAll makes all calls, in rounds over the layers. A call that needs the result of one that
+// isn't made waits for the next round; the calls of one layer stay in order.
 func (r *networkReader) callAll(calls []layerCalls) error {
 	for len(calls) > 0 {
 		progress := false
@@ -472,7 +476,8 @@ func (r *networkReader) callAll(calls []layerCalls) error {
 	return nil
 }
 
-// call makes one call.
+// call makes one call. The argument "training" is the mode of the call. The argument "mask" is the
+// mask of the inputs, except for a Softmax, to which it is an input of its own.
 func (r *networkReader) call(c *layerCalls, data any) error {
 	data, keys, keyOrder, err := r.inputList(c.layer, data)
 	if err != nil {
@@ -646,7 +651,9 @@ func isPlace(list []any) bool {
 	return true
 }
 
-// argument reads an argument of a call, in which tensors are [layer, node, tensor].
+// argument reads an argument of a call, in which tensors are [layer, node, tensor]. A list of
+// that form whose name is no layer of the model is a constant. depth is the nesting, below a limit
+// of ours that protects the stack.
 func (r *networkReader) argument(v any, depth int) (any, error) {
 	if depth > 16 {
 		return nil, errors.New("arguments nest deeper than 16")

@@ -11,10 +11,13 @@ import (
 )
 
 // opLayers turns ops between layers into layers: each op becomes a [layers.TFOpLambda]
-// with the public function of TensorFlow that emits it.
+// with the public function of TensorFlow that emits it. walk.resolve uses it while a model is
+// connected. The names of functions and arguments are part of the model's config, so they must
+// stay; layers.TFOpLambda computes the functions (functiontable.go).
 type opLayers struct{ graph *base.Graph }
 
-// value returns the output of an op as an output of a layer.
+// value returns the output of an op as an output of a layer. It visits the ops that it depends on
+// first. An op is converted once: Alias records its outputs.
 func (o *opLayers) value(out graph.Output) (*ops.Value, error) {
 	if v, ok := o.graph.ValueAt(out); ok {
 		return v, nil
@@ -66,7 +69,8 @@ func (o *opLayers) argument(in graph.Output) (any, error) {
 	return o.value(in)
 }
 
-// pythonList returns a tensor as Python's lists of numbers are in JSON.
+// pythonList returns a tensor as Python's lists of numbers are in JSON. The limit on the number of
+// elements is ours: a larger constant would make the config huge.
 func pythonList(t *tensor.Tensor) (any, error) {
 	if t.Len() > 1<<16 {
 		return nil, fmt.Errorf("a constant has %d elements, want at most %d; keep it in a layer", t.Len(), 1<<16)
@@ -169,6 +173,8 @@ type firstArgument interface {
 	FirstArgument() (name string, list, ok bool)
 }
 
+// opRule returns the call for a node. in are its inputs as argument returns them: a *ops.Value, a
+// number, or nested lists.
 type opRule func(n *graph.Node, in []any) (functionCall, error)
 
 // simple describes an op whose inputs are the function's arguments in order.
@@ -265,7 +271,7 @@ func intsOf(v any) ([]int, bool) {
 	return out, ok
 }
 
-// opFunctions are the functions that emit an op.
+// opFunctions are the functions that emit an op, with the arguments that a config of the call has.
 var opFunctions = map[string]opRule{
 	"Abs": simple("math.abs"), "Acos": simple("math.acos"), "Acosh": simple("math.acosh"), "Asin": simple("math.asin"),
 	"Asinh": simple("math.asinh"), "Atan": simple("math.atan"), "Atanh": simple("math.atanh"), "Ceil": simple("math.ceil"),

@@ -14,9 +14,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Sequential calls its layers one after another. Its edges are Keras':
-// "layer-0", "layer-1", …, and before the layers that have variables, in their
-// order, "layer_with_weights-0", ….
+// Sequential calls its layers one after another. Its edges are those of tf_keras's
+// Functional._layer_checkpoint_dependencies: "layer-0", "layer-1", …. A layer that has variables
+// has an edge "layer_with_weights-0", … before that one.
 //
 // The shape of the input is that of a [layers.InputLayer] at the front, of the first
 // layer's BatchInputShape, or of the first call.
@@ -71,8 +71,8 @@ func (m *Sequential) computed() []Callable {
 	return m.Layers
 }
 
-// input returns the layer of the input as tf_keras would have it, nil if its shape isn't
-// known. names are those of the computed layers.
+// input returns the layer of the input as tf_keras's Sequential would have it, nil if its shape
+// isn't known. names are those of the computed layers. Configs, summaries and pictures have it.
 func (m *Sequential) input(names []string) *layers.InputLayer {
 	if len(m.Layers) == 0 {
 		return nil
@@ -314,7 +314,7 @@ func rename(obj config.Fields, name string) {
 }
 
 // DecodeConfig makes the layers that a config of tf_keras describes. They are built if the
-// config has the shape of the input.
+// config has the shape of the input: that of the first layer, else build_input_shape.
 func (m *Sequential) DecodeConfig(d *config.Decoder, fields map[string]any) error {
 	var shape base.Shape
 	for key, v := range fields {
@@ -367,6 +367,8 @@ func acceptsLayer(edge string, layers int) bool {
 	return ok && err == nil && i >= layers && strconv.Itoa(i) == rest
 }
 
+// layerEdges returns the edges of a sequential or functional model. Their order decides a
+// checkpoint's keys. A nil layer has none: a call reports it.
 func layerEdges(layers []Callable) []trackable.Edge {
 	edges := make([]trackable.Edge, 0, 2*len(layers))
 	weighted := 0

@@ -29,6 +29,8 @@ type SummaryOptions struct {
 // Summary writes the table that model.summary() prints in Python: each layer's name,
 // class, output shape and number of parameters, and the layers before it unless they form
 // a line. A sequential model whose input's shape isn't known is an error.
+//
+// The text is that of tf_keras's layer_utils.print_summary, byte for byte.
 func Summary(w io.Writer, model Callable, opts *SummaryOptions) error {
 	if opts == nil {
 		opts = &SummaryOptions{}

@@ -12,22 +12,23 @@ import (
 )
 
 // walk finds the nodes between inputs and outputs, and the order of the layers that
-// tf_keras's _map_graph_network makes.
+// tf_keras's _map_graph_network makes. That order is the one of configs, of edges in checkpoints
+// and of weights in files, so it must stay. network.connect and network.insert use it.
 type walk struct {
 	*network
 	in         *structure
 	starts     map[graph.Output]bool // inputs that are outputs of layers
-	layerIndex map[Callable]int      // when a layer was first met
+	layerIndex map[Callable]int      // the number of layers met before it; -1 for an input that no output needs
 	state      map[*base.Node]visit
-	parents    map[*base.Node][]*ops.Value
+	parents    map[*base.Node][]*ops.Value // what parentsOf returned
 }
 
 type visit uint8
 
 const (
 	unseen visit = iota
-	open
-	closed
+	open         // its parents are being visited: to meet it again is a cycle
+	closed       // it is among the nodes
 )
 
 // maxNodes is the largest number of calls of layers in a model.
@@ -110,7 +111,8 @@ func (w *walk) replay(in, out *structure) error {
 	return next.run(in, out)
 }
 
-// resolve returns v as an output of a layer: ops between layers become layers.
+// resolve returns v as an output of a layer: ops between layers become layers. They are recorded
+// in the graph, so that models made later from the same tensors share them.
 func (w *walk) resolve(v *ops.Value) (*ops.Value, error) {
 	if p, ok := w.graph.PlaceOf(v); ok {
 		return p.Node.Outputs[p.Index], nil
@@ -122,8 +124,9 @@ func (w *walk) resolve(v *ops.Value) (*ops.Value, error) {
 	return o.value(v.Output())
 }
 
-// parentsOf returns the symbolic tensors that a node depends on. Ops between layers become
-// layers.
+// parentsOf returns the symbolic tensors that a node depends on: inputs, then arguments in the
+// order of ArgNames, then masks. Ops between layers become layers, and the node's values are
+// replaced by the outputs of these.
 func (w *walk) parentsOf(n *base.Node) ([]*ops.Value, error) {
 	if list, ok := w.parents[n]; ok {
 		return list, nil
@@ -215,8 +218,9 @@ func (w *walk) visit(v *ops.Value) error {
 	return nil
 }
 
-// sort orders nodes and layers by their depth, and assigns a slot to each
-// output.
+// sort orders nodes and layers by their depth, the deepest first, and assigns a slot to each
+// output. Layers of one depth are in the order in which the walk met them, nodes in the order in
+// which it left them: _map_graph_network sorts so.
 func (w *walk) sort(in *structure) {
 	nodeDepth, layerDepth := map[*base.Node]int{}, map[Callable]int{}
 	for _, n := range slices.Backward(w.nodes) {

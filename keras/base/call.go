@@ -103,7 +103,10 @@ func (l *Layer) Run(s *ops.Scope, self any, x ops.Input, opts *CallOptions) *ops
 	return out[0]
 }
 
-// RunAll calls a layer as [Layer.Run] does and returns all outputs.
+// RunAll calls a layer as [Layer.Run] does and returns all outputs. The order of its steps is
+// part of the behaviour of layers: record the call in a graph, check the forms of the inputs,
+// build, cast, compute, set masks, add the loss of the activity regularizer. A failed build is
+// tried again at the next call.
 func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) []*ops.Value {
 	var c Invocation
 	if opts != nil {
@@ -184,7 +187,7 @@ func computed(s *ops.Scope, self any, c *Invocation) []*ops.Value {
 	return fail(fmt.Errorf("the layer has neither a method Compute nor ComputeAll"))
 }
 
-// takeMasks completes the masks of the call by those of the inputs.
+// takeMasks sets the masks of the call to those of the inputs, unless the caller gave masks.
 func (c *Invocation) takeMasks(input func(i int) ops.Input) {
 	if c.Masks == nil {
 		c.Masks = make([]*ops.Value, len(c.Inputs))
@@ -196,6 +199,7 @@ func (c *Invocation) takeMasks(input func(i int) ops.Input) {
 	}
 }
 
+// buildOnce builds the layer for the shapes of inputs. Callers in other goroutines wait.
 func (l *Layer) buildOnce(s *ops.Scope, self any, inputs []*ops.Value) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,11 +223,12 @@ func (l *Layer) buildOnce(s *ops.Scope, self any, inputs []*ops.Value) error {
 type onlyBuildsKey struct{}
 
 // OnlyBuilds reports whether a BuildLayer was asked for by [Build], after which no call
-// follows that would build inner layers.
+// follows that would build inner layers. keras.Sequential asks.
 func OnlyBuilds(s *ops.Scope) bool { return s.Value(onlyBuildsKey{}) != nil }
 
 // Dry returns a scope on which ops compute nothing, with the values of s such as seeds, and
-// an input of it. form is "sparse" or "ragged", or "" for a dense one.
+// an input of it. form is "sparse" or "ragged", or "" for a dense one. keras.Sequential builds
+// its layers on it. Calls on it are not recorded in a graph, and losses of layers are dropped.
 func Dry(s *ops.Scope, d tensor.DType, shape tensor.Shape, form string) (*ops.Scope, *ops.Value, error) {
 	inner, trace := s.NewBranch("build")
 	fact := graph.Fact{DType: d}
@@ -240,7 +245,7 @@ func Dry(s *ops.Scope, d tensor.DType, shape tensor.Shape, form string) (*ops.Sc
 }
 
 // Build makes the variables of a layer, for inputs of the given shapes. A call does it
-// by itself.
+// by itself. A built layer is left as it is, whatever the shapes.
 func Build(s *ops.Scope, layer LayerLike, in ...tensor.Shape) error {
 	s = s.With(onlyBuildsKey{}, true)
 	l := layer.AsLayer()
@@ -259,7 +264,7 @@ func Build(s *ops.Scope, layer LayerLike, in ...tensor.Shape) error {
 // LayerLike is implemented by types that embed a [Layer].
 type LayerLike interface{ AsLayer() *Layer }
 
-// Prepare begins the Call of a layer that has no Compute: it makes x a value and, the
+// Prepare begins the Call of a program's layer that has no Compute: it makes x a value and, the
 // first time, calls build with its shape, which is nil if the rank isn't known and has
 // -1 for sizes that aren't. ok is false if that failed or an earlier op had; Call then
 // returns v. A build that fails is called again at the next call.
@@ -316,7 +321,8 @@ func (l *Layer) Read(s *ops.Scope, v *trackable.Variable) ops.Input {
 	return v
 }
 
-// mask sets the masks of the outputs.
+// mask sets the masks of the outputs. An output that is an input gets an Identity first, since
+// the mask is a note on the value, which other users of the input see.
 func (l *Layer) mask(s *ops.Scope, self any, c *Invocation, out []*ops.Value) {
 	var masks []*ops.Value
 	switch f := self.(type) {

@@ -10,7 +10,8 @@ type interceptKey struct{}
 type Interceptor func(s *ops.Scope, self any, c *Invocation) (out []*ops.Value, done bool)
 
 // InterceptCalls returns a scope of the same call on which f sees each call of a layer or a
-// model that has a Compute or ComputeAll, the inner ones too.
+// model that has a Compute or ComputeAll, the inner ones too. keras/models uses it when it saves:
+// to record the calls, and to replace them by calls of shared functions.
 func InterceptCalls(s *ops.Scope, f Interceptor) *ops.Scope {
 	return s.With(interceptKey{}, f)
 }

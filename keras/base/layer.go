@@ -136,7 +136,7 @@ func (l *Layer) BuildConfig() config.Fields {
 type Model struct{ Layer }
 
 // AcceptsChildOf reports the answer of self's method AcceptsChild if it has one,
-// else false: a model gets its layers in fields.
+// else false: a model gets its layers in fields. A restore asks, for edges without an object.
 func (m *Model) AcceptsChildOf(self trackable.Trackable, edge string) bool {
 	c, ok := self.(trackable.ChildAccepter)
 	return ok && c.AcceptsChild(edge)
@@ -182,7 +182,8 @@ func (l *Layer) complete(self any) error {
 }
 
 // SetBuildConfig keeps the shapes for which a saved layer was built, as its config has
-// them. The layer itself is built at its first call.
+// them. The layer itself is built at its first call. keras/config calls it with the object
+// "build_config" of a .keras file.
 func (l *Layer) SetBuildConfig(v map[string]any) error {
 	list, ok := v["input_shape"].([]any)
 	if !ok || len(v) != 1 {

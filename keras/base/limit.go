@@ -28,7 +28,8 @@ func WithWeightLimit(s *ops.Scope, limit int64) *ops.Scope {
 }
 
 // afford returns an error if the variables of a layer, all of known sizes, take too much
-// memory.
+// memory. Layer.build asks before it makes any. The bytes count even if the build fails later.
+// The limits are ours: they protect from configs of files, which may ask for any size.
 func afford(s *ops.Scope, l *Layer, list []Weight) error {
 	b, ok := s.Value(budgetKey{}).(*budget)
 	if !ok {

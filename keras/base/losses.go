@@ -11,7 +11,8 @@ import (
 
 type lossesKey struct{}
 
-// Losses collects the losses that layers add while they are called.
+// Losses collects the losses that layers add while they are called, in the order of the calls, as
+// tf_keras's model.losses. The training step and keras/models read them.
 type Losses struct{ values []*ops.Value }
 
 // Values returns the losses in the order in which they were added.
@@ -32,7 +33,8 @@ func AddLoss(s *ops.Scope, loss *ops.Value) {
 	}
 }
 
-// addActivity adds the loss of the activity regularizer, divided by the batch's size.
+// addActivity adds the loss of the activity regularizer, divided by the batch's size, for each
+// output: tf_keras's Layer._handle_activity_regularization.
 func (l *Layer) addActivity(s *ops.Scope, out []*ops.Value) {
 	if _, collected := s.Value(lossesKey{}).(*Losses); !collected || s.Value(withoutActivityKey{}) == any(l) {
 		return
@@ -123,7 +125,7 @@ func eachObject(obj trackable.Trackable, f func(obj trackable.Trackable)) {
 		f(obj)
 		edges, err := trackable.Children(obj)
 		if err != nil {
-			continue
+			continue // checkpoint.New reports the fault
 		}
 		for _, e := range edges {
 			queue = append(queue, e.Child)
@@ -133,7 +135,8 @@ func eachObject(obj trackable.Trackable, f func(obj trackable.Trackable)) {
 
 type withoutActivityKey struct{}
 
-// WithoutActivity returns a scope on which a layer adds no loss of its outputs.
+// WithoutActivity returns a scope on which a layer adds no loss of its outputs. keras/models
+// traces a function of the layer without it.
 func WithoutActivity(s *ops.Scope, layer LayerLike) *ops.Scope {
 	return s.With(withoutActivityKey{}, layer.AsLayer())
 }
@@ -142,7 +145,8 @@ func WithoutActivity(s *ops.Scope, layer LayerLike) *ops.Scope {
 // known when the layer is built.
 func (l *Layer) ActivityRegularizer() regularizers.Regularizer { return l.activity }
 
-// EachRegularizer calls f for the regularized weights of all layers below obj.
+// EachRegularizer calls f for the regularized weights of all layers below obj, breadth first.
+// keras/models saves a function for each.
 func EachRegularizer(obj trackable.Trackable, f func(owner LayerLike, v *trackable.Variable, r regularizers.Regularizer)) {
 	eachObject(obj, func(obj trackable.Trackable) {
 		l, ok := obj.(LayerLike)

@@ -30,13 +30,15 @@ func numbered(stem string, n int) string {
 // AutomaticName returns the name that the first layer of the class of obj has by default.
 func AutomaticName(obj any) string { return numbered(automatic(obj)) }
 
-// Names assigns automatic names, each once. The zero value has assigned none.
+// Names assigns automatic names, each once. The zero value has assigned none. A Graph, a
+// sequential model, summaries and saves use one each, so that the numbers of one model don't
+// depend on other models.
 type Names struct {
-	next map[string]int
+	next map[string]int // the next number, by the stem of the names
 	used map[string]bool
 }
 
-// Reserve keeps a name from being given out.
+// Reserve keeps a name from being given out: that of a layer which the program named.
 func (n *Names) Reserve(name string) {
 	if n.used == nil {
 		n.used, n.next = map[string]bool{}, map[string]int{}

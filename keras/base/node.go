@@ -139,7 +139,7 @@ func (g *Graph) ValueAt(o graph.Output) (v *ops.Value, ok bool) {
 }
 
 // Alias makes the output of an op equivalent to v, an output of a layer that computes the
-// same.
+// same: keras/oplayers.go calls it for an op that became a layer.
 func (g *Graph) Alias(o graph.Output, v *ops.Value) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -193,7 +193,7 @@ func (g *Graph) name(layer any) {
 
 // Folder is implemented by layers that record a call in another form: tf_keras moves
 // initial states from an argument to the inputs, and the second input of an attention to
-// an argument.
+// an argument. A call with masks of its own isn't folded.
 type Folder interface {
 	FoldCall(inputs []ops.Input, args map[string]any) ([]ops.Input, map[string]any)
 }
@@ -275,7 +275,9 @@ func inputsOf(x ops.Input) (list []ops.Input, nested bool) {
 	return []ops.Input{x}, false
 }
 
-// record calls a layer on symbolic tensors, and records the call as a node.
+// record calls a layer on symbolic tensors, and records the call as a node. The layer runs on a
+// scope without the graph, so that layers inside of it record nothing. A call that fails leaves
+// no node, but the layer keeps its automatic name.
 func (g *Graph) record(s *ops.Scope, l *Layer, self any, x ops.Input, opts *CallOptions) []*ops.Value {
 	layer, ok := self.(Callable)
 	if !ok {
@@ -316,7 +318,8 @@ func (g *Graph) record(s *ops.Scope, l *Layer, self any, x ops.Input, opts *Call
 	return n.Outputs
 }
 
-// keepConstants makes constants of the graph tensors, which calls of the model can use.
+// keepConstants turns constants of the graph into tensors outside of it, which calls of the model
+// can use on any scope.
 func (n *Node) keepConstants() {
 	tensorOf := func(v *ops.Value) *ops.Value {
 		if v == nil || !v.IsSymbolic() || v.Output().Node.Op != "Const" {
@@ -335,7 +338,7 @@ func (n *Node) keepConstants() {
 	}
 }
 
-// AddNode records a node for a call that the caller has computed. The outputs must not be
+// AddNode records a node for a call that a program has computed. The outputs must not be
 // outputs of other nodes.
 func (g *Graph) AddNode(n *Node) {
 	g.name(n.Layer)

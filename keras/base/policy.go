@@ -35,7 +35,8 @@ func (p Policy) Compute() tensor.DType {
 	return d
 }
 
-// HasPolicy reports whether obj or a layer below it has a policy.
+// HasPolicy reports whether obj or a layer below it has a policy. keras.Compile asks for
+// "mixed_float16", which needs a loss scale.
 func HasPolicy(obj trackable.Trackable, p Policy) bool {
 	found := false
 	eachObject(obj, func(obj trackable.Trackable) {
@@ -96,7 +97,7 @@ func (s *Shape) UnmarshalConfig(v any) error {
 		return nil
 	}
 	list, ok := v.([]any)
-	if !ok || len(list) > 254 {
+	if !ok || len(list) > 254 { // TensorFlow's largest rank
 		return fmt.Errorf("got no shape")
 	}
 	out := make(Shape, len(list))

@@ -37,7 +37,7 @@ func ShapeOf(v *ops.Value) tensor.Shape {
 	return v.Shape()
 }
 
-// unknown returns a shape of sizes that aren't known.
+// unknown returns a shape of a rank whose sizes aren't known.
 func unknown(rank int) tensor.Shape {
 	shape := make(tensor.Shape, rank)
 	for i := range shape {
@@ -137,7 +137,9 @@ type raggedSequencer interface {
 	RaggedSteps() (outputs int, backwards bool, err error)
 }
 
-// computeForms calls the layer's own method, on its replacements of ragged tensors.
+// computeForms calls the layer's own method. For a ragged first input it passes dense tensors to
+// it, and makes the results ragged again, if the layer declares how. A layer that has TakesRagged
+// alone gets the ragged values.
 func computeForms(s *ops.Scope, self any, c *Invocation) []*ops.Value {
 	if len(c.Inputs) == 0 || FormOf(c.Inputs[0]) != "ragged" {
 		return computed(s, self, c)
@@ -151,7 +153,8 @@ func computeForms(s *ops.Scope, self any, c *Invocation) []*ops.Value {
 	return computed(s, self, c)
 }
 
-// mapRagged computes the elements of ragged tensors, which must have equal rows.
+// mapRagged computes the elements of ragged tensors, which must have equal rows. Rows of unequal
+// lengths are an error of the call, from an Assert. The outputs have no mask.
 func mapRagged(s *ops.Scope, l elementMapper, self any, c *Invocation) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
 	unit, err := l.MapsElements()
@@ -185,8 +188,9 @@ func mapRagged(s *ops.Scope, l elementMapper, self any, c *Invocation) []*ops.Va
 	return out
 }
 
-// overRagged calls a layer on sequences of ragged tensors as dense ones with a
-// mask.
+// overRagged calls a layer on sequences of ragged tensors as dense ones with a mask, as
+// tf_keras's RNN does. x.Values are [steps, features…], the dense tensor [batch, steps,
+// features…]. Outputs after the first "steps" ones, such as states, stay dense.
 func overRagged(s *ops.Scope, l raggedSequencer, self any, c *Invocation) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
 	steps, backwards, err := l.RaggedSteps()

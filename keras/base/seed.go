@@ -44,6 +44,8 @@ func DrawSeed(s *ops.Scope) (seed int) {
 	return seed
 }
 
+// withRand calls f with a generator of the scope, locked, or with a new random one if the scope
+// has no seed.
 func withRand(s *ops.Scope, of func(g *seeded) *rand.Rand, f func(r *rand.Rand)) {
 	g, ok := s.Value(seedKey{}).(*seeded)
 	if !ok {

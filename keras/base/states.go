@@ -9,12 +9,14 @@ import (
 type Stateful interface {
 	// IsStateful reports whether the layer has such states now.
 	IsStateful() bool
-	// ResetStates sets the states, to zeros without arguments.
+	// ResetStates sets the states, to zeros without arguments: one tensor for each state, in
+	// the order of the layer's states.
 	ResetStates(states ...*tensor.Tensor) error
 }
 
 // ResetStates sets the states of all stateful layers below obj to zeros, as a Keras model's
-// reset_states does. Layers that aren't built have none.
+// reset_states does. Layers that aren't built have none. It ends at the first error; layers before
+// that are reset.
 func ResetStates(obj trackable.Trackable) error {
 	var failed error
 	eachObject(obj, func(obj trackable.Trackable) {

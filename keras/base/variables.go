@@ -67,7 +67,9 @@ func HasWeights(obj trackable.Trackable) bool {
 	return found
 }
 
-// walker collects variables depth first.
+// walker collects variables depth first. The order decides model.weights, the optimizer's
+// variables and the places in .h5 files, so it must stay: tf_keras's
+// Layer._gather_children_attribute and Model.weights.
 type walker struct {
 	want  func(*trackable.Variable) bool // nil: any
 	all   bool                           // a layer's trainable variables before its others
@@ -77,8 +79,8 @@ type walker struct {
 	many  map[any]bool
 }
 
-// few is how many objects are looked up in a list, which beats a map for the
-// models of which a step takes microseconds.
+// few is the number of objects up to which they are looked up in a list. A list beats a map in
+// small models, whose step takes microseconds. Any number gives the same result.
 const few = 24
 
 func (w *walker) visited(id any) bool {
@@ -125,7 +127,7 @@ func (w *walker) visit(obj trackable.Trackable) {
 	}
 	edges, err := trackable.Children(obj)
 	if err != nil {
-		return
+		return // checkpoint.New reports the fault
 	}
 	from := len(w.vars)
 	if l, ok := obj.(LayerLike); ok && w.want != nil && l.AsLayer().NotTrainable {
@@ -141,7 +143,7 @@ func (w *walker) visit(obj trackable.Trackable) {
 		w.visitSome(edges, true)
 		w.visitSome(edges, false)
 		w.partition(from)
-	case interface{ Keys() []string }:
+	case interface{ Keys() []string }: // a trackable.Map, whose edges are in the order of insertion
 		slices.SortStableFunc(edges, func(a, b trackable.Edge) int { return cmp.Compare(a.Name, b.Name) })
 		w.visitAll(edges)
 		w.partition(from)

@@ -49,7 +49,8 @@ type Weight struct {
 	To **trackable.Variable
 	// Edge is the variable's edge in the object graph.
 	Edge string
-	// Or lists other edges that the variable takes if a checkpoint has them instead.
+	// Or lists other edges that the variable takes if a checkpoint has them instead, such as those
+	// of an earlier Keras.
 	Or []string
 	// Name is the variable's part of its full name. Default: Edge.
 	Name string
@@ -104,7 +105,8 @@ func WithWeightsOfFile(ctx context.Context, size int64) context.Context {
 	return context.WithValue(ctx, zeroWeightsKey{}, &budget{limit: limit})
 }
 
-// AddBytes returns size and the number of bytes of a tensor, at most the machine's memory.
+// AddBytes returns size plus the number of bytes of a tensor, at most the machine's memory. A
+// string counts as one byte. The loaders of files add up their weights by it, for WithWeightsOfFile.
 func AddBytes(size int64, d tensor.DType, shape tensor.Shape) int64 {
 	most := engine.MachineMemory()
 	n, err := shape.NumElements()
@@ -157,7 +159,8 @@ func (l *Layer) has(w *Weight) bool {
 	})
 }
 
-// build makes the variables of self for inputs of the given shapes. The lock is held.
+// build makes the variables of self for inputs of the given shapes. The lock is held. A build
+// that fails may leave some variables; the next one takes them over.
 func (l *Layer) build(s *ops.Scope, self any, in Shapes) error {
 	if err := l.complete(self); err != nil {
 		return err
@@ -207,7 +210,8 @@ func (l *Layer) build(s *ops.Scope, self any, in Shapes) error {
 	return nil
 }
 
-// DeclareVariablesOf lists the variables that self makes at its first call.
+// DeclareVariablesOf lists the variables that self makes at its first call: trackable asks when a
+// checkpoint is restored before that.
 func (l *Layer) DeclareVariablesOf(self trackable.Trackable, inFile func(edge string) bool) []trackable.Declared {
 	if l.Built() || l.complete(self) != nil {
 		return nil

@@ -20,14 +20,14 @@ type DepthwiseConv2D struct {
 	// KernelSize is the size of the kernels, one number for all dimensions or one for each.
 	// It is required.
 	KernelSize []int
-	// Strides are the distances between neighbouring windows, as KernelSize. Default: 1.
+	// Strides are the distances between neighbouring windows in pixels, as KernelSize. Default: 1.
 	Strides []int
 	// Padding is "valid" or "same". Default: valid.
 	Padding string `keras:",default=valid"`
 	// DataFormat is ChannelsLast or ChannelsFirst. Default: ChannelsLast.
 	DataFormat string `keras:",default=channels_last"`
-	// DilationRate has the distances of a kernel's elements, as KernelSize. Strides and
-	// DilationRate can't both be greater than 1. Default: 1.
+	// DilationRate has the distances of a kernel's elements in pixels, as KernelSize. Strides and
+	// DilationRate can't both be greater than 1, as in tf_keras. Default: 1.
 	DilationRate []int
 	// Groups does nothing, as in tf_keras. Default: 1.
 	Groups int `keras:",default=1"`
@@ -53,7 +53,8 @@ type DepthwiseConv2D struct {
 	DepthwiseConstraint constraints.Constraint
 
 	// DepthwiseKernel [size…, channels, multiplier] and Bias [channels·multiplier] are nil
-	// until the layer is built.
+	// until the layer is built. Bias stays nil with NoBias. Weights declares their edges, so the
+	// tag excludes the fields from the edges.
 	DepthwiseKernel, Bias *trackable.Variable `cairn:"-"`
 }
 

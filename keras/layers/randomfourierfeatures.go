@@ -38,7 +38,8 @@ var (
 	GaussianKernel initializers.Initializer = &kernelFunction{func(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 		return initializers.RandomNormal{StdDev: new(1.0)}.Init(r, d, shape)
 	}}
-	// LaplacianKernel draws from the Cauchy distribution.
+	// LaplacianKernel draws from the Cauchy distribution: tf_keras's _get_cauchy_samples. It is
+	// defined for float32 alone, the type of the layer's kernel.
 	LaplacianKernel initializers.Initializer = &kernelFunction{func(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 		t, err := initializers.RandomUniform{Min: new(0.0), Max: new(1.0)}.Init(r, d, shape)
 		if err != nil || d != tensor.Float32 {
@@ -52,7 +53,8 @@ var (
 	}}
 )
 
-// kernelFunction is an initializer that configs refer to by a name.
+// kernelFunction is an initializer that configs refer to by a name: "gaussian" and "laplacian",
+// which classes.go declares.
 type kernelFunction struct{ initializers.InitializerFunc }
 
 // CompleteConfig sets the initializer.
@@ -83,6 +85,8 @@ func (l *RandomFourierFeatures) Weights(in base.Shapes) ([]base.Weight, error) {
 	}, nil
 }
 
+// scale returns the first value of KernelScale for a number of inputs: tf_keras's
+// _get_default_scale.
 func (l *RandomFourierFeatures) scale(inputs int) float64 {
 	switch {
 	case l.Scale != nil:

@@ -14,15 +14,16 @@ type Resizing struct {
 	// Interpolation is the way to compute pixels: bilinear, nearest, bicubic, area, lanczos3,
 	// lanczos5, gaussian or mitchellcubic. Default: bilinear.
 	Interpolation string `keras:",default=bilinear"`
-	// CropToAspectRatio cuts the borders of images of other proportions off. Default: they
-	// are distorted.
+	// CropToAspectRatio cuts the borders of images of other proportions off, so that their middle
+	// stays. Default: they are distorted.
 	CropToAspectRatio bool
 }
 
 // Call returns the resized x.
 func (r *Resizing) Call(s *ops.Scope, x ops.Input) *ops.Value { return r.Run(s, r, x, nil) }
 
-// Compute returns the resized x in the compute type.
+// Compute returns the resized x in the compute type. As in tf_keras, pixels are computed in
+// float32, and by "nearest" in the compute type.
 func (r *Resizing) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 	method, err := resizeMethod(r.Interpolation)
 	if err == nil {

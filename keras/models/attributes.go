@@ -114,7 +114,8 @@ func (a *Attributes) SetProperty(name string, value any) {
 	a.properties = append(a.properties, config.Pair{Name: name, Value: value})
 }
 
-// edges returns the edges of the object.
+// edges returns the edges of the object: objects, then keras_api, then functions, each in the order
+// of their declarations. The order decides the numbers of nodes in the file, so it must stay.
 func (a *Attributes) edges() ([]trackable.Edge, error) {
 	var object, functions, api []trackable.Edge
 	for _, function := range []bool{false, true} {
@@ -143,7 +144,7 @@ func (a *Attributes) edges() ([]trackable.Edge, error) {
 	return append(object, functions...), nil
 }
 
-// The attributes of Keras's classes.
+// The attributes of Keras's classes, as tf_keras's serialized_attributes.py has them.
 var (
 	layerAttributes = []Attribute{
 		{Name: "non_trainable_variables", KerasOnly: true}, {Name: "layers", KerasOnly: true}, {Name: "metrics", KerasOnly: true},

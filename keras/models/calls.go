@@ -14,7 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// call is a call of a layer in a call of the model.
+// call is a call of a layer in a call of the model: the types and shapes with which the layer's
+// functions are traced.
 type call struct {
 	inputs []graph.Fact
 	masks  []*graph.Fact // nil for an input without one
@@ -138,8 +139,9 @@ func specsOf(facts []graph.Fact) []*ops.Value {
 	return specs
 }
 
-// given returns the arguments of a layer's function, and the places of the masks among
-// them, by the inputs that they belong to.
+// given returns the arguments of a layer's function: the inputs, then the masks that there are.
+// masks has the index of each mask among them by the number of its input. A layer whose call has
+// no parameter mask gets none.
 func (c *call) given(params parameters) (facts []graph.Fact, masks map[int]int) {
 	facts, masks = append([]graph.Fact(nil), c.inputs...), map[int]int{}
 	for i, m := range c.masks {

@@ -15,7 +15,8 @@ import (
 // optimizerEdge leads from a compiled model to its optimizer.
 const optimizerEdge = "optimizer"
 
-// trainingConfig returns Keras's form of compile's arguments.
+// trainingConfig returns Keras's form of compile's arguments, as tf_keras's
+// saving_utils.model_metadata does. Its fields and their order must stay.
 func (x *exporter) trainingConfig(t *keras.Trainer) (config.Fields, error) {
 	o := t.CompileOptions()
 	var f config.Fields
@@ -88,7 +89,7 @@ func (x *exporter) compiled(v any, depth int) (any, error) {
 	return config.Fields{{Name: "class_name", Value: o.Class}, {Name: "config", Value: o.Config}}, nil
 }
 
-// compile makes a trainer of the file's compile state.
+// compile makes a trainer of the file's compile state. After an error the model has no trainer.
 func (l *loader) compile(text json.RawMessage) error {
 	known := l.opts.Classes
 	if known == nil {
@@ -102,7 +103,8 @@ func (l *loader) compile(text json.RawMessage) error {
 	return err
 }
 
-// withOptimizer lists the edges of the objects of a compiled model.
+// withOptimizer lists the edges of the objects of a compiled model: the optimizer is one of the
+// root's. The reader of the checkpoint asks it for edges.
 func withOptimizer(root trackable.Trackable, optimizer trackable.Trackable) func(obj trackable.Trackable) ([]trackable.Edge, error) {
 	return func(obj trackable.Trackable) ([]trackable.Edge, error) {
 		edges, err := trackable.Children(obj)

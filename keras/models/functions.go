@@ -14,7 +14,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// layerFunctions are the functions of a layer.
+// layerFunctions are the functions of a layer: __call__, call_and_return_all_conditional_losses,
+// call_and_return_conditional_losses and activity_regularizer_fn. all and conditional are one
+// function if there is no activity regularizer; activity is nil then.
 type layerFunctions struct{ call, all, conditional, activity *layerFunction }
 
 // layerFunction is a function with its traces, as Keras calls it.
@@ -35,7 +37,8 @@ func (f *layerFunction) NotTracked() {}
 // SavedModelOnly makes functions nodes of the object graph of a SavedModel.
 func (f *layerFunction) SavedModelOnly() {}
 
-// trace adds the functions of a layer for one call.
+// trace adds the functions of a layer for one call. Traces are in the order of the calls, that for
+// training first, as Keras's LayerCallCollection adds them: a loader takes the first that accepts a call.
 func (x *exporter) trace(obj any, c *call) error {
 	layer, ok := obj.(Model)
 	if _, input := obj.(*layers.InputLayer); !ok || input {

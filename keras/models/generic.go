@@ -33,7 +33,8 @@ func (g *Generic) Class() string { return g.saved.Class }
 // Config returns the layer's config as the file has it.
 func (g *Generic) Config() json.RawMessage { return slices.Clone(g.config) }
 
-// kerasEdges are the edges of a Keras object that Keras adds to its own.
+// kerasEdges are the edges of a Keras object that Keras adds to its own. A save of the Generic
+// makes them again.
 var kerasEdges = []string{
 	"variables", "trainable_variables", "regularization_losses", "keras_api", "__call__", "call_and_return_all_conditional_losses", "_default_save_signature",
 	"signatures", "optimizer",
@@ -82,8 +83,8 @@ func (g *Generic) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	return out[:outputs]
 }
 
-// choose returns the trace for a call, or why there is none. A function without a mode of
-// training serves both.
+// choose returns the first trace that accepts a call, as TensorFlow does, or why there is none. A
+// function without a mode of training serves both.
 func (g *Generic) choose(inputs []*ops.Value, training bool) (trace *graph.Concrete, why string) {
 	why = "it has no traces"
 	for _, c := range g.function.Traces() {

@@ -11,7 +11,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// identifierOf returns the kind of a Keras object.
+// identifierOf returns the kind of a Keras object, by which tf_keras chooses its loader; "" for an
+// object that the metadata doesn't list. The order of the cases matters: a model is a layer too.
+// The strings are those of tf_keras's saved_model/constants.py.
 func identifierOf(obj trackable.Trackable) string {
 	switch obj := obj.(type) {
 	case *Generic:

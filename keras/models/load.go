@@ -106,7 +106,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 		if o.Object.ID == 0 {
 			root = o
 		}
-		if o.Name != "" && o.Identifier != "_tf_keras_metric" && l.byName[o.Name] == nil {
+		if o.Name != "" && o.Identifier != "_tf_keras_metric" && l.byName[o.Name] == nil { // of several, that nearest to the root
 			l.byName[o.Name] = o
 		}
 	}
@@ -140,7 +140,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 	paths := g.Paths()
 	for _, o := range l.objects {
 		if o.Identifier == "_tf_keras_metric" || strings.HasPrefix(paths[o.Object.ID], "keras_api/metrics") {
-			continue
+			continue // the trainer makes metrics anew
 		}
 		why := l.generic[o.Name]
 		path := o.Path
@@ -155,7 +155,8 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 	return l.values(ctx, fsys)
 }
 
-// values restores the variables of the model.
+// values restores the variables of the model, and of its optimizer. Values of layers that aren't
+// built stay deferred until their first call.
 func (l *loader) values(ctx context.Context, fsys fs.FS) error {
 	options := &checkpoint.Options{}
 	if l.out.Trainer != nil {

@@ -21,7 +21,7 @@ func (x *exporter) metadata(nodes []savedmodel.SavedNode) ([]byte, error) {
 		return nil, x.failed
 	}
 	var list []savedmodel.KerasNode
-	loaded := map[any]*savedmodel.KerasObject{} // objects below generic ones
+	loaded := map[any]*savedmodel.KerasObject{} // objects below generic ones, whose metadata is written unchanged
 	for _, n := range nodes {
 		if g, ok := n.Object.(*Generic); ok {
 			loaded = g.all
@@ -118,7 +118,8 @@ func (x *exporter) knownClasses() *config.Classes {
 	return x.known
 }
 
-// describeLayer returns the JSON of a layer or a model.
+// describeLayer returns the JSON of a layer or a model: the fields of tf_keras's
+// LayerSavedModelSaver and ModelSavedModelSaver, in their order.
 func (x *exporter) describeLayer(obj base.LayerLike, id string, class, conf config.Pair) config.Fields {
 	l := obj.AsLayer()
 	_, keeps := obj.(interface{ KeepsInputTypes() })
@@ -185,7 +186,7 @@ var savedOnly = []config.Class{
 // kerasVersion is the release of tf_keras whose files a save writes.
 const kerasVersion = "2.21.0"
 
-// typeSpec returns a tf.TensorSpec.
+// typeSpec returns the JSON of a tf.TensorSpec.
 func typeSpec(fact graph.Fact, name string) config.Fields {
 	var dims any
 	if fact.Shape.HasRank() {

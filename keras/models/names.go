@@ -5,7 +5,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// nameLayers sets the automatic names of the layers below obj that have none.
+// nameLayers sets the automatic names of the layers below obj that have none, in the order of the
+// edges, depth first. Save calls it; the layers keep the names, since metadata and functions contain them.
 func nameLayers(obj Model) {
 	var names base.Names
 	seen := map[any]bool{}

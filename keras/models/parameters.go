@@ -16,7 +16,9 @@ type parameters struct {
 	training, mask bool // whether they are among them
 }
 
-// parametersOf returns the parameters of the call of a layer's class.
+// parametersOf returns the parameters of the call of a layer's class: the names and the order of
+// the arguments of its method call in tf_keras, without self. tf_keras binds the arguments of saved
+// functions by them, so they must stay. A class that isn't listed takes "inputs" alone.
 func parametersOf(obj any) parameters {
 	names := []string{"inputs"}
 	switch obj := obj.(type) {

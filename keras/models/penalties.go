@@ -20,7 +20,8 @@ func (x *exporter) tracePenalty(layer Model, r regularizers.Regularizer) (*graph
 }
 
 // lossFunctions returns functions of the losses of the weights of obj, and of the layers
-// below it if all is set.
+// below it if all is set. It stores an error in x.failed, since the walk that calls it can't
+// return one; metadata reports it.
 func (x *exporter) lossFunctions(obj trackable.Trackable, all bool) []trackable.Trackable {
 	if x.opts.Level != Comprehensive {
 		return nil
@@ -47,6 +48,7 @@ func (x *exporter) lossFunctions(obj trackable.Trackable, all bool) []trackable.
 	return list
 }
 
+// lossKey identifies the loss of a weight: one variable may be a weight of several layers.
 type lossKey struct {
 	variable *trackable.Variable
 	owner    base.LayerLike

@@ -29,7 +29,7 @@ func (l *loader) model(known *config.Classes, root *savedmodel.KerasObject) (Mod
 		return nil, fmt.Errorf("the metadata of the root: %w", err)
 	}
 	class := d.Class
-	if class == "Model" && bytes.Contains(d.Config, []byte(`"input_layers"`)) {
+	if class == "Model" && bytes.Contains(d.Config, []byte(`"input_layers"`)) { // its name before TensorFlow 2.3
 		class = "Functional"
 	}
 	if known.Lookup(class) == nil {
@@ -82,7 +82,8 @@ func readShape(text json.RawMessage, shape *base.Shape) error {
 	return shape.UnmarshalConfig(v)
 }
 
-// decoded completes an object that was made from its config.
+// decoded completes an object that was made from its config: its vocabulary, and the attributes
+// that its class saved. The decoder of configs calls it for each object.
 func (l *loader) decoded(ctx context.Context, obj any) error {
 	if err := l.setVocabulary(ctx, obj); err != nil {
 		return err
@@ -110,7 +111,8 @@ func (l *loader) decoded(ctx context.Context, obj any) error {
 	return nil
 }
 
-// unknown makes a layer of an unknown class.
+// unknown makes a layer of an unknown class. The decoder of configs calls it; fields are the
+// layer's config.
 func (l *loader) unknown(class string, fields map[string]any) (any, error) {
 	name, _ := fields["name"].(string)
 	o := l.byName[name]

@@ -13,7 +13,7 @@ import (
 // sharedKey names the function of a layer for inputs of some types and shapes.
 type sharedKey struct {
 	layer    any
-	call     string
+	call     string // call.key
 	training bool
 }
 

@@ -10,7 +10,9 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// sign traces the signature of the model: inputs and outputs by name.
+// sign traces the signature of the model: inputs and outputs by name, for inference. The names are
+// those that tf_keras's default_save_signature gives: of the layers if the model knows them, else
+// input_1 and output_1.
 func (x *exporter) sign() error {
 	c := x.calls[any(x.model)][0]
 	inputs, outputs := make([]string, len(c.inputs)), []string(nil)

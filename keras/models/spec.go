@@ -15,12 +15,14 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// lists are the lists of an object that several edges lead to.
+// lists are the lists of an object that several edges lead to. They are made once, so that all
+// edges lead to one node.
 type lists struct {
 	variables, trainable, fixed, losses, own *trackable.List[trackable.Trackable]
 }
 
-// spec lists the edges of a Keras object.
+// spec lists the edges of a Keras object. Package savedmodel calls it for each object that
+// matches a class of exporter.classes. The order of the edges decides the numbers of nodes.
 func (x *exporter) spec(sc *savedmodel.SaveContext, obj trackable.Trackable) (*savedmodel.SaveSpec, error) {
 	if _, ok := obj.(*layers.InputLayer); ok {
 		return &savedmodel.SaveSpec{Children: []trackable.Edge{}}, nil
@@ -49,7 +51,9 @@ func (x *exporter) spec(sc *savedmodel.SaveContext, obj trackable.Trackable) (*s
 	return spec, nil
 }
 
-// attributesOf returns the attributes and properties of an object that are saved besides its own edges.
+// attributesOf returns the attributes and properties of an object that are saved besides its own
+// edges. It makes them once: spec and metadata use them. They may be set in any order, since
+// Attributes.edges follows the declarations.
 func (x *exporter) attributesOf(obj trackable.Trackable) (*Attributes, error) {
 	if a := x.attributes[obj]; a != nil {
 		return a, nil

@@ -68,7 +68,8 @@ type tokenTable struct {
 	idf        *trackable.Variable        // the weights of the tokens; nil for none
 }
 
-// tableOf returns the table below the object of a layer, nil for none.
+// tableOf returns the table below the object of a layer, nil for none. The names of the edges are
+// those of tf_keras's IndexLookup and TensorFlow's StaticHashTable.
 func tableOf(o *savedmodel.TrackableObject) *tokenTable {
 	if inner, ok := o.Child("_lookup_layer").(*savedmodel.TrackableObject); ok {
 		o = inner
@@ -96,7 +97,9 @@ func tableOf(o *savedmodel.TrackableObject) *tokenTable {
 	return t
 }
 
-// setTokens sets a layer's tokens from a table, in the order of their numbers.
+// setTokens sets a layer's tokens from a table, in the order of their numbers. inverted is true
+// for a table from numbers to tokens. An empty table leaves the layer as it is. The weights of
+// the numbers before the first token are those of the mask and of unknown tokens, and stay out.
 func setTokens[T string | int64](ctx context.Context, t *tokenTable, inverted bool, set func(*ops.Scope, []T, []float64) error) error {
 	s := function.Eager(ctx)
 	tokens, numbers := raw.LookupTableExportV2(s, t.table, t.key, t.value)

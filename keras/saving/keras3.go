@@ -37,6 +37,9 @@ func (e *TranslationError) Error() string {
 // Unwrap returns Err.
 func (e *TranslationError) Unwrap() error { return e.Err }
 
+// This file has the parts of loads and saves that only files of Keras 3 need. Package
+// keras/internal/keras3 (k3) translates their configs.
+
 // configOf returns the configs of the model and of its compilation in the form of Keras 2, with
 // the vocabularies of the archive's assets. training is nil if the model was not compiled.
 func configOf(ctx context.Context, f *kerasfile.File, version dialect) (conf, training []byte, err error) {
@@ -64,7 +67,8 @@ func configOf(ctx context.Context, f *kerasfile.File, version dialect) (conf, tr
 	return conf, r.JSON, nil
 }
 
-// contents3 returns the contents of a file of Keras 3.
+// contents3 returns the contents of a file of Keras 3. A compilation that can't be translated is
+// left out and noted.
 func contents3(model base.Callable, format kerasfile.Format, opts *SaveModelOptions, classes *config.Classes) (*kerasfile.Contents, error) {
 	note := func(what string) error {
 		if opts.Note == nil {
@@ -160,7 +164,9 @@ func longNames(v any) any {
 	return v
 }
 
-// compilation3 returns the compilation in the form of Keras 3, and the optimizer's state.
+// compilation3 returns the compilation in the form of Keras 3, and the optimizer's state. The
+// optimizer is copied twice: to the layout whose config k3 translates, and to that of the
+// variables in the file. The program's optimizer stays as it is, apart from being built.
 func compilation3(model base.Callable, opts *SaveModelOptions, classes *config.Classes) (training []byte, groups []kerasfile.Group, err error) {
 	vars := keras.Trainable(model)
 	if err := opts.Optimizer.Build(vars); err != nil {

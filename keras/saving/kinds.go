@@ -6,7 +6,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// isContainer reports whether an object is a list or a map of others.
+// isContainer reports whether an object is a list or a map of others. placement visits the layers
+// in it by the names of their classes.
 func isContainer(obj trackable.Trackable) bool {
 	switch obj.(type) {
 	case layerList:
@@ -22,7 +23,7 @@ func isContainer(obj trackable.Trackable) bool {
 	return k == reflect.Slice || k == reflect.Map || k == reflect.Array
 }
 
-// goName returns the name of an object's Go type.
+// goName returns the name of an object's Go type, "" for nil: that of a class without a config.
 func goName(obj trackable.Trackable) string {
 	t := reflect.TypeOf(obj)
 	for t != nil && t.Kind() == reflect.Pointer {

@@ -13,7 +13,8 @@ import (
 )
 
 // legacyWeights returns the weights of a layer and of the layers below it in the order
-// of older .h5 files: layer.trainable_weights, then layer.non_trainable_weights.
+// of older .h5 files: layer.trainable_weights, then layer.non_trainable_weights, as tf_keras's
+// hdf5_format._legacy_weights. The order must stay, since these files number weights.
 func legacyWeights(layer trackable.Trackable) []*trackable.Variable {
 	w := legacyWalk{seen: map[any]bool{}}
 	trained, others := w.weights(layer, false)
@@ -32,7 +33,8 @@ func legacyWeights(layer trackable.Trackable) []*trackable.Variable {
 type legacyWalk struct{ seen map[any]bool }
 
 // weights returns the trainable weights of an object and the others. frozen reports
-// whether a layer above it is not trainable; all its weights are others then.
+// whether a layer above it is not trainable; all its weights are others then. A layer has its
+// own weights before those of layers in it, a model after them.
 func (w *legacyWalk) weights(obj trackable.Trackable, frozen bool) (trained, others []*trackable.Variable) {
 	id := trackable.Identity(obj)
 	if w.seen[id] {

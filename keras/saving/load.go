@@ -119,7 +119,8 @@ func (l *loader) load(ctx context.Context, model trackable.Trackable) (*Report, 
 	return l.report, nil
 }
 
-// loader collects the values to store, and stores them at the end.
+// loader collects the values to store, and stores them at the end. So a mismatch changes no
+// variable; an error of reading may leave some stored.
 type loader struct {
 	file   *kerasfile.File
 	opts   *LoadOptions
@@ -133,7 +134,8 @@ type loader struct {
 	made    bool              // the loader made the model, which no other code has seen
 }
 
-// largeWeight is from how many bytes on a weight of a new model is read in place.
+// largeWeight is the number of bytes from which on a weight of a new model is read in place. It
+// decides only the speed.
 const largeWeight = 64 << 10
 
 // inPlace reads a weight into the memory of a new model's variable, if it fits there.
@@ -171,7 +173,7 @@ func (l *loader) version() dialect {
 	return keras2
 }
 
-// objects takes the weights of a file that has objects by path.
+// objects takes the weights of a file that has objects by path: .keras or .weights.h5.
 func (l *loader) objects(model trackable.Trackable) error {
 	if l.opts.ByName {
 		return errors.New("saving: load weights: only older .h5 files have the layers' names (got an archive or a .weights.h5 file); leave ByName out")
@@ -234,7 +236,9 @@ func (l *loader) legacy(model trackable.Trackable) error {
 	return nil
 }
 
-// take notes the weights of an object for its variables.
+// take notes the weights of an object for its variables, in order. name is the object's path or
+// the layer's name; obj is nil in older .h5 files. A Discretization takes a summary of any width,
+// [2, n]. Other types of floating elements are converted when they are stored.
 func (l *loader) take(name string, obj trackable.Trackable, vars []*trackable.Variable, weights []kerasfile.Weight) error {
 	what := ""
 	switch {
@@ -320,8 +324,8 @@ func beforeSteps(weights []kerasfile.Weight, n int) (rates []kerasfile.Weight, o
 	return rates, true
 }
 
-// unused lists the parts that nothing has taken. Weights of layers are an
-// error.
+// unused lists the parts that nothing has taken. Weights of layers are an error; the state of an
+// optimizer, of metrics and of random generators isn't.
 func (l *loader) unused() error {
 	var layers []string
 	for _, g := range l.file.Groups {

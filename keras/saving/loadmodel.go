@@ -189,7 +189,8 @@ func buildLoaded(ctx context.Context, model base.Callable) error {
 	return keras.Build(base.WithConfigWeights(ctx, function.Eager(ctx)), layer, shapes...)
 }
 
-// withoutCompilation leaves compile_config out of a model's JSON.
+// withoutCompilation leaves compile_config out of a model's JSON. JSON that can't be read is
+// returned unchanged, so that the decoder of configs reports it.
 func withoutCompilation(data []byte) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {

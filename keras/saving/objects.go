@@ -30,7 +30,8 @@ type place struct {
 }
 
 // placement finds the places of all objects of a model, as the functions _save_state of
-// the two versions of Keras do.
+// saving_lib.py in the two versions of Keras do. An object that several paths lead to has the first.
+// Saves and loads use the same places, so paths and orders must stay.
 type placement struct {
 	dialect dialect
 	classes *config.Classes
@@ -140,7 +141,8 @@ func (p *placement) attributes(obj trackable.Trackable) []trackable.Edge {
 	return list
 }
 
-// keras3Attribute returns the name that an attribute of tf_keras has in Keras 3.
+// keras3Attribute returns the name that an attribute of tf_keras has in Keras 3. An attribute that
+// isn't listed has the same name in both.
 func keras3Attribute(obj trackable.Trackable, name string) string {
 	if _, ok := obj.(*layers.MultiHeadAttention); ok {
 		switch name {
@@ -207,6 +209,8 @@ func listsLayers(model trackable.Trackable) bool {
 	return ok && base.IsModel(model) && !f.TracksFields()
 }
 
+// isLayerEdge reports whether an edge is layer-N or layer_with_weights-N of a model that lists its
+// layers so. Their paths in a file go through the list "layers" instead.
 func isLayerEdge(model trackable.Trackable, name string) bool {
 	number, ok := strings.CutPrefix(name, "layer-")
 	if !ok {
@@ -278,7 +282,8 @@ func weightNames(obj trackable.Trackable) []string {
 	return nil
 }
 
-// ownVariables lists the variables of a layer itself: the trainable ones first.
+// ownVariables lists the variables of a layer itself, those in its lists and maps too: the
+// trainable ones first, as tf_keras's save_own_variables.
 func ownVariables(obj trackable.Trackable) []*trackable.Variable {
 	var trained, others []*trackable.Variable
 	seen := map[any]bool{}

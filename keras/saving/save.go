@@ -51,7 +51,8 @@ func SaveWeights(ctx context.Context, model trackable.Trackable, path string, op
 	return replaceFile(dir, name, func(w io.Writer) error { return WriteWeights(ctx, w, model, format, opts) })
 }
 
-// replaceFile writes a file under a temporary name and renames it.
+// replaceFile writes a file under a temporary name, name.tmp, and renames it. An error leaves the
+// older file; a failed Sync may have replaced it.
 func replaceFile(dir vfs.Dir, name string, write func(io.Writer) error) error {
 	temporary := name + ".tmp"
 	err := vfs.WriteFile(dir, temporary, write)
@@ -92,7 +93,8 @@ func WriteWeights(ctx context.Context, w io.Writer, model trackable.Trackable, f
 	})
 }
 
-// objectContents returns the weights by the paths of objects.
+// objectContents returns the weights by the paths of objects, for .weights.h5 files and archives.
+// An object without weights has an empty group, as in Keras's files.
 func objectContents(model trackable.Trackable, d dialect, opts *SaveOptions) (*kerasfile.Contents, error) {
 	classes := opts.Classes
 	if classes == nil {
@@ -150,7 +152,7 @@ func optimizerState(model trackable.Trackable, o optimizers.Optimizer) ([]kerasf
 	return stateOf(o)
 }
 
-// legacyContents returns the weights by the names of layers.
+// legacyContents returns the weights by the names of layers, for older .h5 files.
 func legacyContents(model trackable.Trackable, d dialect, opts *SaveOptions) (*kerasfile.Contents, error) {
 	if opts.Optimizer != nil {
 		return nil, fmt.Errorf("an older .h5 file of weights has no place for an optimizer's state; write .weights.h5, or leave the optimizer out")
@@ -210,6 +212,7 @@ func complete(model trackable.Trackable, saved map[*trackable.Variable]bool) err
 	return nil
 }
 
+// group returns variables as a group, in which their names are numbers from 0.
 func group(path string, vars []*trackable.Variable) kerasfile.Group {
 	g := kerasfile.Group{Path: path}
 	for i, v := range vars {

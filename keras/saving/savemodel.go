@@ -132,7 +132,9 @@ func modelContents(model base.Callable, format kerasfile.Format, opts *SaveModel
 	return nil, fmt.Errorf("no format of whole models (got %v)", format)
 }
 
-// compilation returns the JSON of the compilation; nil for none.
+// compilation returns the JSON of the compilation; nil for none. legacy is true for a .h5 file,
+// whose fields are those of tf_keras's saving_utils.model_metadata; an archive has those of
+// Model.get_compile_config.
 func compilation(legacy bool, opts *SaveModelOptions, classes *config.Classes) ([]byte, error) {
 	if opts.Optimizer == nil {
 		return nil, nil
@@ -162,7 +164,8 @@ func compilation(legacy bool, opts *SaveModelOptions, classes *config.Classes) (
 	return json.Marshal(fields)
 }
 
-// legacyOptimizer returns the state of an optimizer as a .h5 file has it.
+// legacyOptimizer returns the state of an optimizer as a .h5 file has it: the weights by their
+// full names, in the order of the optimizer's variables.
 func legacyOptimizer(model trackable.Trackable, o optimizers.Optimizer) (kerasfile.Group, error) {
 	g := kerasfile.Group{Path: kerasfile.OptimizerWeights, Name: kerasfile.OptimizerWeights}
 	state, ok := o.(interface{ Variables() []*trackable.Variable })

@@ -16,7 +16,8 @@ import (
 )
 
 // withVocabularies returns a model's JSON in which layers have the vocabularies that are assets
-// of the archive as settings.
+// of the archive as settings. configOf calls it before layers are made. An asset that no layer
+// takes is an error.
 func withVocabularies(ctx context.Context, f *kerasfile.File, conf []byte) ([]byte, error) {
 	if len(f.Members) == 0 {
 		return conf, nil
@@ -49,7 +50,8 @@ type vocabularies struct {
 	members map[string]kerasfile.Member // those that no layer has taken
 }
 
-// visit puts the assets of a model's layers into their configs.
+// visit puts the assets of a model's layers into their configs. obj is the JSON of a layer, at its
+// path in the archive, depth the nesting of models. The names in the path are those of placement.
 func (v *vocabularies) visit(obj map[string]any, at string, depth int) error {
 	conf, _ := obj["config"].(map[string]any)
 	if conf == nil || depth > config.MaxDepth {
@@ -85,7 +87,9 @@ func (v *vocabularies) visit(obj map[string]any, at string, depth int) error {
 	return nil
 }
 
-// set puts the vocabulary of a layer into its config.
+// set puts the vocabulary of a layer into its config: a token for each line of the asset. A layer
+// without an asset stays as it is. In the mode tf_idf the weights of the tokens follow, from the
+// layer's group.
 func (v *vocabularies) set(conf map[string]any, class, at string) error {
 	name := path.Join("assets", at, "vocabulary.txt")
 	m, ok := v.members[name]

@@ -62,8 +62,8 @@ type Trainer struct {
 	train, test *function.Func[stepInput, []*ops.Value]
 	predict     *function.Func[stepInput, []*ops.Value]
 
-	arrangements map[string]*arrangement
-	lastLayouts  *layouts // of the last batch, whose arrangement is lastForm
+	arrangements map[string]*arrangement // by the text of their layouts: arrangementOf
+	lastLayouts  *layouts                // of the last batch, whose arrangement is lastForm
 	lastForm     *arrangement
 	all          []metrics.Accumulator // once they are made, and their names
 	names        []string
@@ -166,7 +166,8 @@ func (t *Trainer) ResetMetrics(ctx context.Context) error {
 	return s.Err()
 }
 
-// arrangementOf returns the shared arrangement of a batch.
+// arrangementOf returns the shared arrangement of a batch. Equal batches must get the same pointer,
+// since a static argument that differs makes a new trace.
 func (t *Trainer) arrangementOf(l *layouts, weighsClasses bool) *arrangement {
 	if l == t.lastLayouts && t.lastForm.weighsClasses == weighsClasses {
 		return t.lastForm

@@ -63,10 +63,11 @@ type Examples struct {
 	SampleWeight any
 }
 
-// rows are examples in memory.
+// rows are examples in memory. Their batches go over all passes without a restart, as
+// tf_keras's TensorLikeDataAdapter does: the shuffler draws an order for each pass.
 type rows struct {
 	o             *sourceOptions
-	n, size       int
+	n, size       int // the number of examples, and of those in a batch
 	x, y, weights []table
 	layouts       *layouts
 }
@@ -217,7 +218,7 @@ func slice(t *tensor.Tensor, lo, hi int) *tensor.Tensor {
 	return tensor.Must(tensor.FromBytes(t.DType(), t.Bytes()[lo*each:hi*each:hi*each], shape...))
 }
 
-// gather returns the rows of a tensor with these indices.
+// gather returns the rows of a tensor with these indices, in a tensor with its own storage.
 func gather(t *tensor.Tensor, indices []int) *tensor.Tensor {
 	shape := t.Shape().Clone()
 	n := shape[0]
@@ -241,7 +242,7 @@ func gather(t *tensor.Tensor, indices []int) *tensor.Tensor {
 // stream is data that comes in batches.
 type stream struct {
 	all  func(ctx context.Context, pass int) iter.Seq2[*element, error]
-	size int // -1: unknown
+	size int // the number of batches in a pass; -1: unknown, infinite: without an end
 	err  error
 	user int // the caller's number of steps
 }
@@ -405,7 +406,8 @@ func elementOf(ctx context.Context, e *Examples) (*element, error) {
 	return out, nil
 }
 
-// feed goes over data, epoch after epoch, as tf_keras's DataHandler does.
+// feed goes over data, epoch after epoch, as tf_keras's DataHandler does: the places where an
+// iteration begins anew, and the warning if data ends early, are its. Fit, Evaluate and Predict use it.
 type feed struct {
 	src       source
 	perEpoch  int // the steps of an epoch, -1 if they aren't known yet

@@ -44,7 +44,8 @@ func DecodeCompile(classes *config.Classes, text []byte) (*CompileOptions, error
 	return o, nil
 }
 
-// compiledFrom reads names, objects, lists and maps of them.
+// compiledFrom reads names, objects, lists and maps of them. An object has class_name; another
+// one is a map. The limit of the depth is ours.
 func compiledFrom(known *config.Classes, text json.RawMessage, depth int) (any, error) {
 	text = bytes.TrimSpace(text)
 	switch {

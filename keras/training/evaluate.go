@@ -29,7 +29,8 @@ type EvaluateOptions struct {
 	Output io.Writer
 }
 
-// evaluation is a pass over data with the metrics.
+// evaluation is a pass over data with the metrics: one call of Evaluate, or the validations of
+// Fit, which run it again for each.
 type evaluation struct {
 	t    *Trainer
 	r    *callbacks.Run
@@ -194,7 +195,8 @@ func (t *Trainer) outputsFor(ctx context.Context, e *element) ([]*tensor.Tensor,
 	return out, nil
 }
 
-// join puts tensors one after another along their first dimension.
+// join puts tensors one after another along their first dimension, in new storage unless there is
+// only one.
 func join(parts []*tensor.Tensor) (*tensor.Tensor, error) {
 	if len(parts) == 1 {
 		return parts[0], nil

@@ -220,7 +220,8 @@ func (f *fitting) run(ctx context.Context, data Data) error {
 	return err
 }
 
-// train runs the epochs.
+// train runs the epochs. The order of its calls, of resets and of callbacks, is that of tf_keras's
+// Model.fit and must stay. After an error, run calls OnTrainAbort instead of OnTrainEnd.
 func (f *fitting) train(ctx context.Context) error {
 	f.t.steps.Set(0)
 	if err := f.list.OnTrainBegin(ctx, f.r); err != nil {
@@ -245,7 +246,8 @@ func (f *fitting) train(ctx context.Context) error {
 	return f.list.OnTrainEnd(ctx, f.r, logs)
 }
 
-// skip passes over the batches before the place at which a callback lets the training begin.
+// skip passes over the batches before the place at which a callback, such as BackupAndRestore,
+// lets the training begin: Run.InitialEpoch and Run.InitialStep.
 func (f *fitting) skip(ctx context.Context) error {
 	epochs := f.r.InitialEpoch - f.o.InitialEpoch
 	if epochs < 0 || f.r.InitialStep < 0 {
@@ -318,7 +320,8 @@ func (f *fitting) epoch(ctx context.Context, epoch int) (callbacks.Logs, error) 
 	return logs, f.list.OnEpochEnd(ctx, f.r, epoch, logs)
 }
 
-// executions returns the function that runs a batch between the callbacks' batch methods.
+// executions returns the function that runs a batch between the callbacks' batch methods. With
+// StepsPerExecution n, it calls begin before the first of n batches and end after the last.
 func (t *Trainer) executions(f *feed, begin func(step int) error, run func(e *element) error, end func(step int) (stop bool, err error)) func(step int, e *element) (bool, error) {
 	n, done := t.opts.StepsPerExecution, 0
 	return func(step int, e *element) (stop bool, err error) {

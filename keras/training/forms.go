@@ -25,7 +25,7 @@ func formOf(v *ops.Value) string {
 	return base.FormOf(v)
 }
 
-// partsOf returns the tensors that a value is made of.
+// partsOf returns the tensors that a value is made of; assembled is the inverse.
 func partsOf(v *ops.Value) []*ops.Value {
 	if x, ok := base.SparseOf(v); ok {
 		return []*ops.Value{x.Indices, x.Values, x.Shape}
@@ -72,7 +72,7 @@ func leafValue(ctx context.Context, leaf any) (v *ops.Value, ok bool, err error)
 	return v, true, s.Err()
 }
 
-// table has the examples of one input.
+// table has the examples of one input, in memory. Its methods don't check their arguments.
 type table interface {
 	rows() int
 	// part returns the examples from lo up to hi.
@@ -202,7 +202,8 @@ func (l *layout) setForms(forms []string) {
 	}
 }
 
-// tableOf returns the table of a sparse or a ragged tensor.
+// tableOf returns the table of a sparse or a ragged tensor. It checks splits and indices, which a
+// program made.
 func tableOf(v *ops.Value) (table, error) {
 	var parts []*tensor.Tensor
 	for _, p := range partsOf(v) {

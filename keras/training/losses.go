@@ -21,6 +21,7 @@ type lossSet struct {
 	means   []*metrics.Mean // for each output of several, nil for one without a loss
 }
 
+// never is the argument of perOutput for losses: a list always has one for each output.
 func never(reflect.Value) bool { return false }
 
 // lossOf returns the loss of an identifier.
@@ -124,7 +125,8 @@ func (l *lossSet) metrics() []metrics.Accumulator {
 }
 
 // loss returns the total loss and updates the means. truths and weights have an element for
-// each output, nil for none. added are the losses of layers.
+// each output, nil for none. added are the losses of layers. As in tf_keras's
+// LossesContainer.__call__, means weigh a batch by its size, and are without the loss weights.
 func (l *lossSet) loss(s *ops.Scope, out *outputs, truths, weights, added []*ops.Value) *ops.Value {
 	var terms []*ops.Value
 	var batch *ops.Value
@@ -188,9 +190,9 @@ func sum(s *ops.Scope, terms []*ops.Value) *ops.Value {
 	return total
 }
 
-// match adds a last dimension to truths and weights of vectors if the predictions have
-// one, and converts truths of the predictions' kind of numbers, and weights, to their
-// type.
+// match adds a last dimension to truths and weights of vectors if the predictions are a matrix,
+// and converts truths of the predictions' kind of numbers, and weights, to their type: tf_keras's
+// match_dtype_and_rank.
 func match(s *ops.Scope, truth, predicted, weights *ops.Value) (t, w *ops.Value) {
 	if s.Err() != nil {
 		return truth, weights

@@ -81,6 +81,8 @@ func checkMetrics(given any) error {
 	return nil
 }
 
+// metricFor returns the metric of an identifier. The shapes of truths and predictions decide the
+// kind of "accuracy" and "crossentropy".
 func metricFor(id any, truth, predicted tensor.Shape) (metrics.Metric, error) {
 	if f, ok := id.(func(s *ops.Scope, truth, predicted ops.Input) *ops.Value); ok {
 		id = losses.Func(f)
@@ -132,7 +134,9 @@ func metricsPerOutput(what string, given any, out *outputs, truths []*ops.Value)
 	return made, nil
 }
 
-// name sets the metrics' names, all different, and lists them.
+// name sets the metrics' names, all different, and lists them. The prefixes of outputs, and
+// "weighted_" for a repeated name, are those of tf_keras's MetricsContainer. Metric objects from a
+// file may have the prefix already.
 func (m *metricSet) name(o *CompileOptions, outputs []string) error {
 	used := map[string]bool{}
 	several := len(outputs) > 1

@@ -22,7 +22,8 @@ func newShuffler(seed *uint64) *shuffler {
 	return &shuffler{philox.New(a, 0, b)}
 }
 
-// next returns the next order of the numbers from 0 to n-1.
+// next returns the next order of the numbers from 0 to n-1. Each word of a block is one draw, as in
+// the kernel of TensorFlow's RandomShuffle; the rest of the last block is dropped.
 func (s *shuffler) next(n int) []int {
 	order := make([]int, n)
 	for i := range order {

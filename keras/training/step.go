@@ -19,7 +19,9 @@ type stepInput struct {
 	Form          *arrangement
 }
 
-// trainStep takes a step of training, and returns the results of the metrics.
+// trainStep takes a step of training, and returns the results of the metrics. The order is that of
+// tf_keras's Model.train_step: the metrics are updated after the variables, with the outputs from
+// before.
 func (t *Trainer) trainStep(s *ops.Scope, in stepInput) []*ops.Value {
 	s = t.seeded(s.WithTraining(true))
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail("training step", err)} }

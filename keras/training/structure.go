@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// layout is the form of a structure of tensors.
+// layout is the form of a structure of tensors: one of inputs, truths or weights of a batch.
 type layout struct {
 	kind layoutKind
 	keys []string // of a map, sorted
@@ -211,7 +211,8 @@ func unknownOutput(what, key string, names []string) error {
 }
 
 // perOutput returns a program's arguments for each output: losses, their weights, or
-// metrics.
+// metrics. A list for which broadcast is true is that of each output, as a single object is; what
+// names the arguments in errors.
 func perOutput(what string, given any, names []string, broadcast func(v reflect.Value) bool) ([]any, error) {
 	out := make([]any, len(names))
 	v := reflect.ValueOf(given)
