@@ -40,6 +40,7 @@ func (n *Named) Name() string { return n.name }
 // Call returns the activation of x.
 func (n *Named) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.f(s, x) }
 
+// all are the activations that configs know; a new one is a variable and an element here.
 var all = []*Named{
 	Linear, Relu, Relu6, Sigmoid, Tanh, Softmax, LogSoftmax, Softplus, Softsign, Elu, Selu, Gelu, Swish, Mish,
 	Exponential, HardSigmoid, LeakyRelu,

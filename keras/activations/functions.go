@@ -2,7 +2,8 @@ package activations
 
 import "github.com/cairnml/cairn/ops"
 
-// The activations of Keras, by Keras's names.
+// The activations of Keras, by Keras's names. Names and values must stay: they are those of
+// tf_keras's activations.py.
 var (
 	// Linear computes x itself.
 	Linear = named("linear", ops.Identity)

@@ -76,14 +76,16 @@ const (
 
 // design is the way in which a model uses its options.
 type design struct {
-	constructor string // for errors
-	name        string
-	size        int // of images
-	minSize     int
-	features    features
+	constructor string   // for errors
+	name        string   // the model's default name
+	size        int      // the default height and width of images, in pixels
+	minSize     int      // the least height and width
+	features    features // the options that the model has
 }
 
-// network is a model that is being connected. A failure stays in its scope.
+// network is a model that is being connected. A failure stays in its scope. The methods add layers
+// to x and return the output; the other files call them for each architecture. Defaults and orders
+// of layers in them are those of tf_keras's applications and must stay.
 type network struct {
 	Options
 	scope *ops.Scope
@@ -227,6 +229,7 @@ func (n *network) conv(name string, x *ops.Value, filters, kernel int, o convOpt
 	return n.conv2(name, x, filters, []int{kernel}, o)
 }
 
+// conv2 convolves x with kernels of [height, width] or of one size for both.
 func (n *network) conv2(name string, x *ops.Value, filters int, kernel []int, o convOptions) *ops.Value {
 	return n.call(name, &layers.Conv2D{Filters: filters, KernelSize: kernel, Strides: o.strides(), Padding: o.padding(), NoBias: o.noBias,
 		Groups: o.groups, Activation: o.activation, KernelInitializer: o.initializer}, x)
@@ -312,7 +315,8 @@ func (n *network) concatenate(name string, axis int, x ...*ops.Value) *ops.Value
 	return n.call(name, &layers.Concatenate{Axis: new(axis)}, x...)
 }
 
-// dropExamples adds the dropout of whole examples, which skips a residual block.
+// dropExamples adds the dropout of whole examples, which skips a residual block. rate is the part
+// of the examples.
 func (n *network) dropExamples(name string, x *ops.Value, rate float64) *ops.Value {
 	return n.call(name, &layers.Dropout{Rate: rate, NoiseShape: base.Shape{-1, 1, 1, 1}}, x)
 }

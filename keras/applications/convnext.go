@@ -37,7 +37,8 @@ func ConvNeXtXLarge(ctx context.Context, opts *Options) (*keras.Functional, erro
 }
 
 // convNeXt connects a model with width channels in its first stage and deep blocks in its
-// third.
+// third. Layers, their names and their order are those of tf_keras's applications/convnext.py, so
+// that its weights fit.
 func convNeXt(ctx context.Context, variant, suffix string, width, deep int, opts *Options) (*keras.Functional, error) {
 	name := "convnext_" + suffix
 	n, err := begin(ctx, design{constructor: "ConvNeXt" + variant, name: name, size: 224, minSize: 32, features: hasPreprocessing}, opts)

@@ -62,7 +62,8 @@ func ReadClasses(r io.Reader) ([]Class, error) {
 }
 
 // Decode returns the top predictions of each example, the largest score first. scores are
-// the outputs of a classifier, [batch, classes]. top may exceed the number of classes.
+// the outputs of a classifier, [batch, classes]. top may exceed the number of classes. Classes
+// of equal scores are in their order, which is a choice of ours.
 func Decode(scores *tensor.Tensor, classes []Class, top int) ([][]Prediction, error) {
 	shape := scores.Shape()
 	switch {

@@ -25,6 +25,8 @@ func DenseNet201(ctx context.Context, opts *Options) (*keras.Functional, error) 
 	return denseNet(ctx, "DenseNet201", []int{6, 12, 48, 32}, opts)
 }
 
+// denseNet connects a model with a number of blocks for each stage. Layers, their names and their
+// order are those of tf_keras's applications/densenet.py, so that its weights fit.
 func denseNet(ctx context.Context, constructor string, blocks []int, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: constructor, name: strings.ToLower(constructor), size: 224, minSize: 32}, opts)
 	if err != nil {

@@ -59,6 +59,10 @@ var efficientStages = []efficientStage{
 	{5, 3, 80, 112, 6, 1, 0.25, false}, {5, 4, 112, 192, 6, 2, 0.25, false}, {3, 1, 192, 320, 6, 1, 0.25, false},
 }
 
+// efficientNet connects a model. width and depth are the factors of the channels and of the blocks,
+// size is the default height and width of images, dropout the rate before the classifier. Layers,
+// their names and their order are those of tf_keras's applications/efficientnet.py, so that its
+// weights fit.
 func efficientNet(ctx context.Context, variant string, width, depth float64, size int, dropout float64, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: "EfficientNet" + variant, name: "efficientnet" + strings.ToLower(variant), size: size, minSize: 32}, opts)
 	if err != nil {
@@ -82,9 +86,9 @@ func efficientNet(ctx context.Context, variant string, width, depth float64, siz
 
 // efficientStage is a row of the tables of EfficientNet.
 type efficientStage struct {
-	kernel, blocks, in, out, expansion, stride int
-	squeeze                                    float64
-	fused                                      bool // one convolution in place of an expansion and one by channel
+	kernel, blocks, in, out, expansion, stride int     // in and out are channels, before scaling
+	squeeze                                    float64 // the part of the channels in the squeeze; 0 for none
+	fused                                      bool    // one convolution in place of an expansion and one by channel
 }
 
 // efficientVersion has the differences between the blocks of the two versions.

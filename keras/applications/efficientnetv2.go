@@ -63,6 +63,8 @@ var efficientStagesV2B = []efficientStage{
 	{3, 3, 48, 96, 4, 2, 0.25, false}, {3, 5, 96, 112, 6, 1, 0.25, false}, {3, 8, 112, 192, 6, 2, 0.25, false},
 }
 
+// efficientNetV2 connects a model, as efficientNet does for the first version. Layers, their names
+// and their order are those of tf_keras's applications/efficientnet_v2.py, so that its weights fit.
 func efficientNetV2(ctx context.Context, variant string, width, depth float64, size int, stages []efficientStage, opts *Options) (*keras.Functional, error) {
 	d := design{constructor: "EfficientNetV2" + variant, name: "efficientnetv2-" + strings.ToLower(variant), size: size, minSize: 32, features: hasPreprocessing}
 	n, err := begin(ctx, d, opts)

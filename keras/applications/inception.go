@@ -49,7 +49,8 @@ func InceptionV3(ctx context.Context, opts *Options) (*keras.Functional, error) 
 	return n.model(n.head(x, false))
 }
 
-// inceptionConv adds a convolution with normalization and relu.
+// inceptionConv adds a convolution with normalization and relu. As in tf_keras, these layers have
+// automatic names, so the order of the calls decides the names of the weights.
 func (n *network) inceptionConv(x *ops.Value, filters int, kernel []int, o convOptions) *ops.Value {
 	o.noBias = true
 	return n.relu("", n.norm("", n.conv2("", x, filters, kernel, o), normSettings{axis: 3, noScale: true}))

@@ -45,10 +45,10 @@ func MobileNet(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return n.model(n.activation("predictions", x, n.ClassifierActivation))
 }
 
-// filters returns a number of filters times Alpha.
+// filters returns a number of filters times Alpha, rounded down.
 func (n *network) filters(f int) int { return int(float64(f) * n.Alpha) }
 
-// rows returns the height of images for the model's name.
+// rows returns the height of images for the model's name, as Python prints it.
 func (n *network) rows() string {
 	if n.InputShape[0] < 0 {
 		return "None"
@@ -98,7 +98,8 @@ func mobileNorm() normSettings {
 }
 
 // invertedResidual adds a block of MobileNetV2: more channels, a convolution of each, fewer
-// channels.
+// channels. id is the number of the block from 0; the first one has no expansion, and an irregular
+// name, as in tf_keras's mobilenet_v2.py.
 func (n *network) invertedResidual(x *ops.Value, filters, stride, id int) *ops.Value {
 	norm := mobileNorm()
 	in, inputs := channels(x), x

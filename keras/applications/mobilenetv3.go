@@ -11,9 +11,9 @@ import (
 
 // mobileBlock is a row of the tables of MobileNetV3.
 type mobileBlock struct {
-	expansion float64
-	filters   int
-	large     bool // the kernel is 5x5 unless the model is minimalistic
+	expansion float64 // the factor of the input's channels
+	filters   int     // the output's channels, times Alpha
+	large     bool    // the kernel is 5x5 unless the model is minimalistic
 	stride    int
 	squeeze   bool // has a squeeze-and-excite block unless the model is minimalistic
 	hardSwish bool // instead of relu, unless the model is minimalistic
@@ -42,6 +42,8 @@ func MobileNetV3Large(ctx context.Context, opts *Options) (*keras.Functional, er
 	}, opts)
 }
 
+// mobileNetV3 connects a model. last is the number of channels before the classifier. Layers, their
+// names and their order are those of tf_keras's applications/mobilenet_v3.py, so that its weights fit.
 func mobileNetV3(ctx context.Context, size, name string, last int, blocks []mobileBlock, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: "MobileNetV3" + size, name: name, size: 224, minSize: 32,
 		features: hasAlpha | hasMinimalistic | hasPreprocessing | anySizeWithTop}, opts)

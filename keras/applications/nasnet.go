@@ -25,7 +25,9 @@ func NASNetLarge(ctx context.Context, opts *Options) (*keras.Functional, error) 
 type cells struct{ last, previous *ops.Value }
 
 // nasNet connects three stages. blocks is the number of normal cells in each. If skip is set,
-// the cell after a reduction still sees the output two cells before the reduction.
+// the cell after a reduction still sees the output two cells before the reduction. filters are the
+// channels of the first stage's branches, stem those of the first convolution. Layers, their names
+// and their order are those of tf_keras's applications/nasnet.py, so that its weights fit.
 func nasNet(ctx context.Context, variant string, size, filters, blocks, stem int, skip bool, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: "NASNet" + variant, name: "NASNet", size: size, minSize: 32}, opts)
 	if err != nil {

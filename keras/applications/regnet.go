@@ -18,6 +18,8 @@ type regNetTable struct {
 	group          int // the channels of one group of a convolution
 }
 
+// regNets are the numbers of blocks and of channels in each stage, by the variants. They are those
+// of tf_keras's applications/regnet.py, as are the names and the order of layers below.
 var regNets = map[string]regNetTable{
 	"X002": {[4]int{1, 1, 4, 7}, [4]int{24, 56, 152, 368}, 8},
 	"X004": {[4]int{1, 2, 7, 12}, [4]int{32, 64, 160, 384}, 16},

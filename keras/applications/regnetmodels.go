@@ -6,6 +6,8 @@ import (
 	"github.com/cairnml/cairn/keras"
 )
 
+// This file has the constructors of RegNet models; regnet.go connects them, and has their sizes.
+
 // RegNetX002 returns the smallest model of "Designing Network Design Spaces". It scales pixels of
 // 0 to 255 itself, and its classifier returns logits.
 func RegNetX002(ctx context.Context, opts *Options) (*keras.Functional, error) {

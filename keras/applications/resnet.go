@@ -52,6 +52,8 @@ func beginResNet(ctx context.Context, constructor string, opts *Options) (*netwo
 	return n, n.conv("conv1_conv", x, 64, 7, convOptions{stride: 2}), nil
 }
 
+// resNet connects a model with a number of blocks for each stage. Layers, their names and their
+// order are those of tf_keras's applications/resnet.py, so that its weights fit.
 func resNet(ctx context.Context, constructor string, blocks []int, opts *Options) (*keras.Functional, error) {
 	n, x, err := beginResNet(ctx, constructor, opts)
 	if err != nil {

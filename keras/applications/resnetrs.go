@@ -46,7 +46,9 @@ func ResNetRS420(ctx context.Context, opts *Options) (*keras.Functional, error) 
 	return resNetRS(ctx, 420, []int{4, 44, 87, 4}, 0.1, 0.4, opts)
 }
 
-// resNetRS connects a model. drop is the dropout of the deepest blocks.
+// resNetRS connects a model. drop is the dropout of the deepest blocks, dropout that before the
+// classifier, blocks the number of blocks in each stage. Layers, their names and their order are
+// those of tf_keras's applications/resnet_rs.py, so that its weights fit.
 func resNetRS(ctx context.Context, depth int, blocks []int, drop, dropout float64, opts *Options) (*keras.Functional, error) {
 	d := design{constructor: fmt.Sprintf("ResNetRS%d", depth), name: fmt.Sprintf("resnet-rs-%d", depth), size: 224, minSize: 32, features: hasPreprocessing}
 	n, err := begin(ctx, d, opts)

@@ -21,6 +21,8 @@ func VGG19(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return vgg(ctx, "VGG19", []int{2, 2, 4, 4, 4}, opts)
 }
 
+// vgg connects a model with a number of convolutions for each block. Layers, their names and their
+// order are those of tf_keras's applications/vgg16.py and vgg19.py, so that its weights fit.
 func vgg(ctx context.Context, constructor string, blocks []int, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: constructor, name: strings.ToLower(constructor), size: 224, minSize: 32}, opts)
 	if err != nil {

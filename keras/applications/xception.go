@@ -9,7 +9,8 @@ import (
 )
 
 // Xception returns the model of "Xception: Deep Learning with Depthwise Separable
-// Convolutions". Its images are preprocessed by ModeTF.
+// Convolutions". Its images are preprocessed by ModeTF. Layers, their names and their order are
+// those of tf_keras's applications/xception.py, so that its weights fit.
 func Xception(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: "Xception", name: "xception", size: 299, minSize: 71}, opts)
 	if err != nil {

@@ -36,10 +36,12 @@ type BackupAndRestore struct {
 
 	state   *trainingState
 	manager *checkpoint.Manager
-	count   int
+	count   int // batches since the last save
 }
 
 // trainingState is the root of a backup: the place in the training, and the model with its optimizer.
+// The names of the fields are the edges of tf_keras's WorkerTrainingState, and must stay. Batches and
+// epochs are counted from 0; -1 is before the first one.
 type trainingState struct {
 	CkptSavedBatch *trackable.Scalar[int64]
 	CkptSavedEpoch *trackable.Scalar[int64]

@@ -38,13 +38,13 @@ type EarlyStopping struct {
 
 // earlyState is the state of one training.
 type earlyState struct {
-	rising    bool
-	wait      int
-	stopped   int
-	best      float64
-	bestEpoch int
-	vars      []*trackable.Variable
-	weights   []*tensor.Tensor
+	rising    bool                  // larger is better
+	wait      int                   // epochs without an improvement
+	stopped   int                   // the epoch after which the training ends early; 0 before that
+	best      float64               // the best value so far, at first the worst one
+	bestEpoch int                   // the epoch of best, counted from 0
+	vars      []*trackable.Variable // the model's, with RestoreBestWeights
+	weights   []*tensor.Tensor      // their values in the best epoch
 }
 
 // StoppedEpoch returns the epoch after which the last training ended early, counted from 0;
@@ -72,6 +72,7 @@ func (e *EarlyStopping) improves(value, reference float64) bool {
 	return value+delta < reference
 }
 
+// keep notes the best epoch, and its weights if they may be restored.
 func (e *EarlyStopping) keep(r *Run, epoch int) {
 	e.state.bestEpoch = epoch
 	if !e.RestoreBestWeights {
@@ -102,7 +103,7 @@ func (e *EarlyStopping) OnEpochEnd(_ context.Context, r *Run, epoch int, logs Lo
 		}
 		return nil
 	}
-	if e.state.wait >= e.Patience && epoch > 0 {
+	if e.state.wait >= e.Patience && epoch > 0 { // never after the first epoch, as tf_keras
 		e.state.stopped = epoch
 		r.StopTraining = true
 	}

@@ -16,7 +16,9 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// eventFile is a file of events, which TensorBoard reads.
+// eventFile is a file of events, which TensorBoard reads: records of tensorflow.Event. Field
+// numbers, the file's name and the plugins' names are TensorFlow's and must stay. Only the callback
+// TensorBoard writes one.
 type eventFile struct {
 	file vfs.File
 	now  func() time.Time
@@ -112,7 +114,9 @@ func (e *eventFile) histogram(step int64, tag string, t *tensor.Tensor) error {
 	return e.tensor(step, tag, "histograms", tensorData, buckets(tensor.Values[float64](wide)))
 }
 
-// buckets returns the rows of a histogram: left edge, right edge, count.
+// buckets returns the rows of a histogram, float64 [30, 3]: left edge, right edge, count. As in
+// TensorBoard's histogram summary, a single value is in the last bucket. Elements that aren't finite
+// count nowhere, which is a rule of ours.
 func buckets(values []float64) *tensor.Tensor {
 	out := tensor.Must(tensor.Zeros(tensor.Float64, histogramBuckets, 3))
 	rows := tensor.Values[float64](out)

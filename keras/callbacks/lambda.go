@@ -20,6 +20,7 @@ type LambdaCallback struct {
 	PredictBatchEnd   func(ctx context.Context, r *Run, batch int) error
 }
 
+// begin, end, beginAt and endAt call a field of their kind, if it isn't nil.
 func begin(f func(context.Context, *Run) error, ctx context.Context, r *Run) error {
 	if f == nil {
 		return nil

@@ -2,7 +2,8 @@ package callbacks
 
 import "context"
 
-// List is a [Callback] that calls others in order, up to the first error.
+// List is a [Callback] that calls others in order, up to the first error. The Trainer calls all
+// callbacks through one. OnTrainAbort calls all.
 type List []Callback
 
 func (l List) each(f func(c Callback) error) error {

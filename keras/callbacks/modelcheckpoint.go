@@ -166,6 +166,7 @@ func (m *ModelCheckpoint) say(r *Run, format string, args ...any) {
 	}
 }
 
+// fixed returns Python's "%.5f" of a number: "inf" and "-inf" for infinities.
 func fixed(x float64) string {
 	if math.IsInf(x, 0) {
 		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(x, 'f', -1, 64)), "+")
@@ -173,7 +174,8 @@ func fixed(x float64) string {
 	return strconv.FormatFloat(x, 'f', 5, 64)
 }
 
-// write writes a checkpoint, and then the file that names it as the latest.
+// write writes a checkpoint, and then the file that names it as the latest, so that a crash leaves
+// the older name. TensorBoard calls it too, for the projector.
 func (m *ModelCheckpoint) write(ctx context.Context, name string) error {
 	dir := m.Dir
 	if dir == nil {
@@ -242,7 +244,8 @@ func (m *ModelCheckpoint) path(batch int, logs Logs) (string, error) {
 
 var numberFormat = regexp.MustCompile(`^(0?)([0-9]{0,3})(?:\.([0-9]{1,2}))?([dfeEgG%]?)$`)
 
-// formatted returns a number in a format of Python's.
+// formatted returns a number, an int or a float64, in a format of Python's for numbers. Formats
+// that Python's str.format accepts and this one doesn't, such as alignment, are errors.
 func formatted(value any, spec string) (string, error) {
 	parts := numberFormat.FindStringSubmatch(spec)
 	x, real := value.(float64)

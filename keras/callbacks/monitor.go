@@ -32,7 +32,8 @@ func (m Mode) rising(auto func() bool) (bool, error) {
 	return false, fmt.Errorf("callbacks: unknown mode %q (known: %q)", string(m), []Mode{Auto, Min, Max})
 }
 
-// ratesAccuracy reports whether a number is one of those that get better as they rise.
+// ratesAccuracy reports whether a number is one of those that get better as they rise, by the
+// rule of tf_keras's EarlyStopping. ReduceLROnPlateau and ModelCheckpoint have other rules for Auto.
 func ratesAccuracy(name string) bool {
 	for _, end := range []string{"acc", "accuracy", "auc"} {
 		if strings.HasSuffix(name, end) {

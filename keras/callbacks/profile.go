@@ -19,14 +19,16 @@ type profile struct {
 	steps, ops   []byte           // encoded events
 	kinds        []byte           // encoded entries of the events' metadata
 	kindOf       map[string]int64 // by the name of an event
-	events, left int
+	events, left int              // ops in the profile, and those after the largest number
 	stepBegan    time.Time
 }
 
 // maxProfiled is the largest number of ops that a profile has.
 const maxProfiled = 1 << 18
 
-// The numbers of the stats of a step's event.
+// The numbers of the stats of a step's event. The field numbers in this file are those of
+// TensorFlow's xplane.proto; times are picoseconds from the line's beginning, and that in
+// nanoseconds since 1970.
 const (
 	stepNumber = 1
 	isRoot     = 2

@@ -157,7 +157,7 @@ type progbar struct {
 	start      time.Time
 	afterFirst time.Time
 	shown      time.Time
-	seen       int
+	seen       int  // steps so far
 	drawn      int  // the length of the last picture
 	open       bool // the last picture was not the finished one
 }

@@ -36,11 +36,12 @@ type ReduceLROnPlateau struct {
 
 	rising        bool
 	best          float64
-	wait, cooling int
+	wait, cooling int // epochs without an improvement, and those left of Cooldown
 }
 
 func (p *ReduceLROnPlateau) monitor() string { return cmp.Or(p.Monitor, "val_loss") }
 
+// or returns what p points to, or value if p is nil.
 func or[T any](p *T, value T) T {
 	if p != nil {
 		return *p

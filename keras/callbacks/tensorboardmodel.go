@@ -18,6 +18,9 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
+// This file has the parts of the callback TensorBoard that write more than numbers: the model's
+// config, images of weights, and files of the projector.
+
 // closed syncs and closes a file that was written to with the error err.
 func closed(file vfs.File, err error) error {
 	if err == nil {
@@ -40,7 +43,8 @@ func (e *eventFile) model(r *Run) error {
 	return e.tensorOf(0, "keras", "graph_keras_model", []byte("1"), tensorData, tensor.Scalar(string(text)))
 }
 
-// mostImages is the number of images of a weight that are written.
+// mostImages is the largest number of images of a weight that are written: max_outputs of
+// tf.summary.image.
 const mostImages = 3
 
 // image writes a weight as images: a matrix as one, wider than high, a tensor of 3 dimensions

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// TerminateOnNaN ends the training when the loss of a batch is NaN or infinite.
+// TerminateOnNaN ends the training when the loss of a batch is NaN or infinite. Without a loss in
+// the logs it does nothing, as in tf_keras.
 type TerminateOnNaN struct{ Base }
 
 // OnTrainBatchEnd looks at the loss.

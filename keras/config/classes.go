@@ -11,7 +11,8 @@ import (
 	"github.com/cairnml/cairn/internal/nearest"
 )
 
-// Class describes a type, or a named function, that configs refer to by name.
+// Class describes a type, or a named function, that configs refer to by name. Packages such as
+// keras/layers list their classes in classes.go. Modules and names are tf_keras's and must stay.
 type Class struct {
 	// Module is the Python module that the JSON names, such as "keras.layers".
 	Module string
@@ -70,9 +71,9 @@ func (c *Class) registeredName() string { return c.Package + ">" + c.Name }
 // Classes is an immutable set of classes. The zero value has none.
 type Classes struct {
 	list   []*Class
-	byName map[string][]*Class
-	byType map[reflect.Type]*Class
-	byFunc map[any]*Class
+	byName map[string][]*Class     // by names, aliases, registered names, and snake case
+	byType map[reflect.Type]*Class // classes of types
+	byFunc map[any]*Class          // named functions that are comparable
 
 	ctx     context.Context // of the objects that are decoded; nil for the background
 	unknown func(class string, config map[string]any) (any, error)

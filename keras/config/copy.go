@@ -4,7 +4,8 @@ import "reflect"
 
 // Copy returns a new object with the config of obj, a pointer to a struct or a value of
 // another type. Structs that fields point to are copied too. State other than config,
-// such as variables, is not copied, as in tf_keras's from_config(get_config()).
+// such as variables, is not copied, as in tf_keras's from_config(get_config()). Wrappers copy
+// their inner layer by it, and Compile a metric for each output.
 func Copy[T any](obj T) T {
 	return copied(reflect.ValueOf(&obj).Elem()).Interface().(T)
 }

@@ -76,7 +76,7 @@ func parse(data []byte) (any, orderedjson.Orders, error) {
 }
 
 // asLists replaces the objects that represent tuples and shapes in the JSON of SavedModels
-// by lists.
+// by lists. It changes v.
 func asLists(v any) any {
 	switch x := v.(type) {
 	case []any:
@@ -117,7 +117,8 @@ var objectKeys = map[string]bool{
 }
 
 // into stores in dst the object or function that v describes. Its class must be
-// assignable to want.
+// assignable to want. The order is part of the behaviour: find the class, reuse a shared object, make
+// one, set its fields and build_config, complete its defaults, and call WithDecoded's function.
 func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 	var name, module string
 	var object map[string]any

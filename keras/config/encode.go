@@ -239,6 +239,8 @@ func rounded(x reflect.Value) reflect.Value {
 	return x
 }
 
+// value writes a value. The order of its cases is part of the behaviour: a Marshaler before an
+// object of a class, and both before the kind of the Go type.
 func (e *Encoder) value(v reflect.Value, inner bool) error {
 	if e.depth > MaxDepth {
 		return fmt.Errorf("values nest deeper than %d; does an object contain itself?", MaxDepth)

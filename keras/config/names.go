@@ -10,7 +10,8 @@ var (
 	wordEnd   = regexp.MustCompile(`([a-z])([A-Z])`)
 )
 
-// SnakeCase returns the automatic name of an object of a class, as tf_keras makes it:
+// SnakeCase returns the automatic name of an object of a class, as tf_keras's
+// generic_utils.to_snake_case makes it:
 // Dense is dense, LeakyReLU is leaky_re_lu. A name that would begin with "_" gets
 // the prefix "private".
 func SnakeCase(class string) string {

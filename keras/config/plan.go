@@ -43,7 +43,8 @@ var (
 	typeVariable = reflect.TypeFor[*trackable.Variable]()
 )
 
-// planOf returns the plan of a struct type.
+// planOf returns the plan of a struct type, made once for each type. A wrong order, and two fields
+// of one name, are the plan's err, which the methods that use it return. An unknown option panics.
 func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
 		return p.(*plan)

@@ -17,6 +17,7 @@ type Constraint interface {
 	Project(s *ops.Scope, w ops.Input) *ops.Value
 }
 
+// epsilon is keras.backend.epsilon(), which the formulas of tf_keras add to norms.
 const epsilon = 1e-7
 
 // Axes are the axes along which norms are computed. In a config a single one may be a

@@ -59,7 +59,8 @@ func (b *Bucketized) Compute(s *ops.Scope, in *Inputs) *ops.Value {
 	return ops.Reshape(s, ops.OneHot(s, bins, b.bins(), tensor.Float32), -1, b.Size())
 }
 
-// Categories returns the numbers of the bins.
+// Categories returns the numbers of the bins: for the number i of a row, its bin plus i times the
+// number of bins.
 func (b *Bucketized) Categories(s *ops.Scope, in *Inputs) (base.Sparse, *ops.Value) {
 	bins := ops.Cast(s, raw.Bucketize(s, b.Source.numbers(s, in), b.Boundaries), tensor.Int64)
 	n := int64(b.Source.shape()[0])

@@ -45,6 +45,9 @@ type Categorical interface {
 	Categories(s *ops.Scope, in *Inputs) (ids base.Sparse, weights *ops.Value)
 }
 
+// The layers DenseFeatures and SequenceFeatures call Check, Weights, Build and Tables. Names,
+// configs and numbers of columns are those of TensorFlow's feature_column_v2.py and must stay.
+
 // weighted columns have variables.
 type weighted interface{ Weights() []base.Weight }
 
@@ -60,7 +63,8 @@ type checked interface{ check() error }
 // inner columns are made of others.
 type inner interface{ columns() []Column }
 
-// each calls f for a column and those that it is made of.
+// each calls f for a column and those that it is made of, the inner ones first, up to the first
+// error.
 func each(c Column, f func(c Column) error) error {
 	if c == nil || reflect.ValueOf(c).IsNil() {
 		return fmt.Errorf("a column is missing")

@@ -105,7 +105,8 @@ func (c *Crossed) check() error {
 	return nil
 }
 
-// leaves returns the keys, those of inner crossed columns in their places.
+// leaves returns the keys, those of inner crossed columns in their places. Their order decides the
+// hashes, as TensorFlow's _collect_leaf_level_keys.
 func (c *Crossed) leaves() (list []Key) {
 	for _, k := range c.Keys {
 		if inner, ok := k.Column.(*Crossed); ok {

@@ -140,6 +140,9 @@ func (e *Embedding) ComputeSequence(s *ops.Scope, in *Inputs) (numbers, lengths 
 	return t.matrix(s, e.combined(s, t.ids, t.weights), e.Dimension), t.lengths
 }
 
+// combined returns the combined vectors, float32 [rows, Dimension], as TensorFlow's
+// safe_embedding_lookup_sparse: negative categories don't count, and with a Combiner other than
+// "sum" neither do weights of 0 or less. weights may be nil.
 func (e *Embedding) combined(s *ops.Scope, ids base.Sparse, weights *ops.Value) *ops.Value {
 	if e.Embeddings == nil {
 		return s.Fail("Column", fmt.Errorf("column %s: the layer isn't built", e.Name()))

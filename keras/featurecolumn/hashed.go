@@ -63,7 +63,8 @@ func (h *Hashed) Categories(s *ops.Scope, in *Inputs) (base.Sparse, *ops.Value) 
 	return t, nil
 }
 
-// tokensOf returns a feature of strings or integers, of a column's type.
+// tokensOf returns a feature of strings or integers, of a column's type. Hashed, Identity and the
+// vocabularies read their features by it.
 func tokensOf(s *ops.Scope, in *Inputs, key, dtype string) (base.Sparse, error) {
 	t, err := in.sparse(s, key, nil)
 	if err != nil {

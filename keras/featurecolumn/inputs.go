@@ -92,7 +92,9 @@ func sumByRow(s *ops.Scope, t base.Sparse, values *ops.Value) *ops.Value {
 	return ops.UnsortedSegmentSumOf(s, values, rows, ops.StridedSlice(s, t.Shape, ops.At(0)))
 }
 
-// crossed returns the hashes of all combinations of the rows' elements.
+// crossed returns the hashes of all combinations of the rows' elements, by the op SparseCross with
+// buckets categories and the key of the hash. Integers are hashed as int64. The order of in decides
+// the hashes.
 func crossed(s *ops.Scope, in []*ops.Value, buckets, key int64) base.Sparse {
 	var indices, values, shapes, dense []ops.Input
 	var sparseTypes, denseTypes []tensor.DType

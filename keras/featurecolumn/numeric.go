@@ -88,7 +88,7 @@ func (n *Numeric) Compute(s *ops.Scope, in *Inputs) *ops.Value {
 	return ops.Reshape(s, n.numbers(s, in), -1, n.Size())
 }
 
-// numbers returns the feature in its shape.
+// numbers returns the feature in its shape, float32 [batch, shape…], after the Normalizer.
 func (n *Numeric) numbers(s *ops.Scope, in *Inputs) *ops.Value {
 	x, err := in.dense(s, n.Key)
 	if err != nil {

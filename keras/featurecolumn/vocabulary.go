@@ -206,7 +206,7 @@ func (v *VocabularyFile) Categories(s *ops.Scope, in *Inputs) (base.Sparse, *ops
 }
 
 // placesIn returns the places of a feature's values in a vocabulary of n, and after them the
-// hashes of others.
+// hashes of others. The place of a value that is neither is the table's default, -1 for none.
 func placesIn(s *ops.Scope, in *Inputs, table *lookup.StaticHashTable, key, dtype string, n, buckets int) (base.Sparse, *ops.Value) {
 	t, err := tokensOf(s, in, key, dtype)
 	if err == nil && table == nil {

@@ -4,7 +4,8 @@ import "github.com/cairnml/cairn/keras/config"
 
 const module = "keras.initializers"
 
-// Classes lists the initializers for configs.
+// Classes lists the initializers for configs. Names and aliases are those of tf_keras's
+// initializers.get; keras.Classes and the defaults of layers contain them.
 func Classes() []config.Class {
 	return []config.Class{
 		config.Of[Zeros](module, "Zeros"),

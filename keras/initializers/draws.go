@@ -34,7 +34,8 @@ func DrawSeed(r *rand.Rand) int {
 	}
 }
 
-// rounding returns the function that rounds a number to type d.
+// rounding returns the function that rounds a number to type d. The draws below round after each
+// operation, as TensorFlow's kernels do in that type; the places of rounding decide the last bit.
 func rounding(d tensor.DType) func(x float64) float64 {
 	switch d {
 	case tensor.Float64:
@@ -89,7 +90,8 @@ func uniform(g philox.Generator, d tensor.DType, shape tensor.Shape, lo, hi floa
 	return fill(d, shape, func() float64 { return round(round(next()*size) + first) })
 }
 
-// whole draws integers from lo up to hi, which is left out.
+// whole draws integers from lo up to hi, which is left out. The modulo favours some numbers, as in
+// TensorFlow.
 func whole(g philox.Generator, d tensor.DType, shape tensor.Shape, lo, hi int64) (*tensor.Tensor, error) {
 	if lo >= hi {
 		return nil, errRange(lo, hi)

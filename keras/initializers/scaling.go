@@ -203,7 +203,8 @@ func (o Orthogonal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*ten
 }
 
 // orthonormal returns the columns of Q in the QR decomposition of a matrix, long rows of
-// short numbers, with a positive diagonal of R.
+// short numbers, with a positive diagonal of R. It computes in float64, so the result is near
+// tf_keras's, and not its bits.
 func orthonormal(a []float64, long, short int) [][]float64 {
 	q := make([][]float64, 0, short)
 	axis := 0

@@ -67,7 +67,8 @@ func (a *Adafactor) SlotKinds() []SlotKind {
 	}
 }
 
-// UpdateStep changes a variable by its gradient.
+// UpdateStep changes a variable by its gradient. Adafactor has no UpdateRows: tf_keras makes whole
+// tensors of slices.
 func (a *Adafactor) UpdateStep(s *ops.Scope, u *Update) {
 	rms := func(x ops.Input) *ops.Value { return ops.Sqrt(s, ops.Mean(s, ops.Square(s, x))) }
 	r, c, v := u.slots[0], u.slots[1], u.slots[2]

@@ -50,6 +50,8 @@ func adamSlots(amsgrad bool) []SlotKind {
 // UpdateStep changes a variable by its gradient.
 func (a *Adam) UpdateStep(s *ops.Scope, u *Update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
 
+// adamStep takes the step of Adam and AdamW: by a fused op in the legacy layout, by single ops in the new
+// ones, as tf_keras's two families have it.
 func adamStep(s *ops.Scope, u *Update, beta1, beta2, epsilon float64) {
 	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
@@ -76,7 +78,8 @@ func (a *Adam) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
 }
 
-// adamRows decays all moments, not only those of the rows, and changes all of the variable.
+// adamRows decays all moments, not only those of the rows, and changes all of the variable, as
+// tf_keras does for slices.
 func adamRows(s *ops.Scope, u *Update, x ops.IndexedSlices, beta1, beta2, epsilon float64) {
 	x = summed(s, x)
 	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)

@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The moving averages of variables, which only the new layout has: the option UseEMA. Formulas,
+// names and the time of overwriting are those of tf_keras's Optimizer. averageList is the edge of
+// the list of averages, in the order of the variables of the first step.
 const averageList = "_model_variables_moving_average"
 
 // makeAverages makes the moving averages of vars, which begin with the variables' values.
@@ -59,6 +62,7 @@ func (o *Base) average(s *ops.Scope, g grad.Gradients) {
 	}, overwrite)
 }
 
+// averageOf returns the average of a variable, which must be one of the first step's.
 func (o *Base) averageOf(v *trackable.Variable) *trackable.Variable {
 	return o.next.lists[averageList].At(o.next.index[v])
 }
@@ -77,7 +81,7 @@ func (o *Base) FinalizeVariableValues(s *ops.Scope, vars []*trackable.Variable) 
 	if !o.UseEMA || !o.next.built.Load() {
 		return
 	}
-	known := vars[:0:0]
+	known := vars[:0:0] // a variable that came later has no average, and keeps its value
 	for _, v := range vars {
 		if _, ok := o.next.index[v]; ok {
 			known = append(known, v)

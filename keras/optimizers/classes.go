@@ -9,7 +9,9 @@ import (
 	"github.com/cairnml/cairn/keras/optimizers/schedules"
 )
 
-// class describes an optimizer whose constructor has tf_keras's defaults.
+// class describes an optimizer whose constructor has tf_keras's defaults. rate is tf_keras's
+// default rate. Names in lower case are those of optimizers.get; those with "Custom>" are in
+// SavedModels.
 func class[T Optimizer](name string, rate float64, construct func(rate float64) T, aliases ...string) config.Class {
 	c := config.Of[T](module, name, append(aliases, strings.ToLower(name), "Custom>"+name)...)
 	c.New = func() any { return construct(rate) }

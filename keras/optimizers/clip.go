@@ -25,7 +25,8 @@ func (o *Base) limits() limits {
 	return limits{}
 }
 
-// clip limits the gradients by the options, in tf_keras's order.
+// clip limits the gradients by the options, in tf_keras's order. used is the number of variables
+// with a gradient; the others are left out of the result. With no limit g is returned unchanged.
 func (o *Base) clip(s *ops.Scope, g grad.Gradients, used int) grad.Gradients {
 	l := o.limits()
 	if l == (limits{}) {
@@ -55,7 +56,7 @@ func (o *Base) clip(s *ops.Scope, g grad.Gradients, used int) grad.Gradients {
 	return out
 }
 
-// clipOne limits one gradient's values. Slices of one row aren't added up before.
+// clipOne limits one gradient's values. Slices of one row aren't added up before, as in tf_keras.
 func (l limits) clipOne(s *ops.Scope, g *ops.Value) *ops.Value {
 	if l.value != nil {
 		g = ops.Clip(s, g, -*l.value, *l.value)

@@ -14,12 +14,13 @@ type coefficients struct {
 	s        *ops.Scope
 	o        *Base
 	dtype    tensor.DType
-	isLegacy bool // the legacy layout's formulas
-	known    [numCount]ops.Input
-	memo     any // values that the rule computes once a step
+	isLegacy bool                // the legacy layout's formulas
+	known    [numCount]ops.Input // by the places below; nil until the step needs the number
+	memo     any                 // values that the rule computes once a step
 }
 
-// The places of the numbers that ops of a step use.
+// The places of the numbers that ops of a step use. A rule chooses which of its hyperparameters
+// has which place; two of a rule must have different ones.
 const (
 	numRate = iota
 	numStep
@@ -108,7 +109,7 @@ func (c *coefficients) localStep() ops.Input {
 	return c.known[numStep]
 }
 
-// power returns base to the power of the step's number.
+// power returns base to the power of the step's number, counted from 1.
 func (c *coefficients) power(place int, base ops.Input) ops.Input {
 	if c.known[place] == nil {
 		c.known[place] = ops.Pow(c.s, base, c.localStep())

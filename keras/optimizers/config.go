@@ -12,6 +12,8 @@ import (
 // The config of an optimizer has three parts: the options of Base, which depend on the
 // layout, the learning rate, and the fields of the optimizer's own struct.
 
+// keras/config calls the methods. Names, order and types of the fields are those of tf_keras's
+// get_config and must stay.
 const (
 	module       = "keras.optimizers"
 	legacyModule = "keras.optimizers.legacy"

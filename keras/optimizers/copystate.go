@@ -11,7 +11,8 @@ import (
 // CopyState takes over the state of another optimizer of the same rule, whose layout may be
 // another one: the count of steps, the learning rate, and the slots of vars. Both must be
 // built for vars. Variables of this layout alone keep their first values. It runs between
-// training steps.
+// training steps. After an error some of the state may be copied. keras/saving calls it for files
+// of Keras 3.
 func (o *Base) CopyState(from Optimizer, vars []*trackable.Variable) error {
 	b, ok := from.(interface{ AsBase() *Base })
 	if !ok {

@@ -43,7 +43,8 @@ func (o *Base) NamesFor(scalars []string) []string {
 }
 
 // RestoreNamed sets the count of steps to global_step, or to the count that follows from
-// Adam's powers.
+// Adam's powers. The restore of a checkpoint of TensorFlow 1 calls it with the values that
+// NamesFor asked for. Without one of them the count stays; after an error too.
 func (o *Base) RestoreNamed(values map[string]*tensor.Tensor) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

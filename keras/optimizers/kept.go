@@ -10,7 +10,8 @@ import (
 )
 
 // keptNumber is a number that an optimizer keeps once: a scalar of the type of the first
-// variable that it trains.
+// variable that it trains. Only Nadam has one, the product of its momenta. It stays in one field
+// of Base, since Base makes it in the order that tf_keras's files have.
 type keptNumber struct {
 	edge, name       string // in the legacy layout
 	newEdge, newName string

@@ -62,12 +62,12 @@ func (o *Base) SetLayout(l Layout) error {
 
 // newState is the part of the state that only the new layouts have.
 type newState struct {
-	built   atomic.Bool
-	all     *trackable.List[*trackable.Variable]
-	trained *trackable.List[*trackable.Variable] // Keras 3 only
-	current *trackable.Scalar[float32]           // the last rate of a Schedule
-	index   map[*trackable.Variable]int
-	lists   map[string]*trackable.List[*trackable.Variable]
+	built   atomic.Bool                                     // buildNew has made the lists
+	all     *trackable.List[*trackable.Variable]            // the edge _variables
+	trained *trackable.List[*trackable.Variable]            // Keras 3 only
+	current *trackable.Scalar[float32]                      // the last rate of a Schedule
+	index   map[*trackable.Variable]int                     // of the variables of the first step, in its order
+	lists   map[string]*trackable.List[*trackable.Variable] // by the edges, such as "_momentums"
 }
 
 // makeNew makes the variables that exist before the first step. The lock is held.
@@ -130,7 +130,9 @@ func (o *Base) buildFor(g grad.Gradients) error {
 	return o.buildNew(vars)
 }
 
-// buildNew makes the lists. The lock is held.
+// buildNew makes the lists, of vars in their order. The lock is held. The order in which it attaches
+// lists and appends variables is that of tf_keras's build methods. It decides keys, so it must stay.
+// After an error the optimizer can't be used.
 func (o *Base) buildNew(vars []*trackable.Variable) error {
 	if o.next.built.Load() {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// scaleModule is the Python module of the classes in configs.
 const scaleModule = "tf_keras.src.mixed_precision.loss_scale_optimizer"
 
 // Based is implemented by the optimizers that embed a [Base].
@@ -59,7 +60,8 @@ func NewLossScaleOptimizer(inner Based, opts *LossScaleOptions) *LossScaleOptimi
 	return o
 }
 
-// wrap makes inner the inner optimizer.
+// wrap makes inner the inner optimizer. An inner optimizer that is in use is an error of the first
+// step, since constructors return none.
 func (o *LossScaleOptimizer) wrap(inner Based) {
 	if !o.opts.Fixed {
 		if o.opts.InitialScale == 0 {

@@ -53,7 +53,8 @@ func (n *Nadam) SlotKinds() []SlotKind {
 	}
 }
 
-// momenta are the numbers of a step that don't depend on the variable.
+// momenta are the numbers of a step that don't depend on the variable. They are computed once for
+// each type of variables, and the product U is stored then.
 type momenta struct {
 	now, next       *ops.Value // u(t), u(t+1)
 	restNow, rest   *ops.Value // 1-U, 1-U*u(t+1)

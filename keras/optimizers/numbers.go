@@ -13,6 +13,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// This file has the methods that read and set an optimizer's numbers: each outside of functions
+// with Go numbers, and on a scope with values. Callbacks and programs call them.
+
 func outside(method, scoped string) error { return base.Outside("optimizers", method, scoped) }
 
 var errScheduled = errors.New("the learning rate follows the optimizer's Schedule; set that to nil first")

@@ -4,7 +4,8 @@ import "github.com/cairnml/cairn/ops"
 
 // If a step has looked up some rows of a table, the gradient is slices. tf_keras's formulas
 // for them differ from those for the whole tensor, whose other rows are zero: some keep the
-// slots of the other rows, and sums are rounded in another order.
+// slots of the other rows, and sums are rounded in another order. These formulas must stay. The
+// rules' UpdateRows have them, and call the functions below.
 
 // summed returns slices that belong to different rows. Those of one row are added up.
 func summed(s *ops.Scope, x ops.IndexedSlices) ops.IndexedSlices {

@@ -95,8 +95,8 @@ type Update struct {
 	// Gradient is the gradient, clipped already, as a whole tensor.
 	Gradient *ops.Value
 
-	slots []*trackable.Variable // by the rule's kinds; nil if not used
-	few   [3]*trackable.Variable
+	slots []*trackable.Variable  // by the rule's kinds; nil if not used
+	few   [3]*trackable.Variable // the memory of slots, if they fit
 }
 
 // Slot returns the variable's slot of a kind in [Rule.SlotKinds], nil if the layout has none.

@@ -12,7 +12,8 @@ import (
 //	variable += a                            // plain
 //	variable += Momentum*a - rate*g          // Nesterov
 //
-// With momentum its slot is "momentum".
+// With momentum its slot is "momentum". The names of slots, the fused ops and the formulas for
+// slices of a table are tf_keras's, and must stay.
 type SGD struct {
 	Base
 	// Momentum is the part of the last step that is added to the next one. Default: 0.

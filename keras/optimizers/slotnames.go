@@ -29,8 +29,9 @@ func (o *Base) SlotFullNames(variable, slot string) []string {
 	return names
 }
 
-// firstSlots returns the name of TensorFlow 1's optimizer of a rule, and its slots
-// in the order in which it makes them.
+// firstSlots returns the name of TensorFlow 1's optimizer (tf.compat.v1.train) of a rule, and its
+// slots in the order in which it makes them. The order decides the numbers in the names. A
+// rule that isn't listed has no such optimizer.
 func firstSlots(r Rule) (name string, slots []string) {
 	switch r := r.(type) {
 	case *SGD:

@@ -24,6 +24,10 @@ func (o *Base) Apply(s *ops.Scope, g grad.Gradients) {
 	}
 }
 
+// apply takes the step, with the lock held. The order is tf_keras's: make the variables, set the
+// scheduled rate, clip, then for each variable its weight decay and its update; at last the
+// averages, and the count. Its error comes before a variable has changed, but the optimizer's own
+// variables may be made.
 func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 	if err := o.make(); err != nil {
 		return err
@@ -52,7 +56,7 @@ func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 		o.setCurrent(s)
 	}
 	g = o.clip(s, g, used)
-	defer func() {
+	defer func() { // the coefficients of this step belong to its scope
 		clear(o.step)
 		o.step = o.step[:0]
 		if o.number != nil {
@@ -99,6 +103,7 @@ func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 	return nil
 }
 
+// one is what the count of steps rises by. All steps share it, so it must not be written.
 var one = tensor.Scalar[int64](1)
 
 // setCurrent stores the rate of this step, which the new layout saves and goes by.

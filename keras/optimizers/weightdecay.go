@@ -15,7 +15,7 @@ type exclusion struct {
 	vars  []*trackable.Variable
 	names []*regexp.Regexp
 
-	used, attached bool
+	used, attached bool // ExcludeFromWeightDecay was called; the edges exist
 }
 
 func (e *exclusion) has(v *trackable.Variable) bool {
@@ -64,7 +64,7 @@ func (o *Base) attachExclusion() error {
 	return nil
 }
 
-// decayWeight subtracts the weight decay from a variable.
+// decayWeight subtracts the weight decay from a variable, before the rule's update.
 func (o *Base) decayWeight(s *ops.Scope, u *Update) {
 	if u.isLegacy || o.WeightDecay == nil || *o.WeightDecay == 0 || o.excluded.has(u.Variable) {
 		return

@@ -73,7 +73,8 @@ type OrthogonalRegularizer struct {
 	Mode string `keras:",default=rows"`
 }
 
-// Penalty returns the loss of x, a matrix of known sizes.
+// Penalty returns the loss of x, a matrix of known sizes. One row or column has no pairs, and the
+// loss is NaN, as in tf_keras.
 func (o OrthogonalRegularizer) Penalty(s *ops.Scope, x ops.Input) *ops.Value {
 	o = config.Completed(o)
 	v := ops.Const(s, x)

@@ -138,7 +138,8 @@ func (c *converter) note(format string, args ...any) {
 	c.res.Notes = append(c.res.Notes, fmt.Sprintf(format, args...))
 }
 
-// read makes the model of the source.
+// read makes the model of the source. If the optimizer is the reason that it fails, the model is
+// read again without it, with a note. If that fails too, the first error is returned.
 func (c *converter) read(ctx context.Context, src string) error {
 	info, err := os.Stat(src)
 	if err != nil {
@@ -220,7 +221,8 @@ func (c *converter) archive(ctx context.Context, dst string) error {
 	return f.Commit()
 }
 
-// savedModel writes the SavedModel of Keras 2.
+// savedModel writes the SavedModel of Keras 2. A compilation that it can't hold is left out with a
+// note.
 func (c *converter) savedModel(ctx context.Context, dst string) error {
 	if list, err := os.ReadDir(dst); err == nil && len(list) > 0 && !c.opts.Force {
 		return fmt.Errorf("%s: the directory holds files: %w", dst, fs.ErrExist)

@@ -21,7 +21,8 @@ type lossSet struct {
 	means   []*metrics.Mean // for each output of several, nil for one without a loss
 }
 
-// never is the argument of perOutput for losses: a list always has one for each output.
+// never returns false. It is the argument of perOutput for losses: a list always has one for each
+// output.
 func never(reflect.Value) bool { return false }
 
 // lossOf returns the loss of an identifier.

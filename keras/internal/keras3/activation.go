@@ -15,7 +15,8 @@ func hardSigmoid(dtype any) map[string]any {
 	}})
 }
 
-// hardSigmoid6 is the name in Keras 2 of Keras 3's hard_sigmoid, which tf_keras lacks.
+// hardSigmoid6 is the name in Keras 2 of Keras 3's hard_sigmoid, which tf_keras lacks. It is a name
+// of ours: activations.HardSigmoid6 has it.
 const hardSigmoid6 = "hard_sigmoid_6"
 
 // activationUp returns an activation function as Keras 3 stores it.

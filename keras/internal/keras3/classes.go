@@ -62,6 +62,8 @@ var interpolation = changed("interpolation", knownMethod, keep)
 
 const noCode = "its code is Python's and can't be carried over; replace it by a registered layer"
 
+// classes are the classes that differ between the versions; a class that isn't listed is the same
+// in both. To add one, add a line: what each field means is said at class and option.
 var classes = []class{
 	{kind: layer, name: "InputLayer", named: true, options: with(renamed("batch_input_shape", "batch_shape"), only3("optional", false))},
 	{kind: layer, name: "Dense", options: with(only3("quantization_config", nil))},

@@ -81,6 +81,6 @@ func wrapped(class string, conf map[string]any) (name string, ok bool) {
 	return fn, true
 }
 
-// short2 are the short names of functions of metrics.
+// short2 are the functions of metrics by their short names.
 var short2 = map[string]string{"acc": "binary_accuracy", "mae": "mean_absolute_error", "mse": "mean_squared_error",
 	"mape": "mean_absolute_percentage_error", "msle": "mean_squared_logarithmic_error"}

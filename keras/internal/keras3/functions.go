@@ -128,16 +128,16 @@ linalg.matmul | numpy.Matmul | a b | !transpose_a=false !transpose_b=false !adjo
 
 // A function is a line of the table.
 type function struct {
-	names, ops []string
-	call       []string
-	list       bool // the first input is a list
+	names, ops []string // of the function, and of the operation
+	call       []string // the parameters that are inputs, in the operation's order
+	list       bool     // the first input is a list
 	settings   []setting
-	only       map[string]any
+	only       map[string]any // the parameters that must have one value, and these
 }
 
 // A setting is a parameter of a function that is an option of an operation.
 type setting struct {
-	two, three               string
+	two, three               string // the names in Keras 2 and in Keras 3
 	defaults                 bool
 	defaultTwo, defaultThree any
 }

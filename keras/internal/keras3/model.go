@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// model translates a sequential or functional model.
+// model translates a sequential or functional model. name is its class, v its JSON; v stays as it
+// is. The translator calls it for the root and for models in models.
 func (t *translator) model(name string, v map[string]any) (any, error) {
 	conf, ok := v["config"].(map[string]any)
 	if !ok {

@@ -22,6 +22,7 @@ type tensor struct{ shape, dtype any }
 // constantMark marks a constant among the inputs of a call in Keras 2.
 const constantMark = "_CONSTANT_VALUE"
 
+// add notes a layer, and the shapes that it knows of its inputs, before any layer is translated.
 func (g *network) add(l map[string]any) {
 	name, _ := l["name"].(string)
 	g.layers[name] = l
@@ -343,7 +344,7 @@ func (g *network) first3(name string) int64 {
 	return 0
 }
 
-// shifted adds to the number of a call.
+// shifted adds to the number of a call, not below 0. Another value than a number stays as it is.
 func shifted(v any, by int64) any {
 	n, ok := v.(json.Number)
 	if !ok {

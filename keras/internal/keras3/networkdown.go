@@ -6,6 +6,8 @@ import (
 	"slices"
 )
 
+// This file translates calls of layers from Keras 3 to Keras 2; network.go has the other direction.
+
 // nodeDown translates a call of a layer to Keras 2.
 func (g *network) nodeDown(l map[string]any, n any) (any, error) {
 	args, kwargs, err := g.arguments(n)

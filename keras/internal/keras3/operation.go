@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// This file translates calls of functions of TensorFlow to operations of Keras 3, and back, by the
+// table in functions.go.
+
 const opsModule = "keras.src.ops."
 
 // functionOf returns the function that a layer of Keras 2 calls, or the operation that is

@@ -8,10 +8,10 @@ import (
 
 // An option is a key of a config that differs between the versions.
 type option struct {
-	two, three string // the names in Keras 2 and in Keras 3; "" in the one that lacks it
-	means      []any  // the values that the version without the option behaves as
-	harmless   bool   // no value changes the outputs of a model
-	up, down   func(any) (any, error)
+	two, three string                 // the names in Keras 2 and in Keras 3; "" in the one that lacks it
+	means      []any                  // the values that the version without the option behaves as
+	harmless   bool                   // no value changes the outputs of a model
+	up, down   func(any) (any, error) // convert values to Keras 3 and to Keras 2; nil keeps them
 }
 
 // renamed describes an option with two names.

@@ -2,6 +2,9 @@ package keras3
 
 import "fmt"
 
+// The conversions of values that classes.go names. Up is to Keras 3, down to Keras 2; an error
+// means that the other version can't have the value.
+
 func keep(v any) (any, error) { return v, nil }
 
 // policyUp returns a dtype as Keras 3 stores it.

@@ -47,7 +47,7 @@ func At(schedule Schedule, step int64) (float32, error) {
 	return ops.Item[float32](ops.Cast(s, v, tensor.Float32))
 }
 
-// Steps is a number of steps in a schedule's config. tf_keras takes fractions too.
+// Steps is a number of training steps in a schedule's config. tf_keras takes fractions too.
 type Steps float64
 
 // MarshalConfig returns an integer if the number is whole, as Python programs write
@@ -72,7 +72,8 @@ func Classes() []config.Class {
 	}
 }
 
-// fail fails the scope, and reports true, if a schedule has no positive number of steps.
+// fail fails the scope, and reports true, if a schedule has no positive number of steps. It's a
+// rule of ours: TensorFlow would return NaN or an infinite rate.
 func (n Steps) fail(s *ops.Scope, schedule, field string) (*ops.Value, bool) {
 	if n > 0 {
 		return nil, false
@@ -93,5 +94,6 @@ func fraction(s *ops.Scope, step *ops.Value, steps Steps, staircase bool) *ops.V
 }
 
 // float32Of returns a Go number as a float32, the type of TensorFlow's Python
-// numbers.
+// numbers. The schedules compute in float32, in tf_keras's order of operations: their rates equal
+// its bit for bit.
 func float32Of(s *ops.Scope, x float64) *ops.Value { return ops.ConstOf(s, tensor.Float32, x) }
