@@ -21,7 +21,8 @@ const (
 	weightsName  = "model.weights.h5"
 )
 
-// openArchive reads the members of an archive.
+// openArchive reads the members of an archive. Open calls it, and drops f after an error. size is
+// the archive's, memory the limit for one member, both in bytes.
 func (f *File) openArchive(r io.ReaderAt, size, memory int64) error {
 	z, err := zipfile.Open(r, size)
 	if err != nil {
@@ -80,7 +81,7 @@ func (f *File) openArchive(r io.ReaderAt, size, memory int64) error {
 	return nil
 }
 
-// maxName is how long the name of a member may be.
+// maxName is the largest number of bytes of a member's name. It's a limit of ours.
 const maxName = 4096
 
 // checkMembers refuses members that overlap in the archive, and names that lead out of a
@@ -149,7 +150,8 @@ func readMember(m *zip.File, memory int64) ([]byte, error) {
 	return b, nil
 }
 
-// memberAt returns random access to a member: in the archive if it is stored, else in memory.
+// memberAt returns random access to a member, and its size: in the archive if it is stored, else in
+// memory, below the limit.
 func memberAt(r io.ReaderAt, m *zip.File, memory int64) (io.ReaderAt, int64, error) {
 	if m.Method != zip.Store || m.CompressedSize64 != m.UncompressedSize64 {
 		b, err := readMember(m, memory)

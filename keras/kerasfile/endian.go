@@ -9,7 +9,8 @@ import (
 
 var bigEndianHost = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 
-// toHost converts little-endian elements to the byte order of the machine.
+// toHost converts little-endian elements to the byte order of the machine, in place. readOpaque
+// calls it for element types that HDF5 has no description of. Types of one byte stay as they are.
 func toHost(t *tensor.Tensor) {
 	width := t.DType().Swap()
 	if !bigEndianHost || width < 2 {

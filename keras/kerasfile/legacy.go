@@ -10,7 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// maxNames is how many bytes a list of names may take in one attribute, as Keras has it.
+// maxNames is the largest number of bytes of a list of names in one attribute: tf_keras's
+// HDF5_OBJECT_HEADER_LIMIT.
 const maxNames = 64512
 
 // readLegacy lists the layers of a model or of a file of weights.
@@ -139,7 +140,8 @@ func legacyGroup(in *hdf5.Group, path string, listed map[string]bool) (*Group, e
 	return g, nil
 }
 
-// nameList returns the strings of an attribute, or of those into which it was divided.
+// nameList returns the strings of an attribute, or of those into which it was divided: name0, name1
+// and so on. tf_keras's hdf5_format.load_attributes_from_hdf5_group reads them so.
 func nameList(g *hdf5.Group, name string) ([]string, error) {
 	list, err := g.Attributes()
 	if err != nil {

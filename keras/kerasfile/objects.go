@@ -16,8 +16,8 @@ import (
 // varsName is the group with an object's variables.
 const varsName = "vars"
 
-// readObjects lists the groups of a file that has objects by path. A dataset outside of a group
-// "vars" belongs to the group that it is in.
+// readObjects lists the groups of a file that has objects by path: .weights.h5, and the one in an
+// archive. A dataset outside of a group "vars" belongs to the group that it is in.
 func (f *File) readObjects() error {
 	groups := map[string]*Group{}
 	group := func(dir string) *Group {

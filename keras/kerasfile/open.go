@@ -48,7 +48,8 @@ func Open(r io.ReaderAt, size int64, opts *Options) (*File, error) {
 	return f, f.readHDF5()
 }
 
-// readHDF5 reads the lists of an HDF5 file of any form.
+// readHDF5 reads the lists of an HDF5 file of any form. The order of the cases decides the format of
+// a file that has the marks of several.
 func (f *File) readHDF5() error {
 	root := f.h5.Root()
 	links, err := root.Links()

@@ -122,7 +122,8 @@ func described(d tensor.DType) bool {
 	return !(d == tensor.BFloat16 || d.Size() == 1 && d != tensor.Int8 && d != tensor.Uint8 && d != tensor.Bool)
 }
 
-// writeWeight makes the dataset of a weight. Element types that numpy lacks are opaque bytes with
+// writeWeight makes the dataset of a weight. Numbers are read when the file is written, strings now,
+// since their lengths decide the layout. Element types that numpy lacks are opaque bytes with
 // their name as an attribute.
 func writeWeight(ctx context.Context, in *hdf5.GroupWriter, w Weight) error {
 	o := &hdf5.DatasetOptions{}

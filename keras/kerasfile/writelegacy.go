@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// legacy makes the groups of a legacy file.
+// legacy makes the groups of a legacy file. The order of attributes and groups decides the bytes and
+// is that of tf_keras's hdf5_format.save_model_to_hdf5.
 func (c *Contents) legacy(ctx context.Context, h *hdf5.Writer, format Format) error {
 	root := h.Root()
 	ascii := &hdf5.ValueOptions{Text: hdf5.VariableASCII}
@@ -84,7 +85,8 @@ func (c *Contents) legacy(ctx context.Context, h *hdf5.Writer, format Format) er
 	return nil
 }
 
-// maxVariable is how many strings of varying length an attribute can have: each takes 16 bytes.
+// maxVariable is the largest number of strings of varying length in an attribute, of 64 KiB: each
+// takes 16 bytes.
 const maxVariable = 4000
 
 // setNames stores a list of names as Keras does: one too long for an attribute in several, whose

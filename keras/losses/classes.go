@@ -10,7 +10,8 @@ import (
 
 const module = "keras.losses"
 
-// Classes lists the losses for configs.
+// Classes lists the losses for configs. Names and modules are tf_keras's and must stay; a new loss
+// is a line here.
 func Classes() []config.Class {
 	list := []config.Class{
 		config.Of[BinaryCrossentropy](module, "BinaryCrossentropy"),

@@ -39,7 +39,8 @@ func (l BinaryCrossentropy) Loss(s *ops.Scope, truth, predicted, weights ops.Inp
 	return reduced(s, l.Call, l.Reduction, truth, predicted, weights)
 }
 
-// binary returns the cross-entropy of each element.
+// binary returns the cross-entropy of each element: tf_keras's backend.binary_crossentropy, with
+// epsilon at its places.
 func binary(s *ops.Scope, t, p *ops.Value, fromLogits bool) *ops.Value {
 	if x := activations.LogitsOf(p); x != nil {
 		p, fromLogits = x, true
@@ -111,6 +112,7 @@ func distribution(s *ops.Scope, p *ops.Value, axis int) *ops.Value {
 	return clipped(s, p)
 }
 
+// clipped returns p between epsilon and 1-epsilon, which is computed in the type of p.
 func clipped(s *ops.Scope, p *ops.Value) *ops.Value {
 	return ops.Clip(s, p, epsilon, ops.Sub(s, 1, ops.Cast(s, epsilon, dtypeOf(p))))
 }

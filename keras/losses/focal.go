@@ -78,7 +78,7 @@ type CategoricalFocalCrossentropy struct {
 func (l CategoricalFocalCrossentropy) Call(s *ops.Scope, truth, predicted ops.Input) *ops.Value {
 	t, p := pair(s, truth, predicted)
 	axis := or(l.Axis, -1)
-	t = smoothed(s, t, l.LabelSmoothing, -1)
+	t = smoothed(s, t, l.LabelSmoothing, -1) // along the last axis whatever Axis is, as tf_keras
 	p, fromLogits := logits(p, l.FromLogits)
 	if fromLogits {
 		p = softmax(s, p, axis)

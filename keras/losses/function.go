@@ -27,7 +27,8 @@ func NewFunction(name string, f Func, aliases ...string) *Function {
 	return &Function{Func: f, name: name, aliases: aliases}
 }
 
-// functions are tf_keras's functions, with the defaults of their options.
+// functions are tf_keras's functions, with the defaults of their options. Names and aliases are
+// those of its losses.get.
 var functions = []*Function{
 	NewFunction("binary_crossentropy", BinaryCrossentropy{}.Call, "bce", "BCE"),
 	NewFunction("binary_focal_crossentropy", BinaryFocalCrossentropy{}.Call),

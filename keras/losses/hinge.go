@@ -66,7 +66,7 @@ func (l CategoricalHinge) Loss(s *ops.Scope, truth, predicted, weights ops.Input
 }
 
 // margin returns max(1-truth*predicted, 0), after it has made -1 and 1 of a truth of zeros
-// and ones.
+// and ones: tf_keras's _maybe_convert_labels, which decides it for the whole batch.
 func margin(s *ops.Scope, truth, predicted ops.Input) *ops.Value {
 	t, p := pair(s, truth, predicted)
 	binary := ops.All(s, ops.Or(s, ops.Equal(s, t, 0), ops.Equal(s, t, 1)))

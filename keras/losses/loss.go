@@ -100,7 +100,8 @@ func mean(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.DivNoNan(s, sum, ops.Cast(s, ops.Size(s, x), sum.DType()))
 }
 
-// reduced returns the loss of f with a reduction.
+// reduced returns the loss of f with a reduction. The methods Loss of this package call it: it takes
+// the mask of the predictions and matches the ranks, as tf_keras's LossFunctionWrapper.call.
 func reduced(s *ops.Scope, f Func, r Reduction, truth, predicted, weights ops.Input) *ops.Value {
 	t, p := ops.Const(s, truth), ops.Const(s, predicted)
 	if s.Err() != nil {

@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The accuracies. Values, and shapes for unusual ranks, are those of tf_keras's metrics_utils.py
+// and accuracy_metrics.py, and must stay.
+
 // Accuracy is the part of the predictions that equal the truth.
 type Accuracy struct{ Averaged }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// matrix has the four cells of a confusion matrix for each threshold.
+// matrix has the four cells of a confusion matrix, [thresholds], or [thresholds, labels] in an AUC
+// with MultiLabel.
 type matrix struct {
 	TruePositives  *trackable.Variable `cairn:"-"`
 	TrueNegatives  *trackable.Variable `cairn:"-"`
@@ -16,6 +17,7 @@ type matrix struct {
 	FalseNegatives *trackable.Variable `cairn:"-"`
 }
 
+// all lists the cells as variables of a shape. late is true if the first update shows the shape.
 func (m *matrix) all(shape tensor.Shape, late bool) []State {
 	return []State{
 		{To: &m.TruePositives, Edge: "true_positives", Shape: shape, Late: late},

@@ -122,7 +122,8 @@ func (m *AUC) BuildConfig() config.Fields {
 	return inputShape(m.shapeOfUpdate())
 }
 
-// limits returns the thresholds, and whether they have equal distances.
+// limits returns the thresholds, and whether they have equal distances. As in tf_keras the first is
+// below 0 and the last above 1, so that predictions of 0 and 1 are inside.
 func (m *AUC) limits() ([]float64, bool) {
 	n := m.NumThresholds
 	if n == 0 {
@@ -237,7 +238,7 @@ func before(s *ops.Scope, x *ops.Value) *ops.Value { return ops.StridedSlice(s, 
 func after(s *ops.Scope, x *ops.Value) *ops.Value  { return ops.StridedSlice(s, x, ops.From(1)) }
 
 // interpolatedPR returns the areas under the precision-recall curve between thresholds, for
-// true positives that grow linearly.
+// true positives that grow linearly: tf_keras's AUC.interpolate_pr_auc.
 func interpolatedPR(s *ops.Scope, tp, fp, fn *ops.Value) *ops.Value {
 	dtp := ops.Sub(s, before(s, tp), after(s, tp))
 	p := ops.Add(s, tp, fp)

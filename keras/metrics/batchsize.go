@@ -16,7 +16,8 @@ func (m *SumOverBatchSize) Update(s *ops.Scope, values, weights ops.Input) {
 	m.addSize(s, m, values, weights)
 }
 
-// addSize takes values into account, for the metric self that embeds m.
+// addSize takes values into account, for the metric self that embeds m. Unlike Mean, it counts the
+// values and not the weights: SUM_OVER_BATCH_SIZE of tf_keras's Reduce.
 func (m *Mean) addSize(s *ops.Scope, self any, values, weights ops.Input) {
 	if !m.Ready(s, self) {
 		return

@@ -16,7 +16,7 @@ const (
 	privateModule = "tf_keras.src.metrics.base_metric"
 )
 
-// functions are tf_keras's functions that aren't losses too, or have other aliases here.
+// functions are tf_keras's functions that aren't losses too, or have other aliases or values here.
 var functions = []*losses.Function{
 	losses.NewFunction("accuracy", equal, "acc", "ACC"),
 	losses.NewFunction("binary_accuracy", binaryAccuracy),

@@ -20,13 +20,14 @@ type cells struct{ tp, tn, fp, fn *trackable.Variable }
 type counting struct {
 	thresholds   []float64
 	even         bool // the thresholds have equal distances from 0 to 1
-	topK         *int
-	classID      *int
-	labels       int // of a matrix for each label; 0 for one of all
+	topK         *int // the number of largest predictions that count; nil for all
+	classID      *int // the only class that counts; nil for all
+	labels       int  // of a matrix for each label; 0 for one of all
 	labelWeights []float64
 }
 
-// count takes a batch into the cells.
+// count takes a batch into the cells, as tf_keras's metrics_utils.update_confusion_matrix_variables.
+// d is the metric's type. Truths that aren't 0 are positive. weights may be nil.
 func (c *counting) count(s *ops.Scope, d tensor.DType, to cells, truth, predicted, weights ops.Input) {
 	t, p := samples.CastTo(s, truth, d), samples.CastTo(s, predicted, d)
 	if s.Err() != nil {
@@ -104,7 +105,8 @@ func (c *counting) count(s *ops.Scope, d tensor.DType, to cells, truth, predicte
 	add(to.tn, sum(under, no))
 }
 
-// addBuckets counts by the interval between thresholds that a prediction falls into.
+// addBuckets counts by the interval between thresholds that a prediction falls into:
+// _update_confusion_matrix_variables_optimized, in time that doesn't depend on the number of thresholds.
 func (c *counting) addBuckets(s *ops.Scope, to cells, p, yes, no *ops.Value, add func(*trackable.Variable, func() *ops.Value)) {
 	n, labels := len(c.thresholds), max(c.labels, 1)
 	bucket := ops.Sub(s, ops.Ceil(s, ops.Mul(s, ops.Clip(s, p, 0, 1), float64(n-1))), 1)

@@ -108,7 +108,7 @@ func (m *fscore) update(s *ops.Scope, self any, a Average, threshold *float64, t
 	ops.AssignAdd(s, m.IntermediateWeights, sum(t))
 }
 
-// known returns the shape of an update, never nil.
+// known returns the shape of an update, never nil: nil would mean that there is no update yet.
 func known(v *ops.Value) tensor.Shape { return append(tensor.Shape{}, v.Shape()...) }
 
 func (m *fscore) score(s *ops.Scope, self any, a Average, beta float64) *ops.Value {

@@ -39,8 +39,8 @@ func (m *overlap) statesFor(classes int, targets []int) ([]State, error) {
 
 // form describes the truths and predictions of an overlap.
 type form struct {
-	classes       int
-	ignore        *int
+	classes       int  // their number
+	ignore        *int // a true class whose elements don't count; nil for none
 	oneHotTruth   bool
 	oneHotPredict bool
 	axis          *int
@@ -93,6 +93,7 @@ func (m *overlap) mean(s *ops.Scope, self any, targets []int) *ops.Value {
 	return ops.DivNoNan(s, ops.Sum(s, ops.DivNoNan(s, tp, union)), occur)
 }
 
+// upTo returns the classes from 0 to n-1, none if n is out of range: statesFor reports that.
 func upTo(n int) []int {
 	if n < 0 || n > maxClasses {
 		n = 0

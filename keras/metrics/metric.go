@@ -43,6 +43,7 @@ type Base struct {
 	// DType is the type of the variables and computations. Default: "float32".
 	DType base.Policy `keras:"dtype,default=float32"`
 
+	// mu guards the fields below, which prepare sets. failed is an error of the config: it stays.
 	mu     sync.Mutex
 	made   bool
 	failed error
@@ -164,7 +165,8 @@ func (b *Base) dtype() tensor.DType {
 }
 
 // prepare makes the variables of self whose shapes are known. in is nil, or the shape of
-// an update's predictions.
+// an update's predictions. The order of States is that of the variables in files. An error about in
+// leaves the metric usable for other shapes.
 func (b *Base) prepare(self any, in tensor.Shape) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

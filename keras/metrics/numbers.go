@@ -9,7 +9,8 @@ import (
 )
 
 // encodeArray replaces the numbers of a field by the form in which tf_keras writes an
-// array: with its type, or in the legacy form as a list.
+// array: with its type, or in the legacy form as a list. AUC and MeanRelativeError have such a field;
+// key is its name in the JSON.
 func encodeArray(e *config.Encoder, m any, key string, numbers []float64, dtype string) (config.Fields, error) {
 	f, err := e.Fields(m)
 	if err != nil || numbers == nil {

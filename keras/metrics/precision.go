@@ -90,6 +90,8 @@ func (m *Recall) Result(s *ops.Scope) *ops.Value {
 	return perThreshold(s, share(s, m.TruePositives, m.FalseNegatives), len(m.Thresholds.or(0)))
 }
 
+// countingAt returns how Precision and Recall count. With TopK and no thresholds, each of the
+// largest predictions is positive, since the others are negInf.
 func countingAt(t Thresholds, topK, classID *int) counting {
 	def := 0.5
 	if topK != nil {

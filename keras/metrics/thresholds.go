@@ -79,7 +79,8 @@ func (t Thresholds) or(def float64) []float64 {
 	return t.list
 }
 
-// nodes returns the children that tf_keras's lists of thresholds are in the object graph.
+// nodes returns the children that tf_keras's lists of thresholds are in the object graph. They have
+// no children; checkpoints contain the edges.
 func (t Thresholds) nodes() []State {
 	list := func() trackable.Trackable { return trackable.NewList[*trackable.Variable]() }
 	if t.list != nil && !t.one {

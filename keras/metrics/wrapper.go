@@ -14,6 +14,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// errUnmade is the error of a Result before the first update, in metrics whose shapes depend on it.
 var errUnmade = errors.New("the metric has no variables; it needs an update first")
 
 // Averaged is embedded by metrics that are the mean of a function of truths and predictions.

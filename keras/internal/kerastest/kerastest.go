@@ -1,4 +1,5 @@
-// Package kerastest compares objects with the fixtures that tf_keras has written.
+// Package kerastest compares objects with the fixtures that tf_keras has written, for the tests of
+// the packages below keras. A tolerance is each caller's argument; none may grow.
 package kerastest
 
 import (

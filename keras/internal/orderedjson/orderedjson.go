@@ -13,7 +13,8 @@ import (
 // maxNesting is the largest nesting of values.
 const maxNesting = 10_000
 
-// Orders are the orders of the keys of parsed objects, by the maps that these became.
+// Orders are the orders of the keys of parsed objects, by the addresses of the maps that these
+// became.
 type Orders map[uintptr][]string
 
 // Parse reads one JSON value: nil, a bool, a [json.Number], a string, a []any or a

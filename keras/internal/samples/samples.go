@@ -28,7 +28,7 @@ func CastTo(s *ops.Scope, x ops.Input, d tensor.DType) *ops.Value {
 }
 
 // MatchRanks removes the last dimension, of size 1, of the truth or the predictions if
-// the other one lacks it.
+// the other one lacks it: tf_keras's losses_utils.remove_squeezable_dimensions.
 func MatchRanks(s *ops.Scope, truth, predicted *ops.Value) (t, p *ops.Value) {
 	if s.Err() != nil {
 		return truth, predicted
@@ -56,7 +56,7 @@ func matchUnknown(s *ops.Scope, truth, predicted *ops.Value) (t, p *ops.Value) {
 	return dropIf(s, truth, ops.Equal(s, diff, -1)), dropIf(s, predicted, column)
 }
 
-// dropIf removes the last dimension if cond is true.
+// dropIf removes the last dimension if cond, a bool scalar, is true.
 func dropIf(s *ops.Scope, v, cond *ops.Value) *ops.Value {
 	rank := ops.Sub(s, ops.Rank(s, v), ops.Cast(s, cond, tensor.Int32))
 	head := s.Emit1("Slice", nil, ops.Shape(s, v), []int32{0}, ops.Reshape(s, rank, 1))
