@@ -10,6 +10,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of QuantizedAdd, QuantizedMul, QuantizedBiasAdd and
+// QuantizedMatMul. Each float32 rounding and each wrap of int32 is TensorFlow's
+// (quantization_utils.h and quantized_*_op.cc): it decides codes, so it must
+// stay. The formulas of ranges must stay too.
+
 // span is the range of floats that codes represent.
 type span struct{ least, most float32 }
 
@@ -152,6 +157,7 @@ func wideOut(c *engine.Call, out *[]tensor.Q32) func(tensor.Shape) error {
 	}
 }
 
+// quantizedMul multiplies codes minus the codes of zero. Its shapes broadcast.
 func quantizedMul(c *engine.Call) error {
 	o, err := operandsOf(c)
 	if err != nil {
@@ -170,6 +176,9 @@ func quantizedMul(c *engine.Call) error {
 // linear converts 8-bit codes to 32-bit codes of a wider range.
 type linear struct{ zero, by int64 }
 
+// linear returns the conversion of codes with limits l and range s to 32-bit
+// codes of range to. It is TensorFlow's fixed-point form, so it isn't replaced
+// by a conversion through floats.
 func (s span) linear(l limits, to span) linear {
 	wide := limitsOf[tensor.Q32]()
 	zero := to.code(wide, s.float(l, 0))
@@ -211,6 +220,7 @@ func quantizedAdd(c *engine.Call) error {
 	return setSpan(c, 1, to)
 }
 
+// abs returns v without its sign.
 func abs(v float32) float32 { return max(v, -v) }
 
 // quantizedBiasAdd adds a vector to the last dimension.

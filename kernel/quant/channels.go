@@ -8,6 +8,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of RequantizationRangePerChannel and RequantizePerChannel, whose
+// codes have the shape [batch, rows, columns, channels]. The steps in float32
+// are those of TensorFlow's mkl_requantization_range_per_channel_op.cc and
+// mkl_requantize_per_channel_op.cc; they must stay.
+
 // byChannel returns the codes in input 0, and the ranges of their channels, the
 // last dimension, in inputs 1 and 2.
 func byChannel(c *engine.Call) (x []tensor.Q32, widest []float32, err error) {

@@ -14,6 +14,7 @@ type code interface {
 // limits are the least and the largest code of a type.
 type limits struct{ lowest, highest float64 }
 
+// limitsOf returns the limits of type T.
 func limitsOf[T code]() limits {
 	switch tensor.TypeOf[T]() {
 	case tensor.QInt8:
@@ -37,6 +38,7 @@ func (l limits) steps() float64 { return l.highest - l.lowest + 1 }
 // toFloat converts codes to floats in the mode MIN_FIRST.
 type toFloat struct{ offset, scale float32 }
 
+// toFloat returns the conversion from codes of the range [least, most].
 func (l limits) toFloat(least, most float32) toFloat {
 	scale := float32(float64(most-least) / (l.steps() - 1))
 	first := least
@@ -46,11 +48,14 @@ func (l limits) toFloat(least, most float32) toFloat {
 	return toFloat{first - float32(float32(l.lowest)*scale), scale}
 }
 
+// of returns the float of code v. Its roundings are those of
+// QuantizedToFloatStruct in TensorFlow's quantization_utils.h.
 func (f toFloat) of(v float32) float32 { return f.offset + float32(v*f.scale) }
 
 // toCode converts floats to codes in the mode MIN_FIRST.
 type toCode struct{ scale, offset, lowest, highest float32 }
 
+// toCode returns the conversion to codes of the range [least, most].
 func (l limits) toCode(least, most float32) toCode {
 	var scale float32
 	if least != most {
@@ -60,6 +65,8 @@ func (l limits) toCode(least, most float32) toCode {
 		max(float32(l.lowest), -2.147483648e+09), min(float32(l.highest), 2.147483520e+09)}
 }
 
+// of returns the code of v. Its roundings are those of FloatToQuantizedStruct
+// in TensorFlow's quantization_utils.h.
 func (f toCode) of(v float32) int32 {
 	return truncated(min(max(float32(math.Round(float64(v*f.scale)))-f.offset, f.lowest), f.highest))
 }

@@ -8,6 +8,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of FakeQuantWithMinMaxArgs, FakeQuantWithMinMaxVars and
+// FakeQuantWithMinMaxVarsPerChannel, and of their gradients. The steps in
+// float32 are those of TensorFlow's fake_quant_ops_functor.h, and only
+// FakeQuantWithMinMaxVars divides by the scale instead of multiplying by the
+// inverse. They decide levels, so they must stay.
+
 // levels are the integers that floats are rounded to.
 type levels struct{ lowest, highest float32 }
 
@@ -34,11 +40,14 @@ func (l levels) nudge(least, most float32) nudged {
 	return n
 }
 
+// floor rounds down to an integer.
 func floor(x float32) float32 { return float32(math.Floor(float64(x))) }
 
 // shifted returns x, clamped to the range, minus the least number of the range.
 func (n *nudged) shifted(x float32) float32 { return max(min(x, n.max), n.min) - n.min }
 
+// prepareFake reads the levels from num_bits and narrow_range and prepares run
+// with them.
 func prepareFake(run func(*engine.Call, levels) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		bits := n.Attrs.Int("num_bits", 8)
@@ -77,6 +86,7 @@ func (l levels) ofAttrs(c *engine.Call) (nudged, error) {
 	return l.nudge(least, most), nil
 }
 
+// fakeArgs rounds input 0 to the levels of the range in the attributes.
 func fakeArgs(c *engine.Call, l levels) error {
 	in, err := single(c, 1)
 	if err != nil {
@@ -99,6 +109,7 @@ func fakeArgs(c *engine.Call, l levels) error {
 	return nil
 }
 
+// fakeArgsGrad passes the gradient, input 0, if input 1 is in the range.
 func fakeArgsGrad(c *engine.Call, l levels) error {
 	in, err := single(c, 2)
 	if err != nil {
@@ -156,6 +167,8 @@ func (l levels) ranges(c *engine.Call, in [][]float32, from int) ([]*nudged, err
 	return out, nil
 }
 
+// fakeVars rounds input 0 to the levels of the range in inputs 1 and 2. For a
+// range of zeros the result is 0, as in TensorFlow.
 func fakeVars(c *engine.Call, l levels) error {
 	in, err := single(c, 3)
 	if err != nil {
@@ -186,6 +199,9 @@ func fakeVars(c *engine.Call, l levels) error {
 	return nil
 }
 
+// fakeVarsGrad passes the gradient, input 0, if input 1 is in the range. The
+// gradients of the ends are the sums of the gradients below and above. A range
+// of zeros passes each gradient, as in TensorFlow.
 func fakeVarsGrad(c *engine.Call, l levels) error {
 	in, err := single(c, 4)
 	if err != nil {

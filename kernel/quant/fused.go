@@ -9,6 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Steps after sums of products, for the fused ops of oneDNN (fusedconv.go and fusedmatmul.go). The
+// order of the steps and their roundings to float32 are oneDNN's; they decide codes, so they must
+// stay.
+
 // fusion has the steps that an op of oneDNN applies to its sums of products.
 // Codes are symmetric there: the code of zero is zero, and only the larger end
 // of a range counts.
@@ -21,6 +25,7 @@ type fusion struct {
 	dequantize bool // floats are the result
 }
 
+// fusionOf reads the steps from an op's name, such as QuantizedConv2DWithBiasAndRelu.
 func fusionOf(op string) fusion {
 	has := func(part string) bool { return strings.Contains(op, part) }
 	return fusion{bias: has("WithBias"), sum: has("Sum"), signed: has("SignedSum"), relu: has("Relu"), requantize: has("AndRequantize"), dequantize: has("AndDequantize")}

@@ -11,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of QuantizedConv2D with a filter of qint8, QuantizedConv2DPerChannel,
+// QuantizedDepthwiseConv2D and their forms with a bias, a sum, Relu and requantization.
+// fusedKernels in table.go lists them. Taps outside the image are skipped: the code of zero is 0.
+
 // fusedConv is a convolution of codes, with the steps of oneDNN after it.
 type fusedConv struct {
 	fusion
@@ -19,6 +23,8 @@ type fusedConv struct {
 	out     tensor.DType
 }
 
+// prepareFusedConv prepares a convolution of images [batch, rows, columns, channels] by a filter
+// [rows, columns, channels, n].
 func prepareFusedConv(n *engine.Node) (func(*engine.Call) error, error) {
 	f := fusedConv{fusion: fusionOf(n.Op), depth: strings.Contains(n.Op, "Depthwise"), out: n.Attrs.Type("out_type", tensor.QInt32)}
 	var err error
@@ -44,6 +50,7 @@ func perChannel(c *engine.Call, i, n int) ([]span, error) {
 	return out, nil
 }
 
+// run convolves input 0 by input 1. A bias is input 2; ranges follow, and a summand comes last.
 func (f *fusedConv) run(c *engine.Call) error {
 	if err := c.Need(f.inputs()); err != nil {
 		return err

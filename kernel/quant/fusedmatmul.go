@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of QuantizedMatMulWithBias and its forms with Relu,
+// requantization and dequantization. fusedKernels in table.go lists them.
+
 // exactSteps is the largest number of products of two 8-bit codes whose sum is
 // always an integer that float32 represents.
 const exactSteps = 512
@@ -58,6 +61,9 @@ func prepareFusedMatMul(n *engine.Node) (func(*engine.Call) error, error) {
 	return func(c *engine.Call) error { return fusedMatMul(c, &f, out, minFirst) }, nil
 }
 
+// fusedMatMul multiplies input 0 of shape [m, k] by input 1 of shape [k, n] and
+// adds the bias of n numbers in input 2. d is the type of the result. The steps
+// in float32 are oneDNN's and must stay.
 func fusedMatMul(c *engine.Call, f *fusion, d tensor.DType, minFirst bool) error {
 	if err := c.Need(f.inputs()); err != nil {
 		return err

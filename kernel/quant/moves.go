@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of QuantizedRelu, QuantizedRelu6, QuantizedReshape,
+// QuantizedConcat and QuantizedConcatV2.
+
 // codesOf has the functions that ops on codes of any width need for a type.
 type codesOf struct {
 	limits
@@ -17,6 +20,7 @@ type codesOf struct {
 	to   func(t *tensor.Tensor, i int, v int64)
 }
 
+// codesType returns the functions for type T.
 func codesType[T code]() codesOf {
 	return codesOf{limitsOf[T](), func(t *tensor.Tensor, i int) int64 { return int64(tensor.Values[T](t)[i]) },
 		func(t *tensor.Tensor, i int, v int64) { tensor.Values[T](t)[i] = T(v) }}
@@ -61,6 +65,8 @@ func quantizedRelu(most float32) func(*engine.Call) error {
 	}
 }
 
+// quantizedReshape passes the codes of input 0 on with the shape in input 1.
+// The range doesn't change.
 func quantizedReshape(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

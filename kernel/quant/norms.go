@@ -8,8 +8,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of QuantizedBatchNormWithGlobalNormalization and
+// QuantizedInstanceNorm.
+
 // quantizedBatchNorm normalizes in 32-bit fixed-point numbers, whose range is a
-// million in both directions. Larger numbers wrap.
+// million in both directions. Larger numbers wrap. Inputs are codes with their
+// ranges: images [batch, rows, columns, channels], then means, variances, betas
+// and gammas, [channels] each. It follows FixedPointBatchNorm in TensorFlow's
+// quantized_batch_norm_op.cc, with its wraps.
 func quantizedBatchNorm(c *engine.Call) error {
 	if err := c.Need(15); err != nil {
 		return err

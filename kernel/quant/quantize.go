@@ -9,6 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of QuantizeV2 and Dequantize. Every rounding to float32 is that
+// of TensorFlow's quantize_op.cc and dequantize_op.cc: it decides codes, so it
+// must stay.
+
 // mode has the attributes that relate the codes of a range to floats.
 type mode struct {
 	name         string
@@ -17,6 +21,7 @@ type mode struct {
 	ensure       float32 // least width of a range, as a fraction of its largest end
 }
 
+// modeOf reads and checks the attributes; the defaults are TensorFlow's.
 func modeOf(n *engine.Node) (mode, error) {
 	a := n.Attrs
 	m := mode{a.String("mode", "MIN_COMBINED"), a.String("round_mode", "") == "HALF_TO_EVEN", a.Bool("narrow_range"), a.Int("axis", -1), float32(a.Float("ensure_minimum_range", 0.01))}
@@ -53,6 +58,8 @@ func (m *mode) ends(c *engine.Call) (s slices, least, most []float32, err error)
 	return s, tensor.Values[float32](c.In(1)), tensor.Values[float32](c.In(2)), nil
 }
 
+// codes returns the least and the largest code in use, of a type with limits l.
+// A narrow range leaves out the least one.
 func (m *mode) codes(l limits) (lowest, highest float64) {
 	if m.narrow {
 		return l.lowest + 1, l.highest
@@ -60,11 +67,13 @@ func (m *mode) codes(l limits) (lowest, highest float64) {
 	return l.lowest, l.highest
 }
 
+// quantizers has quantize by the type of the codes.
 var quantizers = engine.ByType[func(*engine.Call, *mode) error]{
 	tensor.QInt8: quantize[tensor.Q8], tensor.QUint8: quantize[tensor.QU8], tensor.QInt16: quantize[tensor.Q16],
 	tensor.QUint16: quantize[tensor.QU16], tensor.QInt32: quantize[tensor.Q32],
 }
 
+// prepareQuantize prepares QuantizeV2.
 func prepareQuantize(n *engine.Node) (func(*engine.Call) error, error) {
 	m, err := modeOf(n)
 	if err != nil {
@@ -77,6 +86,8 @@ func prepareQuantize(n *engine.Node) (func(*engine.Call) error, error) {
 	return func(c *engine.Call) error { return f(c, &m) }, nil
 }
 
+// quantize converts the floats of input 0 to codes, and sets outputs 1 and 2 to
+// the ends of the ranges that the codes have.
 func quantize[T code](c *engine.Call, m *mode) error {
 	s, least, most, err := m.ends(c)
 	if err != nil {
@@ -161,11 +172,13 @@ func normal(v float32) float32 {
 	return v
 }
 
+// dequantizers has dequantize by the type of the codes.
 var dequantizers = engine.ByType[func(*engine.Call, *mode) error]{
 	tensor.QInt8: dequantize[tensor.Q8], tensor.QUint8: dequantize[tensor.QU8], tensor.QInt16: dequantize[tensor.Q16],
 	tensor.QUint16: dequantize[tensor.QU16], tensor.QInt32: dequantize[tensor.Q32],
 }
 
+// prepareDequantize prepares Dequantize.
 func prepareDequantize(n *engine.Node) (func(*engine.Call) error, error) {
 	m, err := modeOf(n)
 	if err != nil {
@@ -186,6 +199,7 @@ func prepareDequantize(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// dequantize converts the codes of input 0 to float32 or bfloat16.
 func dequantize[T code](c *engine.Call, m *mode) error {
 	s, least, most, err := m.ends(c)
 	if err != nil {

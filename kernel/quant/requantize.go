@@ -8,6 +8,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of RequantizationRange, Requantize and
+// QuantizeDownAndShrinkRange. Codes of 8 bits without a sign are computed in
+// fixed point, the others in float32, as in TensorFlow's quantization_utils.h.
+// Both must stay: they decide codes.
+
 // wideCodes returns the codes in input 0, and the other inputs, which are
 // scalars.
 func wideCodes(c *engine.Call, inputs int) ([]tensor.Q32, []float32, error) {
@@ -54,6 +59,7 @@ func wideToFloat(v tensor.Q32, least, most float32) float32 {
 	return float32(float64(first) + float64((float64(v)-l.lowest)*scale))
 }
 
+// setScalars sets the outputs from index from on to the floats v.
 func setScalars(c *engine.Call, from int, v ...float32) error {
 	for i, x := range v {
 		t, err := c.Alloc(from+i, tensor.Float32, tensor.Shape{})
@@ -65,6 +71,7 @@ func setScalars(c *engine.Call, from int, v ...float32) error {
 	return nil
 }
 
+// requantizationRange returns the range that the codes of input 0 use.
 func requantizationRange(c *engine.Call) error {
 	x, ends, err := wideCodes(c, 3)
 	if err != nil {
@@ -74,6 +81,8 @@ func requantizationRange(c *engine.Call) error {
 	return setScalars(c, 0, lo, hi)
 }
 
+// requantize converts 32-bit codes of the range in inputs 1 and 2 to 8-bit
+// codes of the range in inputs 3 and 4.
 func requantize(c *engine.Call) error {
 	x, ends, err := wideCodes(c, 5)
 	if err != nil {

@@ -9,6 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of QuantizedResizeBilinear, for images [batch, rows, columns,
+// channels]. The numbers of fraction bits, 7 and 30, are those of TensorFlow's
+// quantized_resize_bilinear_op.cc.
+
 // resizeBilinear resizes images of codes or of floats, and doesn't change their
 // range. It passes images of the right size on.
 func resizeBilinear(c *engine.Call) error {
@@ -88,12 +92,14 @@ func resizeOver[T any](c *engine.Call, r *resized, dst, src []T, mix func(v [4]T
 	})
 }
 
+// mixFloats mixes float32, with each product rounded.
 func mixFloats(v [4]float32, x, y float32) float32 {
 	top := v[0] + float32((v[1]-v[0])*x)
 	bottom := v[2] + float32((v[3]-v[2])*x)
 	return top + float32((bottom-top)*y)
 }
 
+// mixBytes mixes 8-bit codes.
 func mixBytes(v [4]tensor.QU8, x, y float32) tensor.QU8 {
 	return tensor.QU8(mixCodes([4]int64{int64(v[0]), int64(v[1]), int64(v[2]), int64(v[3])}, x, y, 7))
 }

@@ -10,6 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of QuantizeAndDequantizeV2, V3 and V4, and of
+// QuantizeAndDequantizeV4Grad. The steps in T are those of TensorFlow's
+// quantize_and_dequantize_op.h; they decide levels, so they must stay.
+
 // rounding has the attributes of QuantizeAndDequantize.
 type rounding struct {
 	signed, given, narrow, up bool
@@ -17,6 +21,7 @@ type rounding struct {
 	axis                      int64
 }
 
+// prepareRound prepares all versions. V3 reads the number of bits from input 3.
 func prepareRound(n *engine.Node) (func(*engine.Call) error, error) {
 	a := n.Attrs
 	yes := func(name string, otherwise bool) bool {
@@ -71,6 +76,7 @@ func prepareRound(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// check returns an error for numbers of bits that TensorFlow refuses, too.
 func (r *rounding) check() error {
 	most := int64(63)
 	if r.signed {
@@ -86,6 +92,7 @@ func (r *rounding) check() error {
 // 1 without one.
 type slices struct{ outer, n, inner int }
 
+// alongAxis returns the slices of shape s along axis, or one slice for axis -1.
 func alongAxis(s tensor.Shape, axis int64) (slices, error) {
 	if axis == -1 {
 		return slices{1, 1, shapes.Count(s)}, nil
@@ -114,8 +121,11 @@ func (s slices) fits(c *engine.Call, i int, axis int64) error {
 	return nil
 }
 
+// largest is a variable because the conversion of the constant to float32
+// doesn't compile.
 var largest = math.MaxFloat64
 
+// float has the types of elements.
 type float interface {
 	float32 | float64
 }
@@ -149,6 +159,8 @@ func scale[T float](r *rounding, least, most T) (by, back, lo, hi T) {
 	return fromMost, back, lowest * back, most
 }
 
+// rounded rounds input 0 to the levels of the range of each slice. Without a
+// given range it is that of the slice's elements.
 func rounded[T interface {
 	float
 	tensor.Element
@@ -225,6 +237,8 @@ func roundGrad(c *engine.Call) error {
 	}
 }
 
+// passRound computes output 0 of QuantizeAndDequantizeV4Grad in type T. An
+// element outside the range is multiplied by 0, so NaN stays NaN.
 func passRound[T interface {
 	float
 	tensor.Element

@@ -7,6 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of UniformQuantize and UniformDequantize.
+
 // affine has the attributes of an op of uniform quantization. Integers
 // represent floats by a scale and the integer of zero: one pair for all, or one
 // for each slice along an axis.
@@ -15,6 +17,7 @@ type affine struct {
 	lowest, highest int32
 }
 
+// prepareUniform reads the attributes and prepares run with them.
 func prepareUniform(run func(*engine.Call, *affine) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		lowest, highest := n.Attrs.Int("quantization_min_val", 0), n.Attrs.Int("quantization_max_val", 0)
@@ -48,15 +51,18 @@ func (a *affine) pairs(c *engine.Call) (s slices, scales []float32, zeros []int3
 	return s, tensor.Values[float32](v), tensor.Values[int32](z), nil
 }
 
+// uniformKernel writes and reads the codes [lo, hi) of a tensor.
 type uniformKernel struct {
 	to   func(out *tensor.Tensor, lo, hi int, f func(i int) int32)
 	from func(in *tensor.Tensor, lo, hi int, visit func(i int, v int32))
 }
 
+// uniform has the functions for each type of codes.
 var uniform = engine.ByType[uniformKernel]{
 	tensor.QInt8: uniformOf[tensor.Q8](), tensor.QUint8: uniformOf[tensor.QU8](), tensor.QInt32: uniformOf[tensor.Q32](),
 }
 
+// uniformOf returns the functions for type T.
 func uniformOf[T tensor.Q8 | tensor.QU8 | tensor.Q32]() uniformKernel {
 	return uniformKernel{
 		to: func(out *tensor.Tensor, lo, hi int, f func(i int) int32) {
@@ -74,6 +80,8 @@ func uniformOf[T tensor.Q8 | tensor.QU8 | tensor.Q32]() uniformKernel {
 	}
 }
 
+// uniformQuantize converts the floats of input 0 to codes. It multiplies by the
+// inverse of the scale, as TensorFlow does; a division could change codes.
 func uniformQuantize(c *engine.Call, a *affine) error {
 	s, scales, zeros, err := a.pairs(c)
 	if err != nil {
@@ -103,6 +111,7 @@ func uniformQuantize(c *engine.Call, a *affine) error {
 	return nil
 }
 
+// uniformDequantize converts the codes of input 0 to floats.
 func uniformDequantize(c *engine.Call, a *affine) error {
 	s, scales, zeros, err := a.pairs(c)
 	if err != nil {

@@ -9,6 +9,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of UniformRequantize, UniformQuantizedAdd,
+// UniformQuantizedClipByValue, UniformQuantizedDot and
+// UniformQuantizedDotHybrid. The fixed-point steps are those of TensorFlow's
+// uniform_quant_ops/math_utils; they decide codes, so they must stay.
+
 // grid has the floats that integers represent: scales and the integers of zero,
 // one pair for all or one for each slice along an axis.
 type grid struct {
@@ -56,6 +61,8 @@ type multiplier struct {
 	shift int
 }
 
+// multiplierOf returns v as a multiplier. Numbers that are too small become 0,
+// too large ones the largest.
 func multiplierOf(v float64) (multiplier, error) {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return multiplier{}, fmt.Errorf("the scales have the ratio %v, which is no positive number", v)
@@ -84,11 +91,13 @@ func (m multiplier) of(v int32) int32 {
 // bounds are the codes that outputs are clamped to.
 type bounds struct{ lowest, highest int32 }
 
+// boundsOf reads the bounds from the attributes whose names begin with prefix.
 func boundsOf(c *engine.Call, prefix string) bounds {
 	a := c.Attrs()
 	return bounds{int32(a.Int(prefix+"quantization_min_val", math.MinInt32)), int32(a.Int(prefix+"quantization_max_val", math.MaxInt32))}
 }
 
+// of clamps v to the bounds.
 func (b bounds) of(v int32) int32 { return max(min(v, b.highest), b.lowest) }
 
 // multipliers returns the factors from codes of one grid to those of another,
@@ -105,6 +114,7 @@ func multipliers(from, to *grid) ([]multiplier, error) {
 	return out, nil
 }
 
+// uniformCodes has the types that UniformRequantize reads.
 var uniformCodes = engine.ByType[codesOf]{tensor.QInt8: codesType[tensor.Q8](), tensor.QInt32: codesType[tensor.Q32]()}
 
 // uniformRequantize converts codes from one grid to another.

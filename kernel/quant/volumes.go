@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 )
 
+// The kernel of _QuantizedMaxPool3D, whose volumes have the shape [batch, planes, rows, columns,
+// channels] or the order in data_format.
+
 // prepareVolumePool prepares the largest codes of windows over volumes; the range stays.
 func prepareVolumePool(n *engine.Node) (func(*engine.Call) error, error) {
 	windows, err := shape.WindowsOf(n.Attrs, 5)

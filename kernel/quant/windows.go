@@ -8,12 +8,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of QuantizedConv2D with a filter of its input's type,
+// QuantizedMaxPool and QuantizedAvgPool.
+
 // windowing is a node that moves a window over images of codes, channels last.
 type windowing struct {
 	windows shape.Windows
 	size    []int
 }
 
+// prepareWindows checks the attributes and prepares run with them.
 func prepareWindows(run func(*engine.Call, *windowing) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		w := &windowing{}
@@ -45,6 +49,8 @@ func prepareWindows(run func(*engine.Call, *windowing) error) func(*engine.Node)
 // axis has the size, the stride and the padding of a window along a dimension.
 type axis struct{ n, size, stride, before, places int }
 
+// axes returns rows and columns of images of shape x, for windows of h rows and
+// wd columns.
 func (w *windowing) axes(x tensor.Shape, h, wd int) (a [2]axis, err error) {
 	if len(x) != 4 {
 		return a, fmt.Errorf("images of shape %v, where 4 dimensions are needed", x)

@@ -8,8 +8,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of RaggedFillEmptyRows.
+
 // fillEmptyRows puts a default value into the rows without values. It returns
-// which rows these are, and the new index of each old value.
+// which rows these are, and the new index of each old value. The inputs are row
+// numbers [n], values [n], the number of rows and the default. The outputs are
+// row numbers, values, which rows were empty, and the new indices [n].
 func fillEmptyRows(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of RaggedGather.
+
 // gather returns rows of a ragged tensor. The inputs are splits, values and
 // indices.
 func gather(c *engine.Call) error {

@@ -10,12 +10,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of RaggedRange.
+
+// rangeTypes has ranges by the type of the numbers.
 var rangeTypes = elementwise.ByType{
 	tensor.Int32: ranges[int32], tensor.Int64: ranges[int64], tensor.Float32: ranges[float32], tensor.Float64: ranges[float64],
 }
 
 // ranges makes a row of equally spaced numbers of every start, limit and step.
-// A scalar applies to all rows.
+// A scalar applies to all rows. Each number is the one before plus the step, as
+// in TensorFlow; a product instead would change the last bits of floats.
 func ranges[T int32 | int64 | float32 | float64](c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err

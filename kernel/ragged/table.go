@@ -25,7 +25,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// copyElements copies n elements between tensors of one type.
+// copyElements copies n elements between tensors of one type. to and from are
+// indices of elements.
 func copyElements(dst, src *tensor.Tensor, to, from, n int) {
 	if size := dst.DType().Size(); size > 0 {
 		copy(dst.Bytes()[to*size:(to+n)*size], src.Bytes()[from*size:(from+n)*size])

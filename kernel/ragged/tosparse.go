@@ -8,8 +8,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of RaggedTensorToSparse.
+
 // nested reads the splits in the inputs from at on, outermost first, for n
-// values.
+// values. levels[i] has one more element than its rows, as splits do.
 func nested(c *engine.Call, at, count, n int) ([][]int64, error) {
 	levels := make([][]int64, count)
 	for i := count - 1; i >= 0; i-- {
@@ -25,7 +27,9 @@ func nested(c *engine.Call, at, count, n int) ([][]int64, error) {
 	return levels, nil
 }
 
-// toSparse returns the indices of a ragged tensor's values.
+// toSparse returns the indices of a ragged tensor's values. The inputs are
+// splits, outermost first, and values. The dense shape has the longest row of
+// each level.
 func toSparse(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err

@@ -10,8 +10,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of RaggedTensorToTensor.
+
 // toTensor makes a dense tensor of rows of different lengths: it pads shorter
-// ones and cuts longer ones.
+// ones and cuts longer ones. The inputs are a shape, values, a default and the
+// partitions.
 func toTensor(n *engine.Node) (func(*engine.Call) error, error) {
 	types := n.Attrs.Strings("row_partition_types")
 	for i, t := range types {

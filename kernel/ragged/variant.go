@@ -9,6 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of RaggedTensorToVariant, RaggedTensorFromVariant and
+// RaggedTensorToVariantGradient. Values in variants are copies from the Go
+// heap, because they outlive the call.
+
 // rowsOf returns a copy of rows [from, to) of t.
 func rowsOf(t *tensor.Tensor, from, to int) (*tensor.Tensor, error) {
 	s := t.Shape()

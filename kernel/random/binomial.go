@@ -11,6 +11,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of StatefulRandomBinomial and StatelessRandomBinomial. Which
+// words a number uses, the roundings and the constants are those of
+// TensorFlow's random_binomial_op.cc; they must stay, because a seed decides
+// the numbers.
+
+// statelessBinomial draws by the seeds in input 1.
 func statelessBinomial(c *engine.Call) error {
 	if err := c.Need(4); err != nil {
 		return err

@@ -13,6 +13,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of the candidate samplers and of ComputeAccidentalHits. The words
+// of each draw and the roundings are those of TensorFlow's range_sampler.cc;
+// they must stay, because a seed decides the classes.
+
 // candidates are the ops that draw classes for training by samples, and that
 // find the true classes among them.
 var candidates = []engine.Kernel{
@@ -46,7 +50,11 @@ type sampled struct {
 	classes *classes
 }
 
-func rangeMax(n *engine.Node) int64   { return n.Attrs.Int("range_max", 0) }
+// rangeMax returns the number of classes of most samplers.
+func rangeMax(n *engine.Node) int64 { return n.Attrs.Int("range_max", 0) }
+
+// numSampled returns the number of classes to draw, which is also
+// AllCandidateSampler's number of classes.
 func numSampled(n *engine.Node) int64 { return n.Attrs.Int("num_sampled", 0) }
 
 // sampling prepares an op that draws classes of a distribution.
@@ -69,6 +77,10 @@ func sampling(of func(*engine.Node) int64, make func(c *engine.Call, n int64) (*
 	}
 }
 
+// sample draws count classes of size, for true classes in input 0 of shape
+// [batch, perRow]. Outputs are the classes [count], the expected numbers of the
+// true classes, and those of the drawn ones. It learns after the draw, as
+// TensorFlow does.
 func sample(c *engine.Call, size int64, count, perRow int, unique bool, make func(c *engine.Call, n int64) (*classes, error)) error {
 	truth := c.In(0)
 	s := truth.Shape()
@@ -164,10 +176,12 @@ func (k *classes) expected(class int64, count, tries int) float32 {
 	return -float32(math.Expm1(float64(float32(tries) * float32(math.Log1p(float64(-p))))))
 }
 
+// allClasses returns the distribution of AllCandidateSampler.
 func allClasses(_ *engine.Call, n int64) (*classes, error) {
 	return &classes{possible: n, all: true}, nil
 }
 
+// uniformClasses returns the distribution of UniformCandidateSampler.
 func uniformClasses(_ *engine.Call, n int64) (*classes, error) {
 	p := float32(1 / float64(n))
 	return &classes{
@@ -218,6 +232,7 @@ type weights struct {
 	more, sums map[uint32]uint32
 }
 
+// add adds 1 to the weight of class.
 func (w *weights) add(class uint32) {
 	w.more[class]++
 	w.total++
@@ -335,6 +350,8 @@ type alias struct {
 	other []int32
 }
 
+// newAlias builds the slots in the order of TensorFlow's
+// distribution_sampler.cc; another order would change draws.
 func newAlias(weights []float32) *alias {
 	n := len(weights)
 	a := &alias{make([]float32, n), make([]int32, n)}
@@ -371,6 +388,7 @@ func newAlias(weights []float32) *alias {
 	return a
 }
 
+// draw draws a class by two words of s or more.
 func (a *alias) draw(s *draws.Stream) int64 {
 	x := s.Float32()
 	i := s.Below32(uint32(len(a.part)))

@@ -7,10 +7,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The numbers of RandomGamma, StatelessRandomGammaV2 and
+// StatelessRandomGammaV3, whose kernels are in parametric.go.
+
 // gamma draws gamma distributed numbers by Marsaglia and Tsang's method: cubes
 // of normal numbers, some of which are rejected. Numbers of shape 1 are
 // logarithms. For smaller shapes it draws with one more, and multiplies by a
 // power of a uniform number. All is in double precision for any element type.
+// The order in which normal and uniform numbers are taken is TensorFlow's and
+// must stay.
 func gamma(alpha float64) sampler {
 	normal, uniform := normals(tensor.Float64), uniforms(tensor.Float64)
 	if alpha == 1 {

@@ -10,12 +10,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of KMC2ChainInitialization and KmeansPlusPlusInitialization. The
+// words of each draw and the sums in float32 are those of TensorFlow's
+// clustering_ops.cc; they must stay, because a seed decides the points.
+
 // wordStream returns a generator's words one by one.
 type wordStream struct {
 	g    philox.Generator
 	left []uint32
 }
 
+// next returns the next word.
 func (w *wordStream) next() uint32 {
 	if len(w.left) == 0 {
 		b := w.g.Block()
@@ -26,8 +31,10 @@ func (w *wordStream) next() uint32 {
 	return x
 }
 
+// float returns a number in [0, 1) of one word.
 func (w *wordStream) float() float32 { return philox.Float32(w.next()) }
 
+// long returns 64 bits of two words, the lower half first.
 func (w *wordStream) long() uint64 {
 	low := uint64(w.next())
 	return low | uint64(w.next())<<32
@@ -159,6 +166,7 @@ func spread(c *engine.Call) error {
 	return nil
 }
 
+// dot multiplies two vectors, with each product rounded.
 func dot(a, b []float32) (sum float32) {
 	for i, x := range a {
 		sum += float32(x * b[i])

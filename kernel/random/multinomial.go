@@ -12,6 +12,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Multinomial and StatelessMultinomial, for logits [batch,
+// classes]. The words of each sample and the sums in double precision are those
+// of TensorFlow's multinomial_op.cc and must stay.
+
 // prepareMultinomial draws classes by the state of a node.
 func prepareMultinomial(n *engine.Node) (func(*engine.Call) error, error) {
 	find := draws.Of(n)

@@ -12,6 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of RandomShuffle, StatelessShuffle, RandomCrop and RandomIndexShuffle. The words of
+// each draw are TensorFlow's and must stay, because a seed decides the order.
+
 // orders are the ops that draw classes, permutations and positions.
 var orders = []engine.Kernel{
 	{Op: "Multinomial", Prepare: prepareMultinomial},
@@ -242,8 +245,11 @@ type simon struct {
 	keys  []uint64
 }
 
+// left rotates a word to the left.
 func (s *simon) left(x uint64, by uint) uint64 { return (x<<by | x>>(s.width-by)) & s.mask }
 
+// schedule derives the keys of all rounds. The constants are those of TensorFlow's
+// random_index_shuffle.cc.
 func (s *simon) schedule(key [3]uint32, rounds int) {
 	z := 0x7369f885192c0ef5 & s.mask
 	s.keys = append(s.keys[:0], uint64(key[0])&s.mask, uint64(key[1])&s.mask, uint64(key[2])&s.mask)
@@ -254,8 +260,10 @@ func (s *simon) schedule(key [3]uint32, rounds int) {
 	}
 }
 
+// round mixes a word.
 func (s *simon) round(x uint64) uint64 { return s.left(x, 1)&s.left(x, 8) ^ s.left(x, 2) }
 
+// encrypt encrypts a block of two words.
 func (s *simon) encrypt(v uint64) uint64 {
 	left, right := v>>s.width&s.mask, v&s.mask
 	for i := 0; i+1 < len(s.keys); i += 2 {

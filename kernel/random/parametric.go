@@ -11,7 +11,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ops whose distributions have parameters. The proposals and
+// their order are TensorFlow's; they must stay, because a seed decides the
+// numbers.
+
 var (
+	// halves are the types of parameters; counted also has integers, for ops
+	// that count.
 	halves  = []tensor.DType{tensor.Float16, tensor.Float32, tensor.Float64}
 	counted = append(halves[:3:3], tensor.Int32, tensor.Int64)
 )
@@ -37,6 +43,7 @@ var parametric = []engine.Kernel{
 // distribution reach the bound.
 const maxTries = 1000
 
+// errTries is the error of a number for which all proposals were rejected.
 var errTries = fmt.Errorf("no number was accepted: are the parameters those of a distribution?")
 
 // sampler draws a number by a generator that no other number uses.
@@ -108,6 +115,7 @@ func keyedGamma(c *engine.Call) error {
 	return stateless(c, gamma, c.In(4), g)
 }
 
+// stateless draws numbers of the shape in input 0 with parameters p.
 func stateless(c *engine.Call, of distribution, p *tensor.Tensor, g philox.Generator) error {
 	dims, err := shapes.Dims(c.In(0), "the shape", 0)
 	if err != nil {
@@ -232,6 +240,7 @@ type proposals struct {
 	left  int
 }
 
+// next returns the next number.
 func (p *proposals) next() float64 {
 	if p.left == 0 {
 		p.left = p.block(p.g, &p.buf)

@@ -8,6 +8,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The numbers of RandomPoisson, RandomPoissonV2 and StatelessRandomPoisson,
+// whose kernels are in parametric.go. The constants and the order of draws are
+// those of TensorFlow's random_poisson_op.cc and must stay.
+
 // poisson draws the number of events at a rate: a small one event by event
 // (Knuth), a large one by proposals of a similar distribution (Hörmann).
 func poisson(rate float64) sampler {

@@ -1,6 +1,8 @@
-// Package random implements the kernels of random numbers, which use TensorFlow's
-// Philox generator: stateless ops, ops whose nodes have a state, ops whose
-// state is in a variable, and the samplers of candidate classes.
+// Package random implements the kernels of random numbers, which use
+// TensorFlow's Philox generator: stateless ops, ops whose nodes have a state,
+// ops whose state is in a variable, and the samplers of candidate classes. A
+// seed decides the numbers. So the words of each number, and the blocks that an
+// op reserves, are TensorFlow's and must stay; tests compare draws.
 package random
 
 import (
@@ -106,6 +108,7 @@ func fromSeed(f draw) func(*engine.Call) error {
 	}
 }
 
+// seeded returns the generator of a tensor with two seeds.
 func seeded(t *tensor.Tensor) (philox.Generator, error) {
 	v, err := shapes.Ints(t, "the seed")
 	if err != nil {
@@ -117,6 +120,7 @@ func seeded(t *tensor.Tensor) (philox.Generator, error) {
 	return philox.FromSeed(uint64(v[0]), uint64(v[1])), nil
 }
 
+// run draws output 0 of the shape in input 0.
 func run(c *engine.Call, f draw, g philox.Generator) error {
 	dims, err := shapes.Dims(c.In(0), "the shape", 0)
 	if err != nil {
@@ -145,6 +149,7 @@ func blocks(c *engine.Call, g philox.Generator, n, per int, ns float64, fill fun
 	})
 }
 
+// uniform draws numbers in [0, 1): one word a number, two for float64.
 func uniform(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	switch out.DType() {
 	case tensor.Float32:
@@ -182,6 +187,8 @@ func uniform(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	return nil
 }
 
+// normal draws normal numbers, two of each pair of words; float64 needs two
+// words a number.
 func normal(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	single := func(n int, put func(at int, v float32)) {
 		blocks(c, g, n, 4, 80, func(at int, b [4]uint32) {
@@ -228,6 +235,7 @@ func floats(out *tensor.Tensor, single func(n int, put func(at int, v float32)),
 	return nil
 }
 
+// truncated draws normal numbers less than two deviations from 0.
 func truncated(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	return floats(out, func(n int, put func(at int, v float32)) {
 		c.Parallel((n+3)/4, 100, func(lo, hi int) {
@@ -250,6 +258,7 @@ func truncated(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	})
 }
 
+// fullInt draws integers of all values of their type.
 func fullInt(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	switch out.DType() {
 	case tensor.Int32:
@@ -266,6 +275,7 @@ func fullInt(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	return nil
 }
 
+// words fills dst with one word a number.
 func words[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint32) T) {
 	blocks(c, g, len(dst), 4, 15, func(at int, b [4]uint32) {
 		for i, x := range b[:min(4, len(dst)-at)] {
@@ -274,6 +284,7 @@ func words[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint32) T)
 	})
 }
 
+// pairs fills dst with two words a number, the lower half first.
 func pairs[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint64) T) {
 	blocks(c, g, len(dst), 2, 15, func(at int, b [4]uint32) {
 		dst[at] = f(uint64(b[0]) | uint64(b[1])<<32)
@@ -283,7 +294,9 @@ func pairs[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint64) T)
 	})
 }
 
-// between draws integers from lo up to hi, which is excluded.
+// between draws integers from lo up to hi, which is excluded. It takes the
+// remainder of a word, as TensorFlow does, although large ranges are then not
+// quite uniform.
 func between(c *engine.Call, g philox.Generator, out, lo, hi *tensor.Tensor) error {
 	if lo.DType() != out.DType() || hi.DType() != out.DType() || lo.Len() != 1 || hi.Len() != 1 {
 		return fmt.Errorf("the limits are %v%v and %v%v, not two scalars of %v", lo.DType(), lo.Shape(), hi.DType(), hi.Shape(), out.DType())
@@ -321,8 +334,10 @@ func between(c *engine.Call, g philox.Generator, out, lo, hi *tensor.Tensor) err
 	return nil
 }
 
+// errRange returns the error for an empty range.
 func errRange(lo, hi any) error { return fmt.Errorf("there is nothing from %v up to %v", lo, hi) }
 
+// keyCounter returns the key and the counter of the seeds in input 0.
 func keyCounter(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -346,6 +361,7 @@ func keyCounterAlg(c *engine.Call) error {
 	return nil
 }
 
+// getAlg returns Philox's number.
 func getAlg(c *engine.Call) error {
 	c.Set(0, tensor.Scalar(int32(philoxAlg)))
 	return nil

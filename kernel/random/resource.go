@@ -12,6 +12,11 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// A state is an int64 vector: the lower half of the counter, its upper half,
+// and the key. That of StatefulStandardNormal has the number of the algorithm
+// before these. The layout, and 256 blocks for each number (philox.Reserved),
+// are TensorFlow's and must stay: checkpoints contain states.
+
 // resources are the ops whose state is in a variable: the counter and the key,
 // as in tf.random.Generator.
 var resources = []engine.Kernel{
@@ -28,7 +33,7 @@ var resources = []engine.Kernel{
 
 // advance calls f with the state in a variable, from its element at on, and
 // advances the state by the blocks that f returns. It returns the generator of
-// the state before.
+// the state before. After an error the state is unchanged.
 func advance(v *trackable.Variable, at int, f func(state []int64) (blocks uint64, err error)) (g philox.Generator, err error) {
 	err = v.Update(func(t *tensor.Tensor) error {
 		if t.DType() != tensor.Int64 || len(t.Shape()) != 1 || t.Len() < at+3 {
@@ -80,7 +85,7 @@ func fromTagged(c *engine.Call) error {
 }
 
 // drawFrom fills an output, whose shape is an input, by the state in variable 0
-// from its element at on.
+// from its element at on. The state advances before the numbers are drawn.
 func drawFrom(c *engine.Call, f draw, shape, at int, check func(state []int64) error) error {
 	v, err := c.NeedVar(0)
 	if err != nil {
@@ -120,7 +125,7 @@ func stateVariable(c *engine.Call, n int) (*trackable.Variable, error) {
 }
 
 // readAndSkip returns a generator's state, and advances it by 256 blocks for
-// each number to draw.
+// each number to draw. It returns the state from before.
 func readAndSkip(c *engine.Call) error {
 	out, err := c.AllocZero(0, tensor.Int64, tensor.Shape{3})
 	if err != nil {
@@ -132,6 +137,8 @@ func readAndSkip(c *engine.Call) error {
 // rngSkip advances a generator's state by the same blocks as [readAndSkip].
 func rngSkip(c *engine.Call) error { return skip(c, tensor.Int64, func([]int64) {}) }
 
+// skip advances the state in variable 0 for the numbers in input 2, whose type
+// is d. It calls read with the state before.
 func skip(c *engine.Call, d tensor.DType, read func(state []int64)) error {
 	v, err := stateVariable(c, 3)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of SobolSample.
+
 // sobolData has the direction numbers of S. Joe and F. Y. Kuo for the dimensions after the first (new-joe-kuo-6; see
 // sobol.LICENSE). For each dimension it has m(2) to m(s); s is the degree of the dimension's polynomial. m(i) is odd and
 // below 2^i; it is stored as its i-1 bits above the lowest, lowest first. m(1) is 1.

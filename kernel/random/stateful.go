@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of RandomUniform, RandomStandardNormal, TruncatedNormal and
+// RandomUniformInt.
+
 // stateful are the ops whose nodes have a random state each. The first call
 // draws from the state of the seeds, each later one from the state after the
 // call before.

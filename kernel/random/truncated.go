@@ -12,8 +12,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ParameterizedTruncatedNormal and
+// StatelessParameterizedTruncatedNormal. The three methods, their limits and
+// every rounding are those of TensorFlow's parameterized_truncated_normal_op.cc
+// and must stay.
+
 // prepareTruncated draws rows of an output. The mean, the deviation and the
-// limits are those of each row, or the same for all.
+// limits are those of each row, or the same for all. Inputs are the shape,
+// means, deviations, lower and upper limits.
 func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 	find := draws.Of(n)
 	return func(c *engine.Call) error {
@@ -118,6 +124,7 @@ func statelessTruncated(c *engine.Call) error {
 	return nil
 }
 
+// errTruncated is the error for parameters without a distribution.
 var errTruncated = errors.New("deviations must be positive, lower limits below upper ones, and one of these finite")
 
 // truncate draws n normally distributed numbers between two limits. It draws

@@ -12,6 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ArgMax, ArgMin, Cumsum, Cumprod and CumulativeLogsumexp.
+
+// argMax has ArgMax by element type.
 var argMax = elementwise.ByType{
 	tensor.Float32: arg[float32](true), tensor.Float64: arg[float64](true),
 	tensor.Float16: argHalf[tensor.F16](true), tensor.BFloat16: argHalf[tensor.BF16](true),
@@ -20,6 +23,7 @@ var argMax = elementwise.ByType{
 	tensor.Bool: argBool(true),
 }
 
+// argMin has ArgMin by element type.
 var argMin = elementwise.ByType{
 	tensor.Float32: arg[float32](false), tensor.Float64: arg[float64](false),
 	tensor.Float16: argHalf[tensor.F16](false), tensor.BFloat16: argHalf[tensor.BF16](false),
@@ -28,11 +32,13 @@ var argMin = elementwise.ByType{
 	tensor.Bool: argBool(false),
 }
 
-// along splits a shape at an axis.
+// along splits a shape at an axis. The parts are the numbers of elements before the axis, along it
+// and after it.
 func along(s tensor.Shape, axis int) (outer, n, inner int) {
 	return shapes.Count(s[:axis]), s[axis], shapes.Count(s[axis+1:])
 }
 
+// arg returns ArgMax, or ArgMin if largest is false.
 func arg[T realNumber](largest bool) elementwise.Func {
 	return func(c *engine.Call) error { return argOver(c, tensor.Values[T](c.In(0)), largest) }
 }
@@ -50,18 +56,22 @@ func finite(d tensor.DType) float64 {
 	return math.MaxFloat64
 }
 
+// argHalf does so for half precision.
 func argHalf[H elementwise.Half](largest bool) elementwise.Func {
 	return func(c *engine.Call) error {
 		return argOver(c, elementwise.Widened[H](c, c.In(0)), largest)
 	}
 }
 
+// argBool does so for booleans.
 func argBool(largest bool) elementwise.Func {
 	return func(c *engine.Call) error {
 		return argOver(c, elementwise.View[uint8](c.In(0)), largest)
 	}
 }
 
+// argOver sets output 0 to the index of the largest or least element along the axis in input 1. Of
+// equal ones it is the first.
 func argOver[T realNumber](c *engine.Call, x []T, largest bool) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -130,6 +140,7 @@ func argOver[T realNumber](c *engine.Call, x []T, largest bool) error {
 	return nil
 }
 
+// cumsums has Cumsum by element type.
 var cumsums = elementwise.ByType{
 	tensor.Float32: cumulate(cumsum[float32], 0), tensor.Float64: cumulate(cumsum[float64], 0),
 	tensor.Int8: cumulate(cumsum[int8], 0), tensor.Int16: cumulate(cumsum[int16], 0),
@@ -140,6 +151,7 @@ var cumsums = elementwise.ByType{
 	tensor.Float16: cumulateHalf[tensor.F16](inSteps(stepwise.Sum[tensor.F16]()), 0), tensor.BFloat16: cumulateHalf[tensor.BF16](inSteps(stepwise.Sum[tensor.BF16]()), 0),
 }
 
+// cumprods has Cumprod by element type.
 var cumprods = elementwise.ByType{
 	tensor.Float32: cumulate(cumprod[float32], 1), tensor.Float64: cumulate(cumprod[float64], 1),
 	tensor.Int8: cumulate(cumprod[int8], 1), tensor.Int16: cumulate(cumprod[int16], 1),
@@ -150,12 +162,14 @@ var cumprods = elementwise.ByType{
 	tensor.Float16: cumulateHalf[tensor.F16](inSteps(stepwise.Prod[tensor.F16]()), 1), tensor.BFloat16: cumulateHalf[tensor.BF16](inSteps(stepwise.Prod[tensor.BF16]()), 1),
 }
 
+// cumulativeLogSumExps has CumulativeLogsumexp by element type.
 var cumulativeLogSumExps = elementwise.ByType{
 	tensor.Float32: cumulate(cumulativeLogSumExp(exact[float32]), float32(math.Inf(-1))), tensor.Float64: cumulate(cumulativeLogSumExp(exact[float64]), math.Inf(-1)),
 	tensor.Float16:  cumulateHalf[tensor.F16](cumulativeLogSumExp(stepwise.Rounding[tensor.F16]()), float32(math.Inf(-1))),
 	tensor.BFloat16: cumulateHalf[tensor.BF16](cumulativeLogSumExp(stepwise.Rounding[tensor.BF16]()), float32(math.Inf(-1))),
 }
 
+// exact returns v: float32 and float64 need no rounding.
 func exact[T float](v T) T { return v }
 
 // inSteps computes cumsum and cumprod, and rounds each step to half precision,
@@ -209,6 +223,7 @@ type line struct {
 	call           *engine.Call
 }
 
+// cumsum writes the running sums of line l. exclusive leaves out the element itself.
 func cumsum[T number](dst, x []T, l line, exclusive bool, sum T) {
 	for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
 		v := x[at]
@@ -222,6 +237,7 @@ func cumsum[T number](dst, x []T, l line, exclusive bool, sum T) {
 	}
 }
 
+// cumprod writes the running products of line l.
 func cumprod[T number](dst, x []T, l line, exclusive bool, prod T) {
 	for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
 		v := x[at]
@@ -235,6 +251,7 @@ func cumprod[T number](dst, x []T, l line, exclusive bool, prod T) {
 	}
 }
 
+// cumulate returns a kernel that walks each line; first is the value before the first element.
 func cumulate[T tensor.Element](walk func(dst, x []T, l line, exclusive bool, first T), first T) elementwise.Func {
 	return func(c *engine.Call) error {
 		return cumulateWith(c, func(out *tensor.Tensor, each func(func(l line))) {
@@ -245,6 +262,7 @@ func cumulate[T tensor.Element](walk func(dst, x []T, l line, exclusive bool, fi
 	}
 }
 
+// cumulateHalf does so for half precision, widened to float32.
 func cumulateHalf[H elementwise.Half](walk func(dst, x []float32, l line, exclusive bool, first float32), first float32) elementwise.Func {
 	return func(c *engine.Call) error {
 		return cumulateWith(c, func(out *tensor.Tensor, each func(func(l line))) {
@@ -257,6 +275,8 @@ func cumulateHalf[H elementwise.Half](walk func(dst, x []float32, l line, exclus
 	}
 }
 
+// cumulateWith reads the axis, allocates output 0 and calls f with a function that visits all
+// lines.
 func cumulateWith(c *engine.Call, f func(out *tensor.Tensor, each func(func(l line)))) error {
 	if err := c.Need(2); err != nil {
 		return err

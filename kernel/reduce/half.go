@@ -9,6 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Reductions in half precision for reduce.go. The order of steps and their
+// roundings are those of TensorFlow's compiled loops
+// (kernel/internal/stepwise); they must stay.
+
 // steps is a reduction whose every step is rounded to half precision.
 type steps struct {
 	*stepwise.Steps
@@ -16,6 +20,7 @@ type steps struct {
 	end   func(v float32, n int) float32 // for each result v of n elements; nil: none
 }
 
+// stepSum sums.
 func stepSum[H elementwise.Half]() *steps { return &steps{Steps: stepwise.Sum[H]()} }
 
 // stepMean divides the sum in half precision, by the count rounded to it.
@@ -25,6 +30,7 @@ func stepMean[H elementwise.Half]() *steps {
 	return s
 }
 
+// stepProd multiplies.
 func stepProd[H elementwise.Half]() *steps { return &steps{Steps: stepwise.Prod[H]()} }
 
 // stepSquares sums squares.
@@ -34,6 +40,7 @@ func stepSquares[H elementwise.Half]() *steps {
 	return s
 }
 
+// stepNorm returns the root of the sum of squares.
 func stepNorm[H elementwise.Half]() *steps {
 	s := stepSquares[H]()
 	s.end = func(v float32, _ int) float32 { return s.Round(float32(math.Sqrt(float64(v)))) }

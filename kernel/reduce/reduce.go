@@ -15,6 +15,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of Sum, Mean, Prod, Max, Min, All, Any, EuclideanNorm, L2Loss and
+// BiasAddGrad. Sums may be added in another order within the kernels'
+// precision, but never in one that depends on the number of workers.
+
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
@@ -36,16 +40,19 @@ func Kernels() []engine.Kernel {
 	}
 }
 
+// number has the types that can be added.
 type number interface {
 	vec.Number
 	tensor.Element
 }
 
+// realNumber has the types that can be compared.
 type realNumber interface {
 	vec.Real
 	tensor.Element
 }
 
+// float has float32 and float64.
 type float interface {
 	vec.Float
 	tensor.Element
@@ -60,15 +67,23 @@ type reducer[T any] struct {
 	begin func(dst, src []T)  // for each element; nil: none
 }
 
-func sumOf[T number]() reducer[T]  { return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T]} }
+// sumOf returns the reducer of Sum.
+func sumOf[T number]() reducer[T] { return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T]} }
+
+// prodOf returns the reducer of Prod.
 func prodOf[T number]() reducer[T] { return reducer[T]{empty: 1, row: vec.Prod[T], acc: vec.MulVV[T]} }
+
+// maxOf returns the reducer of Max.
 func maxOf[T realNumber]() reducer[T] {
 	return reducer[T]{empty: vec.Lowest[T](), row: vec.MaxOf[T], acc: vec.MaxVV[T]}
 }
+
+// minOf returns the reducer of Min.
 func minOf[T realNumber]() reducer[T] {
 	return reducer[T]{empty: vec.Highest[T](), row: vec.MinOf[T], acc: vec.MinVV[T]}
 }
 
+// meanFloat returns the reducer of Mean; no elements have the mean NaN.
 func meanFloat[T vec.Float | vec.Complex]() reducer[T] {
 	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T], end: divide[T]}
 }
@@ -84,6 +99,7 @@ func meanComplex[T vec.Complex]() reducer[T] {
 	return r
 }
 
+// divide divides all elements of x by n.
 func divide[T vec.Number](x []T, n int) {
 	d := vec.FromInt[T](n)
 	for i := range x {
@@ -117,6 +133,7 @@ func meanWide[T, W interface {
 	}
 }
 
+// meanInt returns the reducer of Mean for integers, zero for no elements.
 func meanInt[T vec.Int]() reducer[T] {
 	return reducer[T]{row: vec.Sum[T], acc: vec.AddVV[T], end: func(x []T, n int) {
 		if n > 0 && T(n) != 0 {
@@ -125,6 +142,7 @@ func meanInt[T vec.Int]() reducer[T] {
 	}}
 }
 
+// normOf returns the reducer of EuclideanNorm.
 func normOf[T float]() reducer[T] {
 	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T],
 		begin: func(dst, src []T) { vec.Square(dst, src) },
@@ -143,6 +161,8 @@ func normInt[T vec.Int]() reducer[T] {
 		}}
 }
 
+// normComplex returns the root of the sum of squared magnitudes, as a complex
+// number.
 func normComplex[T vec.Complex]() reducer[T] {
 	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T],
 		begin: func(dst, src []T) {
@@ -159,6 +179,7 @@ func normComplex[T vec.Complex]() reducer[T] {
 }
 
 var (
+	// The kernels by element type.
 	sums = elementwise.ByType{
 		tensor.Float32: run(sumOf[float32]()), tensor.Float64: run(sumOf[float64]()),
 		tensor.Float16: stepwiseReduction[tensor.F16](stepSum[tensor.F16]()), tensor.BFloat16: runHalf[tensor.BF16](sumOf[float32]()),
@@ -272,6 +293,7 @@ func begin(c *engine.Call) (groups []group, out *tensor.Tensor, count int, err e
 	return groups, out, count, err
 }
 
+// run returns the kernel of a reducer.
 func run[T tensor.Element](r reducer[T]) elementwise.Func {
 	return func(c *engine.Call) error {
 		groups, out, count, err := begin(c)
@@ -289,6 +311,8 @@ func run[T tensor.Element](r reducer[T]) elementwise.Func {
 	}
 }
 
+// runHalf returns the kernel of a reducer of float32 for half precision,
+// rounded once at the end.
 func runHalf[H elementwise.Half](r reducer[float32]) elementwise.Func {
 	return func(c *engine.Call) error {
 		groups, out, count, err := begin(c)
@@ -305,6 +329,8 @@ func runHalf[H elementwise.Half](r reducer[float32]) elementwise.Func {
 	}
 }
 
+// reduce reduces all reduced groups of src to dst. count is the number of
+// elements for each result.
 func (r *reducer[T]) reduce(c *engine.Call, dst, src []T, groups []group, count int) {
 	switch {
 	case len(dst) == 0:
@@ -464,6 +490,7 @@ func (r *reducer[T]) long(c *engine.Call, src []T) T {
 	return r.row(parts)
 }
 
+// biasAddGrad sums input 0 over all dimensions except the channels'.
 func biasAddGrad(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -527,6 +554,7 @@ func withType(t elementwise.ByType, d tensor.DType, f elementwise.Func) elementw
 	return t
 }
 
+// l2Losses has L2Loss by element type.
 var l2Losses = elementwise.ByType{
 	tensor.Float32:  l2Loss[float32],
 	tensor.Float64:  l2Loss[float64],
@@ -534,6 +562,7 @@ var l2Losses = elementwise.ByType{
 	tensor.BFloat16: l2LossHalf[tensor.BF16](stepSquares[tensor.BF16]()),
 }
 
+// l2Loss returns half of the sum of squares.
 func l2Loss[T float](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -546,6 +575,7 @@ func l2Loss[T float](c *engine.Call) error {
 	return nil
 }
 
+// squares adds halves recursively, which keeps the error small.
 func squares[T vec.Float](x []T) T {
 	if len(x) <= 4096 {
 		return vec.SumSquares(x)
@@ -554,6 +584,7 @@ func squares[T vec.Float](x []T) T {
 	return squares(x[:h]) + squares(x[h:])
 }
 
+// l2LossHalf does so for half precision.
 func l2LossHalf[H elementwise.Half](sum *steps) elementwise.Func {
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {

@@ -10,6 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of CTCGreedyDecoder and CTCBeamSearchDecoder, for logits [time, batch, classes]. The
+// paths depend on the order in which the beam is visited. It follows TensorFlow's
+// ctc_beam_search.h, so it must stay.
+
 // decoded writes the lists of labels of each path and sequence, as one sparse
 // matrix a path.
 func decoded(c *engine.Call, paths [][][]int) error {
@@ -44,6 +48,7 @@ func decoded(c *engine.Call, paths [][][]int) error {
 	return nil
 }
 
+// ctcGreedy runs CTCGreedyDecoder for the logits' type.
 func ctcGreedy(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -93,6 +98,7 @@ func greedy[T float](c *engine.Call) error {
 	return decoded(c, [][][]int{list})
 }
 
+// ctcBeam runs CTCBeamSearchDecoder for the logits' type.
 func ctcBeam(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -107,6 +113,7 @@ func ctcBeam(c *engine.Call) error {
 // that end in a blank, and of those that end in its last label.
 type chance[T float] struct{ total, blank, label T }
 
+// never returns the chance of a prefix that isn't in the beam.
 func never[T float]() chance[T] {
 	none := T(math.Inf(-1))
 	return chance[T]{none, none, none}
@@ -140,6 +147,7 @@ func (t *tree) add() {
 	}
 }
 
+// child returns the prefix with one more label, and makes it on the first call.
 func (p *prefix[T]) child(label int, t *tree) *prefix[T] {
 	if p.children == nil {
 		p.children = map[int]*prefix[T]{}
@@ -266,6 +274,7 @@ func (h *beam[T]) step(tree *tree, x []T, width int) {
 	}
 }
 
+// beamSearch returns the top_paths most likely paths of each sequence.
 func beamSearch[T float](c *engine.Call) error {
 	q, err := newSequences(c, 1)
 	if err != nil {

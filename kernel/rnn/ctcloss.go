@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of CTCLoss and CTCLossV2. They return the loss of each sequence
+// and its gradient by the logits.
+
 // logSum returns log(exp(a) + exp(b)) in the precision of T. TensorFlow
 // computes the smaller number's part in single precision for doubles, too.
 func logSum[T float](a, b T) T {
@@ -65,6 +68,8 @@ func ctcLossOf(first bool) func(*engine.Call) error {
 	}
 }
 
+// ctcLoss computes losses [batch] and gradients [time, batch, classes] in type
+// T.
 func ctcLoss[T float](c *engine.Call, first bool) error {
 	q, err := newSequences(c, 3)
 	if err != nil {
@@ -203,6 +208,7 @@ func (a *alignment[T]) softmax(x []T, stride int) {
 	}
 }
 
+// log returns the logarithm of a label's probability at step t.
 func (a *alignment[T]) log(t, label int) T { return T(math.Log(float64(a.y[t*a.row+label]))) }
 
 // skips reports whether a step may lead from index u-2 of the path to u.

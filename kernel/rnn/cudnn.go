@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of CudnnRNN, CudnnRNNV2 and CudnnRNNV3. The order of parameters
+// and gates is cuDNN's and must stay: models store parameters so.
+
 // network has the properties that all of cuDNN's networks share: layers of one
 // kind of cell, each in one direction or two.
 type network struct {
@@ -182,6 +185,7 @@ type cudnn struct {
 	dropout float64
 }
 
+// newCudnn reads the attributes of a node.
 func newCudnn(n *engine.Node) (*cudnn, error) {
 	net, err := newNetwork(n.Attrs)
 	if err != nil {
@@ -305,6 +309,8 @@ func (b *batch[T]) give(c *engine.Call, i int, v []T, shape tensor.Shape) error 
 	return nil
 }
 
+// runCudnn runs the forward pass in type T. Inputs are the input, the states,
+// the memories and the parameters.
 func runCudnn[T float](c *engine.Call, net *cudnn) error {
 	b, err := newBatch[T](c, net)
 	if err != nil {

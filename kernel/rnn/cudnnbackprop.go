@@ -5,6 +5,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of CudnnRNNBackprop, CudnnRNNBackpropV2 and CudnnRNNBackpropV3.
+
 // steps has the numbers of a forward pass that a backward pass needs.
 type steps[T float] struct {
 	in [][]T // by layers
@@ -37,6 +39,7 @@ func prepareCudnnBackprop(n *engine.Node) (func(*engine.Call) error, error) {
 	return call.kernel(inputs, runCudnnBackprop[float32], runCudnnBackprop[float64]), nil
 }
 
+// runCudnnBackprop returns the gradients by the input, the states, the memories and the parameters.
 func runCudnnBackprop[T float](c *engine.Call, net *cudnn) error {
 	b, err := newBatch[T](c, net)
 	if err != nil {
@@ -78,6 +81,7 @@ func runCudnnBackprop[T float](c *engine.Call, net *cudnn) error {
 	return err
 }
 
+// copied returns a copy of v in the call's memory.
 func copied[T float](c *engine.Call, v []T) []T {
 	out := zeroed[T](c, len(v))
 	copy(out, v)

@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of CudnnRNNParamsSize, CudnnRNNCanonicalToParams and
+// CudnnRNNParamsToCanonical, and of the V2 forms of the last two.
+
 // sizesOf reads the first three inputs of the ops about parameters: layers, units
 // and elements of the input.
 func (n *network) sizesOf(c *engine.Call) (*sized, error) {
@@ -50,6 +53,7 @@ var (
 	prepareToCanonical = aboutParams(toCanonical)
 )
 
+// paramsSize returns the number of parameters.
 func paramsSize(c *engine.Call, s *sized) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -89,6 +93,7 @@ func (s *sized) parts(c *engine.Call) (int, error) {
 	return n, nil
 }
 
+// toParams joins the matrices and biases, inputs from 3 on, to one vector.
 func toParams(c *engine.Call, s *sized) error {
 	n, err := s.parts(c)
 	if err != nil {
@@ -124,6 +129,8 @@ func toParams(c *engine.Call, s *sized) error {
 	return err
 }
 
+// toCanonical splits the vector in input 3 into matrices and biases, one an
+// output.
 func toCanonical(c *engine.Call, s *sized) error {
 	n, err := s.parts(c)
 	if err != nil {

@@ -7,13 +7,19 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// gru is a cell of gated recurrent units with the weights of one call.
+// The kernels of GRUBlockCell and GRUBlockCellGrad. The columns of w_ru are
+// those of gate r, then those of gate u, as in TensorFlow.
+
+// gru is a cell of gated recurrent units with the weights of one call. x is
+// [batch, inputs], h [batch, units], wru [inputs+units, 2*units], wc
+// [inputs+units, units].
 type gru struct {
 	batch, inputs, units int
 	x, h, wru, wc        []float32
 	bru, bc              []float32
 }
 
+// newGRU checks and reads inputs 0 to 5.
 func newGRU(c *engine.Call) (*gru, error) {
 	x, h := c.In(0).Shape(), c.In(1).Shape()
 	if len(x) != 2 || len(h) != 2 {
@@ -39,6 +45,7 @@ func (g *gru) join(c *engine.Call, h []float32) []float32 {
 	return out
 }
 
+// gruCell returns r, u, c and the new state, each [batch, units].
 func gruCell(c *engine.Call) error {
 	if err := c.Need(6); err != nil {
 		return err
@@ -73,6 +80,8 @@ func gruCell(c *engine.Call) error {
 	return nil
 }
 
+// gruCellGrad returns the gradients by x, by the state, by c before its tanh,
+// and by both gates before their sigmoids.
 func gruCellGrad(c *engine.Call) error {
 	if err := c.Need(10); err != nil {
 		return err

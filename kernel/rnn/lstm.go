@@ -8,11 +8,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of LSTMBlockCell, BlockLSTM and BlockLSTMV2, and of their gradients. The order of
+// gates is an op's and must stay.
+
 // layout has the place of each gate among the four blocks of columns of a
 // weight matrix.
 type layout struct{ input, cell, forget, output int }
 
 var (
+	// icfo is the layout of LSTMBlockCell and BlockLSTM, ifco that of BlockLSTMV2.
 	icfo = layout{0, 1, 2, 3}
 	ifco = layout{0, 2, 1, 3}
 )
@@ -168,6 +172,7 @@ func lstmCell(c *engine.Call) error {
 	return nil
 }
 
+// lstmCellGrad returns the gradients by the cell state before, by the gates and by the peepholes.
 func lstmCellGrad(c *engine.Call) error {
 	l, err := blockCell(c, 16)
 	if err != nil {

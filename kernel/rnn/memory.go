@@ -11,6 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// float has the types in which this family computes.
 type float interface{ float32 | float64 }
 
 // values returns the elements of a tensor as T. Half precision is widened to T,
@@ -73,8 +74,10 @@ func addProduct[T float](c *engine.Call, out []T, a []T, lda int, transA bool, b
 	gemm.F64(any(out).([]float64), n, any(a).([]float64), lda, transA, any(b).([]float64), ldb, transB, m, n, k, true, c.Workers())
 }
 
+// sigmoid returns the logistic function of x, computed in double precision.
 func sigmoid[T float](x T) T { return T(1 / (1 + math.Exp(-float64(x)))) }
 
+// tanh returns the hyperbolic tangent of x, computed in double precision.
 func tanh[T float](x T) T { return T(math.Tanh(float64(x))) }
 
 // addRow adds a row to each of the rows.

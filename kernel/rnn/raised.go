@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of _LSTM and _GRU, ops that the pass engine/passes/recurrence.go
+// makes of loops. Their definitions here and that pass change together.
+
 // raisedDef returns the definition of an op that plans make of a loop over an
 // LSTM or a GRU.
 func raisedDef(op string, states int, in ...string) *graph.OpDef {
@@ -87,6 +90,7 @@ type worker struct {
 	gates, state, spare, sequence, h, c []float32
 }
 
+// prepareRaised checks the attributes, which the pass writes.
 func prepareRaised(n *engine.Node) (func(*engine.Call) error, error) {
 	r := &recurrence{steps: int(n.Attrs.Int("steps", 0)), sequence: n.Attrs.Bool("sequence"), lstm: n.Op == passes.LSTMOp, forget: float32(n.Attrs.Float("forget_bias", 0))}
 	for _, g := range n.Attrs.Ints("gates") {
@@ -122,6 +126,8 @@ func prepareRaised(n *engine.Node) (func(*engine.Call) error, error) {
 	return r.run, nil
 }
 
+// run divides the examples among workers. The bits don't depend on their
+// number.
 func (r *recurrence) run(c *engine.Call) error {
 	l, err := r.layer(c)
 	if err != nil || l.batch == 0 || l.width == 0 {
@@ -315,6 +321,8 @@ func (l *layer) part(v []float32, gate int) []float32 {
 	return v[at : at+l.width]
 }
 
+// lstmCell computes the units of one example from its gates g. It replaces the
+// states h and c.
 func (l *layer) lstmCell(g, h, c []float32) {
 	in, forget, fresh, out := l.part(g, 0), l.part(g, 1), l.part(g, 2), l.part(g, 3)
 	if l.forget != 0 {
@@ -331,6 +339,7 @@ func (l *layer) lstmCell(g, h, c []float32) {
 	vec.MulVV(h, h, out)
 }
 
+// gruCell does so for a GRU; s has the state's parts of the gates.
 func (l *layer) gruCell(g, s, h, spare []float32) {
 	update, reset, fresh := l.part(g, 0), l.part(g, 1), l.part(g, 2)
 	vec.AddVV(update, update, l.part(s, 0))

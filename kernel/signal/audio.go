@@ -14,7 +14,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// spectrogram returns the power of each frequency in windows of a sound.
+// The kernels of AudioSpectrogram, Mfcc, DecodeWav and EncodeWav.
+
+// spectrogram returns the power of each frequency in windows of a sound. The
+// input is [samples, channels], the output [channels, windows, frequencies].
 func spectrogram(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -124,6 +127,7 @@ type mel struct {
 	weight      []float64
 }
 
+// toMel converts a frequency in Hz to the mel scale.
 func toMel(hz float64) float64 { return 1127 * math.Log1p(hz/700) }
 
 // newMel returns the bank. It returns nil if the spectrogram ends below upper,
@@ -186,6 +190,8 @@ type wav struct {
 	samples        []byte
 }
 
+// parseWav reads PCM of 16 bits. It skips chunks except fmt and data, and ends
+// after the data.
 func parseWav(b []byte) (w wav, err error) {
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return w, fmt.Errorf("the contents are no WAV file: they don't begin with RIFF and WAVE")
@@ -219,6 +225,9 @@ func parseWav(b []byte) (w wav, err error) {
 	return w, fmt.Errorf("the WAV file has no data")
 }
 
+// decodeWav returns the samples [samples, channels] in [-1, 1) and the rate.
+// Missing samples are 0, and missing channels repeat the last one, as in
+// TensorFlow.
 func decodeWav(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -258,6 +267,8 @@ func decodeWav(c *engine.Call) error {
 	return nil
 }
 
+// encodeWav returns a WAV file of samples [samples, channels]; numbers outside
+// [-1, 1] are clamped.
 func encodeWav(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -13,6 +13,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of FFT, IFFT, RFFT, IRFFT, BatchFFT and BatchIFFT in one to three
+// dimensions. All compute in double precision, also for complex64.
+
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	var table []engine.Kernel

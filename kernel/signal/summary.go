@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of AudioSummary, AudioSummaryV2 and WriteAudioSummary. The tags
+// of the sounds are TensorFlow's.
+
 // summary returns a Summary with the first sounds of a batch as WAV files.
 // Their rate is an attribute or, in the second version, an input.
 func summary(c *engine.Call) error {

@@ -11,6 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of SparseMatrixSparseCholesky.
+
 var errNotPositive = errors.New("a matrix has no Cholesky factor: it is not positive definite")
 
 // csrCholesky factorizes self-adjoint matrices with their rows and columns
@@ -63,6 +65,7 @@ type entry[T any] struct {
 	v   T
 }
 
+// run appends the factor's rows to out.
 func (f *factor[T]) run(out *csrMaker[T]) error {
 	n := f.n
 	place := make([]int, n)

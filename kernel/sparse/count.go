@@ -11,6 +11,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseCountSparseOutput, DenseCountSparseOutput,
+// RaggedCountSparseOutput, SparseBincount and RaggedBincount. Numbers from
+// maxlength or the number of bins on aren't counted, and negative ones are
+// errors, as in TensorFlow.
+
 // counted is rows of numbers to count.
 type counted struct {
 	numbers []int64
@@ -95,6 +100,7 @@ func denseRows(c *engine.Call) (x counted, err error) {
 	return x, nil
 }
 
+// countable has the types of weights and counts.
 type countable interface {
 	float32 | float64 | int32 | int64
 }
@@ -203,6 +209,8 @@ func bincounts(op string, at int, rows func(*engine.Call) (counted, error)) engi
 	}}
 }
 
+// bincountTo counts the numbers of each row in the bins [rows, size], or [size]
+// for a flat input.
 func bincountTo[T countable](at int, rows func(*engine.Call) (counted, error)) elementwise.Func {
 	return func(c *engine.Call) error {
 		x, err := rows(c)

@@ -16,6 +16,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseCross, SparseCrossV2, SparseCrossHashed and RaggedCross.
+// Hashes and separators are those of TensorFlow's sparse_cross_op.cc and must
+// stay: models are trained with the crosses as features.
+
 // column is features in rows: strings or numbers.
 type column struct {
 	values *tensor.Tensor
@@ -47,6 +51,7 @@ func (x *column) bytes(i int) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(tensor.Values[int64](x.values)[i]))
 }
 
+// newColumn returns a column without rows' values.
 func newColumn(values *tensor.Tensor, rows int) (*column, error) {
 	if d := values.DType(); d != tensor.String && d != tensor.Int64 {
 		return nil, fmt.Errorf("features can't be %v", d)
@@ -146,6 +151,7 @@ func crossColumns(c *engine.Call, n, rest int) ([]*column, error) {
 	return all, sameRows(all)
 }
 
+// sameRows checks that all columns have as many rows as the first.
 func sameRows(all []*column) error {
 	if len(all) == 0 {
 		return fmt.Errorf("there are no features to cross")
@@ -236,7 +242,8 @@ func seeded(all []*column, key int64) func([]int) uint64 {
 	}
 }
 
-// fingerprintCat returns the fingerprint of two fingerprints one after the other.
+// fingerprintCat returns the fingerprint of two fingerprints one after the
+// other. It is TensorFlow's FingerprintCat64.
 func fingerprintCat(a, b uint64) uint64 {
 	const mul = 0xc6a4a7935bd1e995
 	mix := func(x uint64) uint64 { return x ^ x>>47 }
@@ -265,6 +272,7 @@ func setCrosses(c *engine.Call, ends []int64, values *tensor.Tensor) error {
 	return nil
 }
 
+// cross crosses features to strings with the separator _X_, or to hashes.
 func cross(n *engine.Node) (func(*engine.Call) error, error) {
 	as := n.Attrs
 	count, hash := int(as.Int("N", 0)), as.Bool("hashed_output")
@@ -300,6 +308,7 @@ func cross(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// crossV2 crosses features to strings with the separator in the last input.
 func crossV2(n *engine.Node) (func(*engine.Call) error, error) {
 	count := int(n.Attrs.Int("N", 0))
 	return func(c *engine.Call) error {

@@ -11,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of sparse matrices that are variants: conversions, components, SparseMatrixNNZ,
+// SparseMatrixTranspose, SparseMatrixMatMul and SparseMatrixSparseMatMul. csrKernels lists them.
+// SparseMatrixSparseCholesky is in cholesky.go.
+
 // compressed is a sparse matrix stored row by row, or a batch of such matrices.
 // It is TensorFlow's CSRSparseMatrix. It shares no memory with a call, and
 // never changes.
@@ -104,6 +108,7 @@ func compress(c *engine.Call, at []int64, values *tensor.Tensor, shape []int64) 
 	return m, nil
 }
 
+// accumulate replaces numbers by their running sums.
 func accumulate(v []int32) {
 	for i := 1; i < len(v); i++ {
 		v[i] += v[i-1]
@@ -142,6 +147,7 @@ type fields interface {
 	tensor.Element
 }
 
+// conjugate returns the conjugate of x, which is x for real numbers.
 func conjugate[T fields](x T) T {
 	switch x := any(x).(type) {
 	case complex64:
@@ -181,6 +187,7 @@ func csrTypes(f func(c *engine.Call, d tensor.DType) error) elementwise.ByType {
 	return t
 }
 
+// sparseToCSR makes a matrix of a sparse tensor in inputs 0 to 2.
 func sparseToCSR(c *engine.Call, d tensor.DType) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -254,6 +261,7 @@ func (m *compressed) each(f func(b, row, i int)) {
 	}
 }
 
+// csrToSparse returns the indices, the values and the shape of a matrix.
 func csrToSparse(c *engine.Call, d tensor.DType) error {
 	list, err := matrices(c, d, 0)
 	if err != nil {
@@ -275,6 +283,7 @@ func csrToSparse(c *engine.Call, d tensor.DType) error {
 	return setInts(c, 2, slices.Clone(m.shape), rank)
 }
 
+// csrToDense returns the matrix as a tensor.
 func csrToDense(c *engine.Call, d tensor.DType) error {
 	list, err := matrices(c, d, 0)
 	if err != nil {
@@ -391,6 +400,7 @@ func orient[T fields](c *engine.Call, m *compressed, transpose, conj bool) (*com
 	return out, nil
 }
 
+// csrTranspose transposes a matrix.
 func csrTranspose[T fields](c *engine.Call) error {
 	list, err := matrices(c, tensor.TypeOf[T](), 0)
 	if err != nil {
@@ -570,6 +580,7 @@ type csrMaker[T fields] struct {
 	values []T
 }
 
+// newCSR begins a matrix of the given shape.
 func newCSR[T fields](c *engine.Call, shape []int64, batch int) *csrMaker[T] {
 	o := &csrMaker[T]{c: c, m: &compressed{shape: shape, begins: []int32{0}}}
 	if batch > 0 {
@@ -578,11 +589,13 @@ func newCSR[T fields](c *engine.Call, shape []int64, batch int) *csrMaker[T] {
 	return o
 }
 
+// add appends a value to the row that isn't ended. The caller adds columns in ascending order.
 func (o *csrMaker[T]) add(col int32, v T) {
 	o.m.cols = append(o.m.cols, col)
 	o.values = append(o.values, v)
 }
 
+// endRow ends a row, and checks that the call can afford the values so far.
 func (o *csrMaker[T]) endRow() error {
 	n := len(o.values)
 	if n > math.MaxInt32 {
@@ -592,6 +605,7 @@ func (o *csrMaker[T]) endRow() error {
 	return o.c.Afford(int64(n) * int64(tensor.TypeOf[T]().Size()+4))
 }
 
+// endMatrix ends one matrix of the batch.
 func (o *csrMaker[T]) endMatrix() {
 	o.m.begins = append(o.m.begins, int32(len(o.values)))
 	batch := 1

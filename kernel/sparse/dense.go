@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseDenseCwiseAdd, SparseDenseCwiseMul, SparseDenseCwiseDiv,
+// SparseTensorDenseAdd and SparseSoftmax.
+
 // cwise is an operation on a sparse value and the dense value at its index.
 type cwise uint8
 
@@ -20,6 +23,7 @@ const (
 	over
 )
 
+// cwiseTypes returns the table of an operation.
 func cwiseTypes(op cwise) elementwise.ByType {
 	return withHalves(elementwise.ByType{
 		tensor.Float32: cwiseOf[float32](op), tensor.Float64: cwiseOf[float64](op),
@@ -78,6 +82,7 @@ func cwiseOf[T ordered](op cwise) elementwise.Func {
 	}
 }
 
+// denseAddTypes has denseAdd by element type.
 var denseAddTypes = withHalves(elementwise.ByType{
 	tensor.Float32: denseAdd[float32], tensor.Float64: denseAdd[float64], tensor.Complex64: denseAdd[complex64], tensor.Complex128: denseAdd[complex128],
 	tensor.Int8: denseAdd[int8], tensor.Int16: denseAdd[int16], tensor.Int32: denseAdd[int32], tensor.Int64: denseAdd[int64],
@@ -118,6 +123,7 @@ func denseAdd[T numeric](c *engine.Call) error {
 	return nil
 }
 
+// softmaxTypes has softmax by element type.
 var softmaxTypes = func() elementwise.ByType {
 	t := elementwise.ByType{tensor.Float32: softmax[float32], tensor.Float64: softmax[float64]}
 	t[tensor.Float16] = narrow(t[tensor.Float32], tensor.Float16, []int{1}, []int{0})

@@ -9,8 +9,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of EditDistance.
+
 // editDistance counts the insertions, deletions and replacements that turn each
-// row of one sparse tensor into that of another one.
+// row of one sparse tensor into that of another one. If normalize is set, the
+// counts are divided by the lengths of the second tensor's rows. Rows that both
+// tensors lack have the distance 0.
 func editDistance(c *engine.Call) error {
 	if err := c.Need(6); err != nil {
 		return err
@@ -134,6 +138,7 @@ func equality(a, b *tensor.Tensor) (func(i, j int) bool, error) {
 	return func(i, j int) bool { return string(x[i*size:(i+1)*size]) == string(y[j*size:(j+1)*size]) }, nil
 }
 
+// equals returns a function that compares element i of a with j of b.
 func equals[T comparable](a, b []T) func(i, j int) bool {
 	return func(i, j int) bool { return a[i] == b[j] }
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Tables by element type for the family's kernels.
+
 // ordered has the element types that can be compared.
 type ordered interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64

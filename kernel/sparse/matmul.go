@@ -10,6 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of SparseTensorDenseMatMul.
+
+// divisor returns the number by which the sum of n rows of a segment is
+// divided. The root is rounded to T.
 func divisor[T number](n int, how reduction) T {
 	if how == sqrtN {
 		return T(math.Sqrt(float64(n)))
@@ -17,12 +21,14 @@ func divisor[T number](n int, how reduction) T {
 	return T(n)
 }
 
+// matMulTypes has the products by element type.
 var matMulTypes = withHalves(elementwise.ByType{
 	tensor.Float32: product2[float32](same), tensor.Float64: product2[float64](same), tensor.Int32: product2[int32](same),
 	tensor.Complex64:  product2[complex64](func(x complex64) complex64 { return complex64(cmplx.Conj(complex128(x))) }),
 	tensor.Complex128: product2[complex128](cmplx.Conj),
 }, []int{1, 3}, []int{0})
 
+// same returns x: real numbers are their conjugates.
 func same[T any](x T) T { return x }
 
 // matMul multiplies a sparse matrix by a dense one. Attributes replace either
@@ -34,6 +40,7 @@ func matMul(c *engine.Call) error {
 	return matMulTypes.RunAs(c, c.In(1).DType())
 }
 
+// product2 returns the product of values of type T.
 func product2[T interface {
 	float32 | float64 | int32 | complex64 | complex128
 	tensor.Element

@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseSplit and SparseSliceGrad.
+
 // split cuts a sparse tensor along a dimension into parts. If the sizes can't
 // be equal, the first parts are larger by one.
 func split(n *engine.Node) (func(*engine.Call) error, error) {
@@ -71,6 +73,7 @@ func split(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// sliceGradTypes has sliceGrad by element type.
 var sliceGradTypes = withHalves(elementwise.ByType{
 	tensor.Float32: sliceGrad[float32], tensor.Float64: sliceGrad[float64], tensor.Complex64: sliceGrad[complex64], tensor.Complex128: sliceGrad[complex128],
 	tensor.Int8: sliceGrad[int8], tensor.Int16: sliceGrad[int16], tensor.Int32: sliceGrad[int32], tensor.Int64: sliceGrad[int64],

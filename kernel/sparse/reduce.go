@@ -12,6 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseReduceSum, SparseReduceMax and their forms with a sparse
+// result.
+
 // groups are sets of values of a sparse tensor, each of which is reduced to one
 // value.
 type groups struct {
@@ -121,6 +124,7 @@ func outValues(dense bool) int {
 	return 1
 }
 
+// sumOf adds the listed values in their order.
 func sumOf[T numeric](v []T, which []int) T {
 	var sum T
 	for _, i := range which {
@@ -129,6 +133,7 @@ func sumOf[T numeric](v []T, which []int) T {
 	return sum
 }
 
+// maxOf returns the largest of the listed values.
 func maxOf[T ordered](v []T, which []int) T {
 	out := v[which[0]]
 	for _, i := range which[1:] {

@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseFillEmptyRows and its gradient, and of SparseSegmentSum, SparseSegmentMean
+// and SparseSegmentSqrtN, with or without a number of segments.
+
 // fillEmptyRows puts a default value into the rows without values. It returns
 // which rows these are, and the new index of each old value.
 func fillEmptyRows(c *engine.Call) error {
@@ -75,6 +78,7 @@ func fillEmptyRows(c *engine.Call) error {
 	return setInts(c, 3, moved, m.n)
 }
 
+// fillGrads has fillGrad by element type.
 var fillGrads = withHalves(elementwise.ByType{
 	tensor.Float32: fillGrad[float32], tensor.Float64: fillGrad[float64], tensor.Int32: fillGrad[int32], tensor.Int64: fillGrad[int64],
 	tensor.Int8: fillGrad[int8], tensor.Int16: fillGrad[int16], tensor.Uint8: fillGrad[uint8], tensor.Uint16: fillGrad[uint16],
@@ -160,6 +164,8 @@ type plan struct {
 	out       *tensor.Tensor
 }
 
+// newPlan reads and checks the inputs, and allocates output 0 with zeros: segments without rows
+// stay zero.
 func newPlan(c *engine.Call) (p plan, err error) {
 	data, s := c.In(0), c.In(0).Shape()
 	if len(s) < 1 || len(c.In(1).Shape()) != 1 || len(c.In(2).Shape()) != 1 || c.In(1).Len() != c.In(2).Len() {
@@ -199,11 +205,13 @@ func newPlan(c *engine.Call) (p plan, err error) {
 	return p, err
 }
 
+// number has the types of the rows' elements.
 type number interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 	tensor.Element
 }
 
+// segment returns the kernel for type T.
 func segment[T number](how reduction) elementwise.Func {
 	return func(c *engine.Call) error {
 		p, err := newPlan(c)
@@ -215,6 +223,7 @@ func segment[T number](how reduction) elementwise.Func {
 	}
 }
 
+// segmentHalf returns the kernel for half precision, computed in float32.
 func segmentHalf[H elementwise.Half](how reduction) elementwise.Func {
 	return func(c *engine.Call) error {
 		p, err := newPlan(c)

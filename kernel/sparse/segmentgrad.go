@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseSegmentSumGrad, SparseSegmentMeanGrad and
+// SparseSegmentSqrtNGrad, and of their V2 forms.
+
 // segmentsGrad returns the kernel for the gradients of the rows of segments,
 // from those of the segments. It returns gradients of all rows of the data. If
 // compact is set, it returns those of the rows that the indices name, and these
@@ -22,6 +25,7 @@ func segmentsGrad(op string, how reduction, compact bool) engine.Kernel {
 	return k
 }
 
+// segmentGrad returns the kernel for type T.
 func segmentGrad[T float32 | float64](how reduction, compact bool) elementwise.Func {
 	return func(c *engine.Call) error {
 		grad, s := c.In(0), c.In(0).Shape()

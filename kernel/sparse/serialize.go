@@ -14,6 +14,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SerializeSparse, SerializeManySparse, DeserializeSparse and
+// DeserializeManySparse. The strings are TensorFlow's TensorProtos and must
+// stay: programs store them.
+
 // part is a sparse tensor as its three tensors: indices, values and shape.
 type part [3]*tensor.Tensor
 

@@ -12,6 +12,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of DenseToDenseSetOperation, DenseToSparseSetOperation,
+// SparseToSparseSetOperation and SetSize.
+
+// member has the types of sets' members.
 type member interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | string
 	tensor.Element
@@ -52,6 +56,7 @@ func rowKey(at []int64) string {
 	return string(b)
 }
 
+// add adds a member to the row with indices at.
 func (x *sets[T]) add(at []int64, v T) {
 	key := rowKey(at)
 	r := x.rows[key]
@@ -62,6 +67,7 @@ func (x *sets[T]) add(at []int64, v T) {
 	r.members = append(r.members, v)
 }
 
+// sort sorts the members of each row and drops equal ones.
 func (x *sets[T]) sort(c *engine.Call) {
 	for _, r := range x.rows {
 		c.Check()
@@ -180,6 +186,8 @@ func setOperation(op string, firstSparse, secondSparse bool) engine.Kernel {
 	}}
 }
 
+// setOf returns the kernel for members of type T. The members of the result are
+// sorted, as in TensorFlow.
 func setOf[T member](firstSparse, secondSparse bool) elementwise.Func {
 	read := func(c *engine.Call, i int, sparse bool) (*sets[T], int, error) {
 		if sparse {
@@ -241,6 +249,7 @@ func setOf[T member](firstSparse, secondSparse bool) elementwise.Func {
 	}
 }
 
+// setSizeTypes has setSize by the members' type.
 var setSizeTypes = setTypes(setSize[int8], setSize[int16], setSize[int32], setSize[int64], setSize[uint8], setSize[uint16], setSize[string])
 
 // setSize counts the members of each row.

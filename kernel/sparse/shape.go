@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseToDense, SparseReshape, SparseReorder, SparseConcat and
+// SparseSlice.
+
 // toDense writes values to a dense tensor. The indices are a number, a vector,
 // or a row for each value; one value may be written to all indices.
 func toDense(c *engine.Call) error {

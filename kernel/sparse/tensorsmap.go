@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of AddSparseToTensorsMap, AddManySparseToTensorsMap and
+// TakeManySparseFromTensorsMap.
+
 // tensorsMap stores sparse tensors between the op that adds them and the one
 // that takes them, each under a number. It is safe for concurrent use.
 type tensorsMap struct {
@@ -33,7 +36,7 @@ func mapOf(c *engine.Call, n *engine.Node) (*tensorsMap, error) {
 }
 
 // add stores tensors and returns their numbers. Tensors with values get the
-// first numbers.
+// first numbers. This order is TensorFlow's.
 func (t *tensorsMap) add(list []part) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,6 +58,7 @@ func (t *tensorsMap) add(list []part) []int64 {
 }
 
 // take removes the tensors with these numbers from the map, and returns them.
+// After an error the map is unchanged.
 func (t *tensorsMap) take(handles []int64) ([]part, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

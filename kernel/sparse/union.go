@@ -10,6 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of SparseAdd, SparseAddGrad, SparseSparseMaximum and
+// SparseSparseMinimum. The indices of each tensor must be in order. Like
+// TensorFlow, they don't check this.
+
 // two reads the two sparse tensors that are an op's first inputs, of one shape
 // and type.
 func two(c *engine.Call) (a, b matrix, err error) {
@@ -51,6 +55,7 @@ func union(a, b *matrix, f func(i, j int)) {
 	}
 }
 
+// addTypes has add by element type.
 var addTypes = elementwise.ByType{
 	tensor.Float32: add(magnitude[float32]), tensor.Float64: add(magnitude[float64]),
 	tensor.Int8: add(magnitude[int8]), tensor.Int16: add(magnitude[int16]), tensor.Int32: add(magnitude[int32]), tensor.Int64: add(magnitude[int64]),
@@ -101,6 +106,7 @@ func add[T numeric, R ordered](abs func(T) R) elementwise.Func {
 	}
 }
 
+// addGradTypes has addGrad by element type.
 var addGradTypes = elementwise.ByType{
 	tensor.Float32: addGrad[float32], tensor.Float64: addGrad[float64], tensor.Int8: addGrad[int8], tensor.Int16: addGrad[int16],
 	tensor.Int32: addGrad[int32], tensor.Int64: addGrad[int64], tensor.Complex64: addGrad[complex64], tensor.Complex128: addGrad[complex128],

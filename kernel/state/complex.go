@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The steps of the optimizers' ops (optimizer.go and sparse.go) for complex
+// numbers.
+
 // complexRule is an optimizer's step for complex numbers: the real step with
 // the squares and roots of complex numbers.
 type complexRule func(v [][]complex128, g, h []complex128, flag bool)
@@ -82,6 +85,8 @@ var complexRules = map[string]complexRule{
 	},
 }
 
+// complexAdagrad computes the step of Adagrad. It changes the slot only if
+// slots is set.
 func complexAdagrad(v [][]complex128, g []complex128, rate, epsilon complex128, slots bool) {
 	for i := range g {
 		if slots {
@@ -149,6 +154,7 @@ func complexStep[C complex64 | complex128](c *engine.Call, o *optimizer, vars []
 	})
 }
 
+// widenComplex returns v in double precision.
 func widenComplex[C complex64 | complex128](v []C) []complex128 {
 	out := make([]complex128, len(v))
 	for i, z := range v {

@@ -13,6 +13,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The kernels of the fused optimizer steps over whole variables,
+// ResourceApply*; references (reference.go) makes Apply* of them. The order of
+// the scalars is that of the ops' inputs.
+
 // rule is an optimizer's step. vars are the variable and its slots, h the other
 // scalars in TensorFlow's order of inputs, without the gradient.
 type rule[T vec.Float] func(vars [][]T, g, h []T, nesterov bool)
@@ -36,6 +40,7 @@ func (o *optimizer) plain() string {
 	return strings.TrimPrefix(strings.TrimPrefix(o.op, "Resource"), "Sparse")
 }
 
+// optimizers has the kernels. The rows have the fields of optimizer in order.
 var optimizers = func() []engine.Kernel {
 	var table []engine.Kernel
 	for _, o := range []optimizer{
@@ -63,6 +68,8 @@ var optimizers = func() []engine.Kernel {
 	return table
 }()
 
+// run checks the inputs and runs the step. Nothing changes before all checks
+// succeed.
 func (o *optimizer) run(c *engine.Call) error {
 	if c.NumIn() != o.in {
 		return fmt.Errorf("takes %d inputs, %d were given", o.in, c.NumIn())
@@ -118,8 +125,11 @@ func (o *optimizer) scalar(c *engine.Call, i int, d tensor.DType) error {
 	return nil
 }
 
+// errReshaped is the error if another goroutine assigned a value of another
+// size during the step.
 var errReshaped = errors.New("the variable or a slot changed its shape during the step")
 
+// hypers appends to h the scalars of type T in the order of the inputs.
 func hypers[T tensor.Element](c *engine.Call, o *optimizer, h []T) []T {
 	for i := o.vars; i < o.in; i++ {
 		if i == o.grad || o.sparse() && i == o.grad+1 || c.In(i).DType() != tensor.TypeOf[T]() {
@@ -146,6 +156,8 @@ func counted[T vec.Float](h []T, number []int64) []T {
 	return h
 }
 
+// step runs f over the variables, which stay locked together for the whole
+// step.
 func step[T interface {
 	vec.Float
 	tensor.Element
@@ -206,6 +218,8 @@ func stepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackabl
 	})
 }
 
+// The rules. v[0] is the variable, v[1:] are its slots, and h has the scalars
+// in the order of the op's inputs.
 func descend[T vec.Float](v [][]T, g, h []T, _ bool) { vec.Descend(v[0], g, h[0]) }
 
 func momentum[T vec.Float](v [][]T, g, h []T, nesterov bool) {

@@ -12,6 +12,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The kernels of VarHandleOp, DestroyResourceOp and TensorFlow 1's variables:
+// VariableV2, Variable, Assign, AssignAdd, AssignSub, IsVariableInitialized,
+// the optimizers' Apply* and SparseApply*, SdcaShrinkL1, CountUpTo and
+// ResourceCountUpTo. Containers and shared names decide which nodes share a
+// variable; the rules are TensorFlow's and must stay.
+
 // references returns the ops of TensorFlow 1's variables, which pass references
 // on. An op that changes a variable returns the reference.
 func references() []engine.Kernel {
@@ -107,6 +113,7 @@ func variableOf(n *engine.Node) func(c *engine.Call) (*trackable.Variable, error
 	}
 }
 
+// handle prepares VarHandleOp.
 func handle(n *engine.Node) (func(*engine.Call) error, error) {
 	find := variableOf(n)
 	return func(c *engine.Call) error {
@@ -118,6 +125,7 @@ func handle(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// reference prepares VariableV2 and Variable.
 func reference(n *engine.Node) (func(*engine.Call) error, error) {
 	find := variableOf(n)
 	return func(c *engine.Call) error {
@@ -145,6 +153,8 @@ func destroy(c *engine.Call) error {
 	return nil
 }
 
+// assignReference prepares Assign. Without validate_shape a value of any type
+// and shape replaces the one before.
 func assignReference(n *engine.Node) (func(*engine.Call) error, error) {
 	if a, ok := n.Attrs.Lookup("validate_shape"); !ok || a.Value() == true {
 		return giveBack(assign), nil
@@ -193,6 +203,7 @@ func countUpTo(c *engine.Call) error {
 	return err
 }
 
+// count adds 1 to x[0], or returns an error from limit on.
 func count[T int32 | int64](x []T, limit int64) error {
 	if int64(x[0]) >= limit {
 		return fmt.Errorf("reached the limit of %d", limit)

@@ -14,6 +14,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The kernels of ResourceScatter*, Scatter*, ResourceScatterNd* and ScatterNd*
+// on variables, and of ResourceGatherNd.
+
 // scatters returns the ops that change rows of a variable, or parts that index
 // vectors name.
 func scatters() []engine.Kernel {
@@ -82,6 +85,8 @@ func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape, nd bool) (at
 	return at, outer, inner, nil
 }
 
+// scatterTo changes the parts of a variable that input 1 names by the updates
+// in input 2. All indices are checked before anything changes.
 func scatterTo(c *engine.Call, h scatter.How) error {
 	v, err := c.NeedTarget(3)
 	if err != nil {
@@ -107,6 +112,7 @@ func scatterTo(c *engine.Call, h scatter.How) error {
 	})
 }
 
+// resourceGatherND returns parts of a variable.
 func resourceGatherND(c *engine.Call) error {
 	v, indices, err := target(c)
 	if err != nil {
@@ -120,6 +126,8 @@ func resourceGatherND(c *engine.Call) error {
 	return gatherParts(c, x, indices, v)
 }
 
+// gatherParts copies the parts of x that index vectors name. v names the
+// variable in errors.
 func gatherParts(c *engine.Call, x, indices *tensor.Tensor, v *trackable.Variable) error {
 	at, outer, inner, err := places(c, indices, x.Shape(), true)
 	if err != nil {

@@ -12,6 +12,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The kernels of the fused optimizer steps over rows of variables,
+// ResourceSparseApply*; references (reference.go) makes SparseApply* of them.
+// If an index repeats, its row takes several steps in the order of the indices.
+
 // sparseOptimizers are the fused steps that change the rows of variables for
 // which there are gradients, one row after the other. The input after the
 // gradient has the rows' indices.
@@ -36,6 +40,7 @@ var sparseOptimizers = func() []engine.Kernel {
 	return table
 }()
 
+// runSparse checks the inputs and runs the step.
 func (o *optimizer) runSparse(c *engine.Call) error {
 	if c.NumIn() != o.in {
 		return fmt.Errorf("takes %d inputs, %d were given", o.in, c.NumIn())
@@ -119,6 +124,7 @@ func checkRows(bufs []*tensor.Tensor, rows []int64, n int) error {
 	return nil
 }
 
+// sparseStep runs f row by row; the variables stay locked together.
 func sparseStep[T interface {
 	vec.Float
 	tensor.Element

@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The kernels of TemporaryVariable and DestroyTemporaryVariable.
+
 // temporaries are the ops of temporary variables. A variable exists within one
 // call, from the op that makes it to the op that returns its value and destroys
 // it.
@@ -16,6 +18,7 @@ var temporaries = []engine.Kernel{
 	{Op: "DestroyTemporaryVariable", Prepare: destroyTemporary},
 }
 
+// temporaryKey is the key of a call's temporary variables.
 type temporaryKey struct{}
 
 // temporariesOf returns the temporary variables of a call by name.
@@ -23,6 +26,9 @@ func temporariesOf(c *engine.Call) map[string]*trackable.Variable {
 	return c.State(temporaryKey{}, func() any { return map[string]*trackable.Variable{} }).(map[string]*trackable.Variable)
 }
 
+// newTemporary prepares TemporaryVariable. The value comes from the Go heap,
+// since variables own their values. It begins with zeros; TensorFlow leaves it
+// undefined.
 func newTemporary(n *engine.Node) (func(*engine.Call) error, error) {
 	name := n.Attrs.String("var_name", "")
 	if name == "" {
@@ -61,6 +67,7 @@ func newTemporary(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// destroyTemporary prepares DestroyTemporaryVariable.
 func destroyTemporary(n *engine.Node) (func(*engine.Call) error, error) {
 	name := n.Attrs.String("var_name", "")
 	return func(c *engine.Call) error {

@@ -37,6 +37,7 @@ func Kernels() []engine.Kernel {
 	}, optimizers, sparseOptimizers, references(), temporaries, scatters())
 }
 
+// read returns the variable's value. Later changes of the variable don't change it.
 func read(c *engine.Call) error {
 	v, err := c.NeedVar(0)
 	if err != nil {
@@ -45,10 +46,13 @@ func read(c *engine.Call) error {
 	return c.Read(0, v)
 }
 
+// errNoValue returns the error of an op that needs the value.
 func errNoValue(v *trackable.Variable) error {
 	return fmt.Errorf("the variable %q has no value", v.Name())
 }
 
+// assign stores a copy of input 1 in the variable. Its type and shape must be
+// those that the variable accepts.
 func assign(c *engine.Call) error {
 	v, x, err := target(c)
 	if err != nil {
@@ -79,6 +83,7 @@ func assignAny(c *engine.Call) error {
 	return nil
 }
 
+// target returns the variable in input 0 and the tensor in input 1.
 func target(c *engine.Call) (*trackable.Variable, *tensor.Tensor, error) {
 	v, err := c.NeedTarget(2)
 	if err != nil {
@@ -99,6 +104,7 @@ func assignWith(c *engine.Call, f func(dst, x *tensor.Tensor) error) error {
 	return v.Update(func(buf *tensor.Tensor) error { return f(buf, x) })
 }
 
+// isInitialized reports whether the variable has a value.
 func isInitialized(c *engine.Call) error {
 	v, err := c.NeedVar(0)
 	if err != nil {
@@ -108,6 +114,7 @@ func isInitialized(c *engine.Call) error {
 	return nil
 }
 
+// variableShape returns the shape of the variable's value.
 func variableShape(c *engine.Call) error {
 	v, err := c.NeedVar(0)
 	if err != nil {

@@ -8,6 +8,10 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The kernels of EncodeBase64 and DecodeBase64. The alphabet is that for URLs,
+// as in TensorFlow.
+
+// encodeBase64 encodes with padding if the attribute pad is set.
 func encodeBase64(n *engine.Node) (func(*engine.Call) error, error) {
 	encoding := base64.RawURLEncoding
 	if n.Attrs.Bool("pad") {

@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of StringFormat.
+
 // shown returns how many elements of a tensor are written if at most so many stand at each
 // end of a dimension; -1 is all.
 func shown(s tensor.Shape, most int64) int64 {

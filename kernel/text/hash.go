@@ -12,6 +12,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of StringToHashBucketFast, StringToHashBucketStrong,
+// StringToHashBucket, Fingerprint and SdcaFprint. Every hash is TensorFlow's
+// and must stay: models are trained with the numbers.
+
 // buckets numbers strings by a hash modulo the number of buckets.
 func buckets(hash func(*engine.Node) (func(string) uint64, error)) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {

@@ -11,6 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of StringJoin, ReduceJoin and UnsortedSegmentJoin.
+
 // join joins strings element by element; scalars broadcast.
 func join(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
@@ -112,10 +114,12 @@ func joinedLen(parts []string, sep string) int {
 // walk numbers the elements of some of a tensor's dimensions, the last fastest.
 type walk struct{ sizes, steps []int }
 
+// add adds a dimension; step is its stride in elements.
 func (w *walk) add(size, step int) {
 	w.sizes, w.steps = append(w.sizes, size), append(w.steps, step)
 }
 
+// count returns the number of elements.
 func (w *walk) count() int { return shapes.Count(w.sizes) }
 
 // at returns the index of element i.
@@ -128,7 +132,8 @@ func (w *walk) at(i int) int {
 	return k
 }
 
-// segmentJoin joins the rows of each segment.
+// segmentJoin joins the rows of each segment. Inputs are strings, the segment
+// of each row, and the number of segments. Rows are joined in their order.
 func segmentJoin(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err

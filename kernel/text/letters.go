@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The kernels of StringLower, StringUpper, StringStrip and StringLength.
+
 // change is one of the two ways to change letters.
 type change struct {
 	ascii func(byte) byte
@@ -17,6 +19,7 @@ type change struct {
 }
 
 var (
+	// lower changes to lower case, upper to upper case.
 	lower = change{func(b byte) byte {
 		if 'A' <= b && b <= 'Z' {
 			return b + 'a' - 'A'
@@ -86,6 +89,7 @@ func countChars(s string) int {
 	return n
 }
 
+// length prepares StringLength, in bytes or in characters.
 func length(n *engine.Node) (func(*engine.Call) error, error) {
 	chars, err := unit(n)
 	if err != nil {

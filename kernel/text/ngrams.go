@@ -8,6 +8,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The n-grams of StringNGrams, whose kernel is in split.go. checkSplits is also
+// used by UnicodeEncode.
+
+// errWidth returns the error for a width.
 func errWidth(w int64) error { return fmt.Errorf("an n-gram of %d strings", w) }
 
 // grams has the attributes of StringNGrams.
@@ -35,6 +39,8 @@ func (g *grams) count(length, width int64) int64 {
 // maxGram bounds the strings of one n-gram, pads included.
 const maxGram = 1 << 20
 
+// run sets the outputs to the n-grams of rows and to their splits. The n-grams
+// of a row are ordered by ngram_widths, then by place.
 func (g *grams) run(c *engine.Call, in []string, splits []int64) error {
 	if err := checkSplits(splits, len(in)); err != nil {
 		return err

@@ -12,6 +12,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The kernels of NormalizeUTF8 and CaseFoldUTF8. Results depend on the Unicode version of
+// golang.org/x/text.
+
 // forms are Unicode's normalization forms by their names in lower case.
 var forms = map[string]norm.Form{"nfc": norm.NFC, "nfkc": norm.NFKC, "nfd": norm.NFD, "nfkd": norm.NFKD}
 
@@ -85,6 +88,7 @@ func caseFold(s string, check func()) string {
 	return normalized(norm.NFC, b.String(), check)
 }
 
+// isASCII reports whether all bytes are below 0x80.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

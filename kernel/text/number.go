@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of AsString and StringToNumber. Texts of numbers are those of C's
+// printf, which TensorFlow uses; they must stay.
+
 // maxWidth bounds the attributes width and precision.
 const maxWidth = 1 << 12
 
@@ -21,6 +24,7 @@ type style struct {
 	verb             byte
 }
 
+// asString prepares AsString.
 func asString(n *engine.Node) (func(*engine.Call) error, error) {
 	width, precision := n.Attrs.Int("width", -1), n.Attrs.Int("precision", -1)
 	scientific, shortest := n.Attrs.Bool("scientific"), n.Attrs.Bool("shortest")
@@ -171,6 +175,8 @@ func (st style) digits() int {
 	return st.precision
 }
 
+// float returns the text of x. Infinities and NaN are padded with blanks, even
+// if the style has zeros.
 func (st style) float(x float64) string {
 	if x-x == 0 {
 		if st.verb == 'g' && st.precision == 0 {

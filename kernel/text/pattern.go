@@ -51,6 +51,7 @@ func compilePattern(s string) (*pattern, error) { return compile(s, false) }
 // compileWhole compiles an expression that matches whole texts.
 func compileWhole(s string) (*pattern, error) { return compile(s, true) }
 
+// compile compiles s; a whole pattern matches only entire texts.
 func compile(s string, whole bool) (*pattern, error) {
 	if len(s) > maxPattern {
 		return nil, fmt.Errorf("the expression has %d bytes (want %d at most)", len(s), maxPattern)
@@ -253,6 +254,7 @@ type textReader struct {
 	n, every int
 }
 
+// reader returns a reader of s that checks the context about every 2^18 steps of the search.
 func (p *pattern) reader(c checker, s string) *textReader {
 	return &textReader{rest: s, c: c, every: max(1, 1<<18/p.size)}
 }

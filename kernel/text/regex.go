@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of StaticRegexFullMatch, RegexFullMatch, StaticRegexReplace and
+// RegexReplace.
+
 // staticMatch reports which strings match a pattern as a whole.
 func staticMatch(n *engine.Node) (func(*engine.Call) error, error) {
 	re, err := compileWhole(n.Attrs.String("pattern", ""))
@@ -53,6 +56,7 @@ func constant[T any](n *engine.Node, i int, compile func(string) (*T, error)) (*
 	return compile(n.In[i].Value.Strings()[0])
 }
 
+// match reports for each string in input 0 whether re matches it.
 func match(c *engine.Call, re *pattern) error {
 	in, err := texts(c, 0)
 	if err != nil {
@@ -75,6 +79,7 @@ func match(c *engine.Call, re *pattern) error {
 	return nil
 }
 
+// staticReplace replaces matches of a pattern in an attribute.
 func staticReplace(n *engine.Node) (func(*engine.Call) error, error) {
 	re, err := compilePattern(n.Attrs.String("pattern", ""))
 	if err != nil {
@@ -95,6 +100,7 @@ func replaceAll(as graph.Attrs) bool {
 	return !as.Has("replace_global") || as.Bool("replace_global")
 }
 
+// replace works as staticReplace, with the pattern and the rewrite as inputs.
 func replace(n *engine.Node) (func(*engine.Call) error, error) {
 	compile := compilePattern
 	if re, err := constant(n, 1, compilePattern); re != nil || err != nil {
@@ -129,11 +135,14 @@ type rewrite struct {
 	none   bool // it names a group that the pattern lacks: nothing is replaced
 }
 
+// piece is a part of a rewrite.
 type piece struct {
 	text  string
 	group int // -1: the text
 }
 
+// parseRewrite reads a rewrite for re. It reports no errors, as RE2 in
+// TensorFlow doesn't.
 func parseRewrite(s string, re *regexp.Regexp) rewrite {
 	var out rewrite
 	var text []byte
@@ -161,6 +170,8 @@ func parseRewrite(s string, re *regexp.Regexp) rewrite {
 	return out
 }
 
+// append appends the replacement of a match in s. A group without a match adds
+// nothing.
 func (r *rewrite) append(dst []byte, s string, at []int) []byte {
 	for _, p := range r.pieces {
 		switch {
@@ -173,7 +184,9 @@ func (r *rewrite) append(dst []byte, s string, at []int) []byte {
 	return dst
 }
 
-// substitute replaces the matches in every string, or the first one.
+// substitute replaces the matches in every string, or the first one. Strings
+// without a match, and rewrites with an error, stay as they are. A cut rewrite
+// is still used if all matches are replaced, as in RE2's GlobalReplace.
 func substitute(c *engine.Call, re *pattern, with rewrite, all bool) error {
 	var out []byte
 	return onEach(c, func(s string) (string, error) {

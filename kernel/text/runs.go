@@ -38,6 +38,7 @@ func runsOf(re *syntax.Regexp) *runs {
 	return r
 }
 
+// in reports whether c is in the class.
 func (r *runs) in(c rune) bool {
 	for i := 0; i+1 < len(r.class); i += 2 {
 		if r.class[i] <= c && c <= r.class[i+1] {
@@ -60,6 +61,7 @@ func (r *runs) at(s string, i int) (size int, matches bool) {
 // checkEvery is the number of bytes after which a search for runs checks the context.
 const checkEvery = 1 << 20
 
+// each works as pattern.each.
 func (r *runs) each(c checker, s string, all bool, f func(at []int) error) error {
 	at := make([]int, 2*(r.groups+1))
 	next := checkEvery // offset of the next check

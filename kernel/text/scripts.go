@@ -12,6 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of UnicodeScript. The numbers are ICU's, for Unicode 13, and must
+// stay.
+
 // scriptCodes are ICU's numbers of the scripts.
 var scriptCodes = map[string]int32{
 	"Adlam": 167, "Ahom": 161, "Anatolian_Hieroglyphs": 156, "Arabic": 2, "Armenian": 3, "Avestan": 117, "Balinese": 62,

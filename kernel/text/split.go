@@ -10,8 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of StringSplit, StringSplitV2 and StringNGrams.
+
 // splitV1 splits at every character of the delimiter. An empty delimiter splits
-// a text into its characters.
+// a text into its characters. Characters here are bytes, as in TensorFlow.
 func splitV1(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of Substr.
+
 // substr returns parts of strings, by bytes or characters. Positions and
 // lengths broadcast with the strings.
 func substr(n *engine.Node) (func(*engine.Call) error, error) {
@@ -66,10 +68,12 @@ type stretch struct {
 	same        bool
 }
 
+// newStretch returns the stretch of a tensor of shape s to a larger one.
 func newStretch(s, to tensor.Shape) stretch {
 	return stretch{dims: to, steps: shapes.BroadcastStrides(s, to), same: s.Equal(to)}
 }
 
+// at returns the index in the tensor for element i of the result.
 func (st *stretch) at(i int) int {
 	if st.same {
 		return i

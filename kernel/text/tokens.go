@@ -7,6 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of RegexSplitWithOffsets, an op of TensorFlow Text.
+
 // pieces are parts of texts, with their beginnings and ends in bytes.
 type pieces struct {
 	texts      []string
@@ -14,6 +16,7 @@ type pieces struct {
 	room       budget
 }
 
+// add appends a piece from byte begin to byte end.
 func (p *pieces) add(s string, begin, end int) error {
 	p.texts, p.begin, p.end = append(p.texts, s), append(p.begin, int64(begin)), append(p.end, int64(end))
 	return p.room.take(len(s) + 16)

@@ -13,6 +13,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of UnicodeDecode, UnicodeDecodeWithOffsets, UnicodeEncode and
+// UnicodeTranscode. How many bytes an error takes is as in ICU, which
+// TensorFlow uses; it decides the number of replacements, so it must stay.
+
 // decoder reads the first character of a text that is not empty. It returns the
 // number of bytes, and whether they are a valid character.
 type decoder func(s string) (r rune, size int, ok bool)
@@ -121,6 +125,7 @@ func utf16Decoder(low, high int) decoder {
 	}
 }
 
+// utf32Decoder reads units of four bytes.
 func utf32Decoder(unit func(string) uint32) decoder {
 	return func(s string) (rune, int, bool) {
 		if len(s) < 4 {
@@ -157,6 +162,7 @@ type reader struct {
 	detectOrder bool // UTF-16 and UTF-32 without an order begin with a mark
 }
 
+// newReader reads the attributes of a node.
 func newReader(n *engine.Node) (*reader, error) {
 	as := n.Attrs
 	r := &reader{replacement: rune(as.Int("replacement_char", 65533)), controls: as.Bool("replace_control_characters")}
@@ -175,6 +181,8 @@ func newReader(n *engine.Node) (*reader, error) {
 	return r, err
 }
 
+// errorPolicy reads the attribute errors: strict ends with an error, elide
+// drops wrong bytes; otherwise they are replaced.
 func errorPolicy(errors string) (strict, elide bool, err error) {
 	switch errors {
 	case "strict":
@@ -274,6 +282,8 @@ func unicodeDecode(n *engine.Node) (func(*engine.Call) error, error) {
 // appendRune appends a character in an encoding.
 type appendRune func([]byte, rune) []byte
 
+// encoderOf returns the function for an output encoding. Op definitions allow
+// no others.
 func encoderOf(encoding string) (appendRune, error) {
 	switch encoding {
 	case "UTF-8":

@@ -7,6 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of WordpieceTokenizeWithOffsets, an op of TensorFlow Text.
+
 // vocabulary is the interface that a wordpiece tokenizer needs of its table.
 type vocabulary interface {
 	// Number returns the number of a key, -1 if the key is missing.
@@ -24,6 +26,8 @@ type wordpiece struct {
 	splits       bool  // the output has the words' pieces by row splits, not by lengths
 }
 
+// wordpieces returns the pieces of all words, the rows, and the beginnings and
+// ends in bytes.
 func wordpieces(n *engine.Node) (func(*engine.Call) error, error) {
 	as := n.Attrs
 	w := wordpiece{

@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of XlaRngBitGenerator. The bits and the states are XLA's and must stay.
+
 // The numbers of the algorithms of XlaRngBitGenerator. On the CPU the default is Philox.
 const (
 	philoxBits   = 1

@@ -12,6 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of XlaConv and XlaConvV2.
+
 // The fields of convolution_dimension_numbers.
 const (
 	kernelIn, kernelOut, kernelSpatial   protowire.Number = 3, 4, 6
@@ -61,6 +63,7 @@ func (v *convolution) order(what string, rank int, first, second, space protowir
 	return order, nil
 }
 
+// run computes output 0. It views all tensors with the image first and the features last.
 func (v *convolution) run(c *engine.Call) error {
 	if err := c.Need(7); err != nil {
 		return err
@@ -209,6 +212,7 @@ func (v *convolution) source(at, tap []int) (int, bool) {
 	return place, true
 }
 
+// sizes returns a list as a shape.
 func sizes(list []int64) tensor.Shape {
 	out := make(tensor.Shape, len(list))
 	for i, n := range list {

@@ -7,6 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The loop over matrices for XlaSelfAdjointEig and XlaSvd.
+
 // decomposition decomposes a matrix in at least as many sweeps as requested,
 // and returns the number of sweeps. Its working memory is zeros.
 type decomposition func(m []float64, outs [][]float64, work []float64, least int64) (sweeps int64)

@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of XlaDequantize.
+
 // rounded returns the nearest bfloat16.
 func rounded(v float32) float32 { return tensor.ToBF16(v).Float() }
 

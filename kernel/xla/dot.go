@@ -12,6 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of XlaDot and XlaDotV2.
+
 // dot returns the preparation of products over some dimensions. The result has the batch
 // dimensions first, then the others of the left and of the right input.
 func dot(left, right string) func(n *engine.Node) (func(*engine.Call) error, error) {
@@ -34,6 +36,8 @@ const (
 	leftBatch, rightBatch           protowire.Number = 3, 4
 )
 
+// product multiplies inputs 0 and 1 by the dimension numbers l. The result has type preferred, or
+// the inputs' if that is Invalid.
 func product(c *engine.Call, l shape.XlaNumbers, preferred tensor.DType) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -97,6 +101,7 @@ func permuted(t *tensor.Tensor, order []int) view {
 	return v
 }
 
+// view is a tensor with its dimensions in another order; strides are in elements.
 type view struct {
 	t       *tensor.Tensor
 	dims    tensor.Shape
@@ -154,6 +159,7 @@ func multiply(c *engine.Call, out *tensor.Tensor, a, b view, batch, m, n, k int)
 	return storeFloats(out, products(c, gathered(a, x), gathered(b, y), batch, m, n, k))
 }
 
+// products multiplies x of [batch, m, k] by y of [batch, n, k].
 func products[T float64 | int64 | complex128](c *engine.Call, x, y []T, batch, m, n, k int) []T {
 	out := make([]T, batch*m*n)
 	c.Parallel(batch*m, float64(n*k), func(lo, hi int) {

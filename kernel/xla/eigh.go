@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of XlaSelfAdjointEig. The order of rotations is XLA's and must stay: it decides the
+// signs of vectors.
+
 // selfAdjointEig computes the eigenvalues of symmetric matrices, rising, and their eigenvectors
 // as columns, by Jacobi's rotations in the order of Brent and Luk's tournament (1985). The
 // rotations begin at the identity and decide the signs of the vectors, as in XLA.

@@ -6,6 +6,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Results in double precision, stored as elements of any type.
+
+// storeAll stores v, converted by to.
 func storeAll[D tensor.Element, S any](t *tensor.Tensor, v []S, to func(S) D) {
 	dst := tensor.Values[D](t)
 	for i, x := range v {
@@ -55,6 +58,7 @@ func storeInts(t *tensor.Tensor, v []int64) error {
 	return nil
 }
 
+// complexes returns complex elements in double precision.
 func complexes(t *tensor.Tensor) ([]complex128, error) {
 	switch t.DType() {
 	case tensor.Complex128:
@@ -70,6 +74,7 @@ func complexes(t *tensor.Tensor) ([]complex128, error) {
 	return nil, fmt.Errorf("is %v, not complex", t.DType())
 }
 
+// storeComplexes rounds numbers to a tensor's type.
 func storeComplexes(t *tensor.Tensor, v []complex128) error {
 	if t.DType() == tensor.Complex128 {
 		copy(tensor.Values[complex128](t), v)

@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// Functions of scalars, the attributes of reductions, scatters, sorts and windows.
+
 // scalars is a compiled function of scalars.
 type scalars struct {
 	name string

@@ -12,6 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of XlaGather and XlaScatter.
+
 // windows has the positions of windows in an operand, for gathers and scatters:
 // the messages GatherDimensionNumbers and ScatterDimensionNumbers have the same
 // fields.
@@ -24,6 +26,7 @@ type windows struct {
 	walks     []int // the indices' dimensions for these batches
 }
 
+// parseWindows reads the attribute dimension_numbers, a protocol buffer of XLA.
 func parseWindows(n *engine.Node) (*windows, error) {
 	l, err := shape.ParseXlaNumbers("dimension_numbers", []byte(n.Attrs.String("dimension_numbers", "")))
 	if err != nil {

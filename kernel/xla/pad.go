@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of XlaPad, XlaBroadcastHelper and XlaReducePrecision.
+
 // pad adds elements before, after and between those of the input. Negative
 // numbers before and after remove elements.
 func pad(c *engine.Call) error {
@@ -122,10 +124,12 @@ func reducePrecision(n *engine.Node) (func(*engine.Call) error, error) {
 // format has the numbers of bits of a type of floats.
 type format struct{ exponent, mantissa int }
 
+// formats has the formats of the types of floats.
 var formats = map[tensor.DType]format{
 	tensor.Float16: {5, 10}, tensor.BFloat16: {8, 7}, tensor.Float32: {8, 23}, tensor.Float64: {11, 52},
 }
 
+// reduce rounds all elements of x, which has format f, to out.
 func (f format) reduce(out, x *tensor.Tensor, exponent, mantissa int) {
 	each := func(load func(i int) uint64, store func(i int, v uint64)) {
 		for i := range x.Len() {

@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of XlaReduce, XlaVariadicReduce and XlaVariadicReduceV2. The
+// function gets elements in row-major order.
+
 // reduce combines the elements along dimensions by a function, beginning with
 // an initial value: of one input, or of several side by side.
 func reduce(n *engine.Node) (func(*engine.Call) error, error) {

@@ -11,6 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of XlaSort, XlaKeyValueSort and XlaVariadicSort.
+
 // keys returns numbers in XLA's order of elements: integers by value, floats by
 // sign and size, -0 before 0 and NaN with its sign at the ends.
 func keys(t *tensor.Tensor) ([]uint64, error) {

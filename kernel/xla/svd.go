@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of XlaSvd.
+
 // svd computes singular values, falling, and all singular vectors as columns:
 // the matrix is u times the values times v transposed. Reflections make the
 // matrix bidiagonal. Sweeps of Jacobi's rotations over all pairs of rows and

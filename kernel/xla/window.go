@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of XlaReduceWindow and XlaSelectAndScatter.
+
 // windowOf reads the inputs that describe windows: their sizes, strides, the dilations of the input
 // and of the window if the op has them, and the padding.
 func windowOf(c *engine.Call, rank, size, stride, base, dilation, padding int) (*shape.XlaWindow, error) {

@@ -1,7 +1,7 @@
 // Package fft computes discrete Fourier transforms of any length: small prime factors by mixed
 // radices, large ones by Bluestein's convolution. Real numbers of even count are transformed as
-// half as many complex ones. Package kernel/signal uses it. Results are in double precision; the
-// order of additions decides their last bits, so it must stay for a length.
+// half as many complex ones. Package kernel/signal uses it. Results are in double precision;
+// another order of additions changes last bits, within the precision of the kernels.
 package fft
 
 import (
