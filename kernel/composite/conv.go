@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of Conv, as a graph of Conv2D or Conv3D.
+
 // prepareConv prepares Conv, which is Conv2D or Conv3D over images in any number of
 // batch dimensions.
 func prepareConv(n *engine.Node) (func(*engine.Call) error, error) {
@@ -37,6 +39,7 @@ func (b *body) part(v graph.Output, from, n int32) graph.Output {
 	return b.one("Slice", v, b.constant(tensor.Vector(from)), b.constant(tensor.Vector(n)))
 }
 
+// joined returns the vectors x and y, one after the other.
 func (b *body) joined(x, y graph.Output) graph.Output {
 	return b.one("ConcatV2", x, y, b.constant(tensor.Scalar(int32(0))))
 }

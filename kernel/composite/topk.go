@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernel of ApproxTopK.
+
 // prepareTopK prepares ApproxTopK, which on the CPU is exact. It returns k
 // elements for either value of aggregate_to_topk.
 func prepareTopK(n *engine.Node) (func(*engine.Call) error, error) {

@@ -6,6 +6,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// The kernel of BatchFunction.
+
 // prepareBatch prepares BatchFunction, which in a server joins the rows of
 // simultaneous calls. Here each call is one batch, which computes the same
 // rows.

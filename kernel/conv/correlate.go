@@ -5,6 +5,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 )
 
+// The sums of the ops that compute the filter's gradient, such as
+// Conv2DBackpropFilter. conv.go calls them.
+
 // correlate computes the filter's gradient from the image and the output's
 // gradient: the sum over all positions of the window there times the output's
 // gradient. f is the result, x the image and y the gradient of the output.

@@ -7,6 +7,10 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 )
 
+// Sums of the ops that compute the image's gradient, such as
+// Conv2DBackpropInput, for many images. conv.go calls them; spread.go has the
+// other way.
+
 const (
 	// foldBytes is the approximate size, in bytes, of the windows' gradients
 	// that are computed before they are added up: they stay in the L2 cache.

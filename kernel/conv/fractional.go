@@ -31,6 +31,8 @@ type drawn struct {
 	rows, cols []int64
 }
 
+// prepareFractional prepares FractionalMaxPool or FractionalAvgPool with a
+// table by element type.
 func prepareFractional(table engine.ByType[fractionalFunc]) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		f := &fractional{pseudo: n.Attrs.Bool("pseudo_random"), overlapping: n.Attrs.Bool("overlapping"), deterministic: n.Attrs.Bool("deterministic")}
@@ -55,6 +57,8 @@ func prepareFractional(table engine.ByType[fractionalFunc]) func(*engine.Node) (
 	}
 }
 
+// run draws the windows and pools input 0 over them. Outputs 1 and 2 are the
+// beginnings of the windows.
 func (f *fractional) run(c *engine.Call, kept *drawn, run fractionalFunc) error {
 	x := c.In(0)
 	s := x.Shape()
@@ -164,12 +168,15 @@ func (r *regions) each(visit func(at int, taps []int)) {
 	}
 }
 
+// fractionalType has the element types of the ops.
 type fractionalType interface {
 	int32 | int64 | float32 | float64
 }
 
+// fractionalFunc pools x over the regions.
 type fractionalFunc func(out, x *tensor.Tensor, r *regions)
 
+// fractionalMax takes the largest element of each window.
 func fractionalMax[T fractionalType](out, x *tensor.Tensor, r *regions) {
 	y, v := tensor.Values[T](out), tensor.Values[T](x)
 	r.each(func(at int, taps []int) {
@@ -179,6 +186,7 @@ func fractionalMax[T fractionalType](out, x *tensor.Tensor, r *regions) {
 	})
 }
 
+// fractionalMean takes the mean of each window, summed in T.
 func fractionalMean[T fractionalType](out, x *tensor.Tensor, r *regions) {
 	y, v := tensor.Values[T](out), tensor.Values[T](x)
 	r.each(func(at int, taps []int) {
@@ -276,11 +284,13 @@ func fractionalMaxGradient(c *engine.Call) error {
 	return nil
 }
 
+// fractionalGrad has the gradients of both ops for a type.
 type fractionalGrad struct {
 	mean func(c *engine.Call, out, dy *tensor.Tensor, r *regions)
 	max  func(out, x, dy *tensor.Tensor, r *regions)
 }
 
+// fractionalGradOf returns the gradients for type T.
 func fractionalGradOf[T fractionalType]() fractionalGrad {
 	return fractionalGrad{
 		mean: func(call *engine.Call, out, dy *tensor.Tensor, r *regions) {
@@ -311,5 +321,6 @@ func fractionalGradOf[T fractionalType]() fractionalGrad {
 	}
 }
 
+// fractionalGrads has the gradients by element type.
 var fractionalGrads = engine.ByType[fractionalGrad]{tensor.Int32: fractionalGradOf[int32](), tensor.Int64: fractionalGradOf[int64](),
 	tensor.Float32: fractionalGradOf[float32](), tensor.Float64: fractionalGradOf[float64]()}

@@ -5,6 +5,8 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
+// Images in the memory layout that convolutions and pooling compute in.
+
 // element are the types that images consist of.
 type element interface{ vec.Real }
 

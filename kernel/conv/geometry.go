@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The geometry of windows, for convolutions and pooling.
+
 // geometry describes how a window moves over the images of one call: sizes by
 // depth, height and width.
 type geometry struct {

@@ -10,6 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// LRN and LRNGrad in float16, for lrn.go. Which way is computed, and every
+// rounding, is TensorFlow's and must stay.
+
 // TensorFlow sums squares by a product with a band of ones. For more than
 // deepest channels it adds and subtracts one after the other if the exponent
 // allows a shortcut; a band of more than widest would be out of proportion.

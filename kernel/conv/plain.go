@@ -2,6 +2,8 @@ package conv
 
 import "github.com/cairnml/cairn/engine"
 
+// Convolutions that need no speed, for conv.go.
+
 // plain computes any convolution tap by tap, without a frame: for integers, and
 // for strides and paddings that are out of proportion to the image.
 func plain[T element](dir direction, g *geometry, out, a, b []T) {

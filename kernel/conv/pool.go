@@ -111,6 +111,7 @@ func (p *pooling) over(x tensor.Shape) (g geometry, out tensor.Shape, err error)
 		size: [3]int{1, 1, k}, stride: [3]int{1, 1, k}, dilation: [3]int{1, 1, 1}}, out, nil
 }
 
+// reducer makes one number of each window of x.
 type reducer func(c *engine.Call, g geometry, out, x *tensor.Tensor)
 
 // reducing runs the op that makes one number of each window; channels is its table
@@ -142,6 +143,8 @@ func reducing(table, channels engine.ByType[reducer]) poolFunc {
 	}
 }
 
+// maxPools take the maximum and begin with the least finite number, as TensorFlow does: NaN is
+// skipped.
 var maxPools = engine.ByType[reducer]{
 	tensor.Float32: pools(maxAbove[float32](-math.MaxFloat32)), tensor.Float64: pools(maxAbove(-math.MaxFloat64)),
 	tensor.Float16: halfPools[tensor.F16](maxAbove[float32](-65504)), tensor.BFloat16: halfPools[tensor.BF16](maxAbove[float32](-0x1.fep127)),
@@ -158,6 +161,7 @@ var maxChannels = engine.ByType[reducer]{
 	tensor.Uint8: pools(vec.MaxPool[uint8]), tensor.Uint16: pools(vec.MaxPool[uint16]),
 }
 
+// avgPools take the mean.
 var avgPools = engine.ByType[reducer]{
 	tensor.Float32: pools(meanWindow[float32]), tensor.Float64: pools(meanWindow[float64]),
 	tensor.Float16:  halfPools[tensor.F16](meanStepwise(stepwise.Rounding[tensor.F16]())),
@@ -168,17 +172,20 @@ var avgPools = engine.ByType[reducer]{
 // image; there is at least one.
 type windowFunc[T element] func(dst, x []T, p *simd.Pool)
 
+// tensorElement has the elements that tensors consist of without conversion.
 type tensorElement interface {
 	element
 	tensor.Element
 }
 
+// pools returns the reducer of f.
 func pools[T tensorElement](f windowFunc[T]) reducer {
 	return func(c *engine.Call, g geometry, out, x *tensor.Tensor) {
 		poolOver(c, g, tensor.Values[T](out), tensor.Values[T](x), f)
 	}
 }
 
+// halfPools returns the reducer of f for half precision, computed in float32.
 func halfPools[H elementwise.Half](f windowFunc[float32]) reducer {
 	return func(c *engine.Call, g geometry, out, x *tensor.Tensor) {
 		src, free := engine.Scratch[float32](c, x.Len())

@@ -21,6 +21,7 @@ type poolGrad[T element] func(g *geometry, image int, out, x, y, dy []T)
 // gradient of a gradient, of the pooled images.
 type backwards func(c *engine.Call, g *geometry, out *tensor.Tensor, in [3]*tensor.Tensor, second bool)
 
+// back returns the gradient f for elements of type T.
 func back[T tensorElement](f poolGrad[T]) backwards {
 	return func(c *engine.Call, g *geometry, out *tensor.Tensor, in [3]*tensor.Tensor, second bool) {
 		var v [3][]T
@@ -33,6 +34,7 @@ func back[T tensorElement](f poolGrad[T]) backwards {
 	}
 }
 
+// halfBack returns the gradient f for half precision, computed in float32.
 func halfBack[H elementwise.Half](f poolGrad[float32]) backwards {
 	return func(c *engine.Call, g *geometry, out *tensor.Tensor, in [3]*tensor.Tensor, second bool) {
 		var v [3][]float32
@@ -293,12 +295,15 @@ func argmaxGradient(c *engine.Call, p *pooling) error {
 	return nil
 }
 
+// argmaxMove adds each gradient in dy to the element of out at its index.
 type argmaxMove func(out, dy *tensor.Tensor, index []int)
 
+// argmaxMoves works as an argmaxMove for type T.
 func argmaxMoves[T tensorElement](out, dy *tensor.Tensor, index []int) {
 	addAt(tensor.Values[T](out), tensor.Values[T](dy), index)
 }
 
+// argmaxMovesHalf works as one for half precision. Sums are rounded once.
 func argmaxMovesHalf[H elementwise.Half](out, dy *tensor.Tensor, index []int) {
 	dst, src := make([]float32, out.Len()), make([]float32, dy.Len())
 	elementwise.Widen(src, tensor.Values[H](dy))
@@ -306,12 +311,14 @@ func argmaxMovesHalf[H elementwise.Half](out, dy *tensor.Tensor, index []int) {
 	elementwise.Narrow(tensor.Values[H](out), dst)
 }
 
+// addAt adds src[i] to dst[index[i]].
 func addAt[T element](dst, src []T, index []int) {
 	for i, at := range index {
 		dst[at] += src[i]
 	}
 }
 
+// argmaxGrads has the moves by element type.
 var argmaxGrads = engine.ByType[argmaxMove]{
 	tensor.Float32: argmaxMoves[float32], tensor.Float64: argmaxMoves[float64],
 	tensor.Float16: argmaxMovesHalf[tensor.F16], tensor.BFloat16: argmaxMovesHalf[tensor.BF16],
@@ -360,12 +367,15 @@ func maxWithArgmax(c *engine.Call, p *pooling) error {
 	return nil
 }
 
+// argmaxer sets out to the maxima of x, and returns their indices within an image.
 type argmaxer func(c *engine.Call, g *geometry, out, x *tensor.Tensor) []int
 
+// argmaxOf works as an argmaxer for type T.
 func argmaxOf[T tensorElement](c *engine.Call, g *geometry, out, x *tensor.Tensor) []int {
 	return argmaxOver(g, tensor.Values[T](out), tensor.Values[T](x))
 }
 
+// argmaxOfHalf works as one for half precision.
 func argmaxOfHalf[H elementwise.Half](c *engine.Call, g *geometry, out, x *tensor.Tensor) []int {
 	dst, src := make([]float32, out.Len()), make([]float32, x.Len())
 	elementwise.Widen(src, tensor.Values[H](x))
@@ -374,6 +384,7 @@ func argmaxOfHalf[H elementwise.Half](c *engine.Call, g *geometry, out, x *tenso
 	return index
 }
 
+// argmaxOver sets y to the maxima of x. Places without taps stay unchanged.
 func argmaxOver[T element](g *geometry, y, x []T) []int {
 	nx, ny := len(x)/g.n, len(y)/g.n
 	index := make([]int, len(y))
@@ -389,6 +400,7 @@ func argmaxOver[T element](g *geometry, y, x []T) []int {
 	return index
 }
 
+// argmaxes has the argmaxers by element type.
 var argmaxes = engine.ByType[argmaxer]{
 	tensor.Float32: argmaxOf[float32], tensor.Float64: argmaxOf[float64],
 	tensor.Float16: argmaxOfHalf[tensor.F16], tensor.BFloat16: argmaxOfHalf[tensor.BF16],

@@ -5,6 +5,9 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 )
 
+// Sums of the ops that compute the image's gradient, such as Conv2DBackpropInput. conv.go calls
+// them; fold.go has the way for many images.
+
 // maxPhases is up to which product of strides an image's gradient is computed
 // phase by phase.
 const maxPhases = 64
@@ -52,6 +55,7 @@ func (g *geometry) phases() []phase {
 	return all
 }
 
+// taps returns the number of taps of a phase.
 func (p *phase) taps() int { return p.series[0].n * p.series[1].n * p.series[2].n }
 
 // gather writes the filter's part of this phase and group: a row of the group's
@@ -80,6 +84,7 @@ func (g *geometry) extent(d int) (lo, hi int) {
 	return min(lo, 0), max(g.out[d]-1, (g.in[d]-1+g.before[d])/g.stride[d])
 }
 
+// floorDiv divides and rounds down.
 func floorDiv(a, b int) int {
 	q := a / b
 	if a%b < 0 {

@@ -15,6 +15,7 @@ import (
 // fifo returns elements in the order in which they came.
 type fifo []element
 
+// newFIFO returns the maker of a fifo.
 func newFIFO(graph.Attrs) func() store { return func() store { return new(fifo) } }
 
 func (f *fifo) put(e element) { *f = append(*f, e) }
@@ -36,6 +37,7 @@ type bag struct {
 	items  []element
 }
 
+// newBag returns the maker of a bag with the attributes' seeds.
 func newBag(as graph.Attrs) func() store {
 	a, b := as.Int("seed", 0), as.Int("seed2", 0)
 	return func() store {
@@ -64,10 +66,12 @@ func (b *bag) restore(es []element) { b.items = append(b.items, es...) }
 // library.
 type byPriority []element
 
+// newByPriority returns the maker of a byPriority.
 func newByPriority(graph.Attrs) func() store { return func() store { return new(byPriority) } }
 
 func (h *byPriority) len() int64 { return int64(len(*h)) }
 
+// priority returns the number by which elements are ordered.
 func priority(e element) int64 { return tensor.Values[int64](e[0].Tensor)[0] }
 
 func (h *byPriority) put(e element) {

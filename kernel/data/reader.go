@@ -87,6 +87,7 @@ func readers() (table []engine.Kernel) {
 	return table
 }
 
+// readerIn returns the reader in input 0 of an op with n inputs.
 func readerIn(c *engine.Call, n int) (*reader, error) {
 	if c.NumIn() != n {
 		return nil, fmt.Errorf("takes %d inputs, %d were given", n, c.NumIn())
@@ -186,6 +187,7 @@ type oneRecord struct{ key, value string }
 
 func (x *oneRecord) next(*engine.Call) (key, value string, err error) { return x.key, x.value, nil }
 
+// readOne returns the next key and record. It waits for the queue if necessary.
 func readOne(c *engine.Call) error {
 	r, err := readerIn(c, 2)
 	if err != nil {
@@ -246,6 +248,7 @@ func readUpTo(c *engine.Call) error {
 	return nil
 }
 
+// resetReader leaves the work under way and sets all counts to 0.
 func resetReader(c *engine.Call) error {
 	r, err := readerIn(c, 1)
 	if err != nil {
@@ -258,6 +261,7 @@ func resetReader(c *engine.Call) error {
 	return nil
 }
 
+// readerCount returns the kernel that returns one of the counts.
 func readerCount(of func(*reader) int64) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		r, err := readerIn(c, 1)
@@ -356,6 +360,7 @@ func lineReader(work string, as graph.Attrs, r io.Reader, _ int64) (pairs, error
 	return &lineRecords{work: work, skip: as.Int("skip_header_lines", 0), lines: lines{bufio.NewReader(r)}}, nil
 }
 
+// lineRecords are the lines of a file after the first skip ones.
 type lineRecords struct {
 	work       string
 	skip, line int64
@@ -380,6 +385,7 @@ func recordReader(work string, as graph.Attrs, r io.Reader, _ int64) (pairs, err
 	return &recordPairs{work: work, records: tfRecords{bufio.NewReader(r)}}, err
 }
 
+// recordPairs are TFRecords; at is the offset of the next one in bytes.
 type recordPairs struct {
 	work    string
 	at      int64
@@ -397,6 +403,7 @@ func (x *recordPairs) next(c *engine.Call) (key, value string, err error) {
 // hop bytes after the one before.
 type fixedFormat struct{ header, length, footer, hop int64 }
 
+// newFixedFormat reads and checks the attributes.
 func newFixedFormat(as graph.Attrs) (f fixedFormat, err error) {
 	f = fixedFormat{as.Int("header_bytes", 0), as.Int("record_bytes", 0), as.Int("footer_bytes", 0), as.Int("hop_bytes", 0)}
 	if f.header < 0 || f.length <= 0 || f.footer < 0 || f.hop < 0 {
@@ -411,6 +418,7 @@ func newFixedFormat(as graph.Attrs) (f fixedFormat, err error) {
 	return f, nil
 }
 
+// fixedReader cuts records of one length; keys are their numbers, from 0 on.
 func fixedReader(work string, as graph.Attrs, r io.Reader, size int64) (pairs, error) {
 	f, err := newFixedFormat(as)
 	if err != nil {
@@ -428,6 +436,7 @@ func fixedReader(work string, as graph.Attrs, r io.Reader, size int64) (pairs, e
 	return &fixedPairs{fixedFormat: f, work: work, r: bufio.NewReaderSize(r, int(min(f.length+f.footer, 1<<20))+16), end: size - f.footer}, nil
 }
 
+// fixedPairs are records of one length.
 type fixedPairs struct {
 	fixedFormat
 	work string

@@ -5,6 +5,8 @@ import (
 	"math"
 )
 
+// Gray images from coloured PNGs, for decodestd.go.
+
 // gammaOf returns the exponent with which a PNG image's colours are stored:
 // that of its gAMA chunk, or that of sRGB, or 1.
 func gammaOf(s string) float64 {

@@ -6,10 +6,14 @@ import (
 	"slices"
 )
 
+// The orders of boxes with equal scores, for the kernels of NonMaxSuppression.
+// They decide which boxes are selected, so they must stay.
+
 // queue is a heap with the order of C++'s priority_queue for equal scores,
 // which decides among boxes.
 type queue struct{ items []candidate }
 
+// push adds x.
 func (q *queue) push(x candidate) {
 	q.items = append(q.items, x)
 	q.up(len(q.items)-1, x)
@@ -24,6 +28,7 @@ func (q *queue) up(i int, x candidate) {
 	q.items[i] = x
 }
 
+// pop removes and returns the candidate with the highest score.
 func (q *queue) pop() candidate {
 	top, n := q.items[0], len(q.items)-1
 	x := q.items[n]

@@ -17,6 +17,8 @@ import (
 // line of n pixels.
 type fillMode func(x float32, n int) float32
 
+// fillModes has the modes by their names. Their steps are TensorFlow's
+// MapCoordinate.
 var fillModes = map[string]fillMode{
 	"CONSTANT": func(x float32, _ int) float32 { return x },
 	"NEAREST":  func(x float32, n int) float32 { return max(min(x, float32(n-1)), 0) },
@@ -60,12 +62,15 @@ var fillModes = map[string]fillMode{
 	},
 }
 
+// pixelType has the types of pixels.
 type pixelType interface {
 	uint8 | int32 | int64 | float32 | float64
 }
 
+// projector computes out from in.
 type projector func(c *engine.Call, p *projection, out, in *tensor.Tensor)
 
+// projectors has the projectors by element type.
 var projectors = engine.ByType[projector]{
 	tensor.Uint8: project[uint8], tensor.Int32: project[int32], tensor.Int64: project[int64],
 	tensor.Float16: projectHalf[tensor.F16], tensor.BFloat16: projectHalf[tensor.BF16],
@@ -81,6 +86,7 @@ type projection struct {
 	value              float32
 }
 
+// prepareProject prepares both versions. V3 has the fill value as input 3.
 func prepareProject(n *engine.Node) (func(*engine.Call) error, error) {
 	p := projection{}
 	switch m := n.Attrs.String("interpolation", ""); m {
@@ -134,16 +140,19 @@ func prepareProject(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
+// project works as the projector for type T.
 func project[T pixelType](c *engine.Call, p *projection, out, in *tensor.Tensor) {
 	projectOver(c, p, tensor.Values[T](out), tensor.Values[T](in))
 }
 
+// projectHalf works as the one for half precision. It computes in float32.
 func projectHalf[H elementwise.Half](c *engine.Call, p *projection, out, in *tensor.Tensor) {
 	y := elementwise.Wide(c, out.Len())
 	projectOver(c, p, y, elementwise.Widened[H](c, in))
 	elementwise.Narrow(tensor.Values[H](out), y)
 }
 
+// projectOver computes y of [n, oh, ow, c] from x of [n, h, w, c].
 func projectOver[T pixelType](c *engine.Call, p *projection, y, x []T) {
 	fill := T(p.value)
 	c.Parallel(p.n*p.oh, float64(p.ow*p.c)*8, func(lo, hi int) {

@@ -12,6 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The kernels of ImageSummary and WriteImageSummary.
+
 // prepareSummary prepares ImageSummary: the first images of a batch as PNGs in a
 // Summary.
 func prepareSummary(n *engine.Node) (func(*engine.Call) error, error) {
@@ -124,6 +126,7 @@ func summaryPixels(x *tensor.Tensor, at, size, channels int, bad []uint8) ([]uin
 	return nil, &engine.UnsupportedTypeError{Attr: "T", Type: x.DType(), Known: summarized}
 }
 
+// summarized has the types of the images.
 var summarized = []tensor.DType{tensor.Uint8, tensor.Float16, tensor.Float32, tensor.Float64}
 
 // scaledHalf scales in half precision, as TensorFlow does: each step is
@@ -141,10 +144,12 @@ func scaledHalf(v []tensor.F16, channels int, bad []uint8) []uint8 {
 	return scaledBy(wide, channels, bad, round)
 }
 
+// scaled scales in type T.
 func scaled[T float32 | float64](v []T, channels int, bad []uint8) []uint8 {
 	return scaledBy(v, channels, bad, func(f T) T { return f })
 }
 
+// scaledBy scales v as summaryPixels does, and rounds each step by round.
 func scaledBy[T float32 | float64](v []T, channels int, bad []uint8, round func(T) T) []uint8 {
 	// TensorFlow computes the extremes and the scale in float32.
 	low, high := float32(math.Inf(1)), float32(math.Inf(-1))

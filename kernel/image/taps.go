@@ -2,6 +2,9 @@ package image
 
 import "math"
 
+// The weights of resizing along a line, for resize.go; kernel/quant uses
+// Bilinear.
+
 // taps has, for each pixel of an output line, the pixels of the input line that
 // contribute to it, and their weights.
 type taps struct {
@@ -10,10 +13,12 @@ type taps struct {
 	weight []float32
 }
 
+// add adds a tap to the pixel that isn't ended.
 func (t *taps) add(index int, weight float32) {
 	t.index, t.weight = append(t.index, index), append(t.weight, weight)
 }
 
+// end ends the taps of a pixel.
 func (t *taps) end() { t.first = append(t.first, len(t.index)) }
 
 // of returns the taps of pixel i.
@@ -80,6 +85,8 @@ func cubic(a float64) []float32 {
 // tapBytes is about the size in bytes of the taps of an output's row or column.
 const tapBytes = 64
 
+// catmullRom has the weights of bicubic resizing with centers, sharp those of
+// other resizing.
 var catmullRom, sharp = cubic(-0.5), cubic(-0.75)
 
 // bicubic weighs four pixels by a table. With centers, pixels outside don't

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
+// errPositive is TensorFlow's error for a matrix that isn't positive definite.
 var errPositive = errors.New("the Cholesky decomposition was not successful: the input is not positive definite")
 
 // cholesky reads the lower triangles only. The factor of a matrix that isn't

@@ -57,6 +57,7 @@ func tridiagonal[T scalar](ctx context.Context, m matrix[T]) (diagonal, beside [
 	return diagonal, beside, q, nil
 }
 
+// conjugated returns the conjugates of x.
 func conjugated[T scalar](x []T) []T {
 	if _, ok := any(x).([]float64); ok {
 		return x

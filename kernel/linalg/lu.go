@@ -8,6 +8,7 @@ import (
 // LU factors and triangles, which solve.go, determinant.go, exponential.go and
 // others use.
 
+// errSingular is the error for a singular matrix.
 var errSingular = errors.New("the input is not invertible")
 
 // block is the number of rows or columns that are computed one by one, before a

@@ -9,6 +9,7 @@ import (
 
 // The Schur decomposition, for eig.go and functions.go.
 
+// errSchur is the error for numbers that aren't finite.
 var errSchur = errors.New("the eigenvalues were not found: the input holds infinities or NaN")
 
 // schur decomposes a square matrix to q·t·q*; t is upper triangular.

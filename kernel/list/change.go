@@ -37,6 +37,7 @@ func fits(l *variant.List, v engine.Value) error {
 	return nil
 }
 
+// getItem returns an element.
 func getItem(c *engine.Call) error {
 	l, err := need(c, 3)
 	if err != nil {
@@ -52,6 +53,7 @@ func getItem(c *engine.Call) error {
 	return setOutput(c, 0, l, l.Items[i], 2)
 }
 
+// errIndex returns the error for an index outside of a list.
 func errIndex(i int, l *variant.List) error {
 	return fmt.Errorf("element %d of a list of %d elements", i, len(l.Items))
 }
@@ -94,6 +96,7 @@ func wholeShape(c *engine.Call, l *variant.List, i int) (tensor.Shape, error) {
 	return s, nil
 }
 
+// setItem sets an element to input 2.
 func setItem(c *engine.Call) error {
 	l, err := need(c, 3)
 	if err != nil {
@@ -125,6 +128,7 @@ func setItem(c *engine.Call) error {
 	return nil
 }
 
+// pushBack appends input 1.
 func pushBack(c *engine.Call) error {
 	l, err := need(c, 2)
 	if err != nil {
@@ -216,6 +220,7 @@ func pushBackBatch(c *engine.Call) error {
 	return nil
 }
 
+// popBack removes the last element and returns it as output 1.
 func popBack(c *engine.Call) error {
 	l, err := need(c, 2)
 	if err != nil {
@@ -235,6 +240,7 @@ func popBack(c *engine.Call) error {
 	return nil
 }
 
+// resize drops elements at the end, or appends ones that aren't set.
 func resize(c *engine.Call) error {
 	l, err := need(c, 2)
 	if err != nil {
@@ -340,6 +346,8 @@ func scatterRows(c *engine.Call, l *variant.List, in int, at []int64) error {
 	return nil
 }
 
+// scatterInto sets elements of a list to the rows of input 1 at the indices in
+// input 2.
 func scatterInto(c *engine.Call) error {
 	l, err := need(c, 3)
 	if err == nil {
@@ -362,6 +370,8 @@ func scatterInto(c *engine.Call) error {
 	return scatterRows(c, l, 1, at)
 }
 
+// concatLists joins two lists, or each list of a tensor with that of another
+// tensor.
 func concatLists(c *engine.Call) error {
 	if c.NumIn() != 2 {
 		return fmt.Errorf("takes 2 inputs, %d were given", c.NumIn())

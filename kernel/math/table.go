@@ -15,6 +15,7 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel { return slices.Concat(generated, others, specials(), words()) }
 
+// others are the kernels that gen.go doesn't generate, except those in specials and words.
 var others = []engine.Kernel{
 	{Op: "AddN", Run: addN, Types: engine.Types{"T": append(addNs.Types(), tensor.Variant)}, Precision: engine.Accumulated},
 	{Op: passes.ElementwiseOp, Def: chainDef, Prepare: prepareChain, Fuses: chainOps(), Types: engine.Types{"T": chainTypes}, Precision: engine.Rounded},

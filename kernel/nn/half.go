@@ -24,6 +24,7 @@ type steps struct {
 	all func(x []float32) // rounds all elements
 }
 
+// stepsOf returns the steps for elements of type H.
 func stepsOf[H elementwise.Half]() steps { return steps{stepwise.Sum[H](), elementwise.RoundTo[H]} }
 
 // exps sets dst to the exponentials of x, and returns their sum.
@@ -39,8 +40,10 @@ func (s steps) shift(x []float32) {
 	s.all(x)
 }
 
+// log returns the logarithm of v, rounded.
 func (s steps) log(v float32) float32 { return s.Round(float32(math.Log(float64(v)))) }
 
+// softmax replaces the row x by its softmax.
 func (s steps) softmax(x []float32, first int) {
 	s.shift(x)
 	scale := s.Round(1 / s.exps(x, x, first))
@@ -48,6 +51,7 @@ func (s steps) softmax(x []float32, first int) {
 	s.all(x)
 }
 
+// logSoftmax replaces the row x by the logarithm of its softmax.
 func (s steps) logSoftmax(x, scratch []float32, first int) {
 	s.shift(x)
 	l := s.log(s.exps(scratch, x, first))

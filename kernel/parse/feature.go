@@ -23,6 +23,7 @@ type values struct {
 	ints   []int64
 }
 
+// len returns the number of elements.
 func (v *values) len() int { return len(v.strs) + len(v.floats) + len(v.ints) }
 
 // tensor returns the elements, which are of type d, as a vector.
@@ -48,8 +49,10 @@ func (v *values) put(t *tensor.Tensor, at int) {
 	}
 }
 
+// clear drops the elements and keeps the memory.
 func (v *values) clear() { v.strs, v.floats, v.ints = v.strs[:0], v.floats[:0], v.ints[:0] }
 
+// errMessage is the error for bytes that aren't the expected protocol buffer.
 var errMessage = errors.New("the message is damaged")
 
 // fields calls f with every field of an encoded message: its number, its type

@@ -185,6 +185,7 @@ func (s span) linear(l limits, to span) linear {
 	return linear{zero, int64(int32(to.code(wide, s.float(l, 1)) - zero))}
 }
 
+// of returns the 32-bit code of the 8-bit code v.
 func (f linear) of(v int32) int32 {
 	return int32(max(math.MinInt32, min(f.zero+int64(v)*f.by, math.MaxInt32)))
 }

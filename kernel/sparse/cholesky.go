@@ -13,6 +13,7 @@ import (
 
 // The kernel of SparseMatrixSparseCholesky.
 
+// errNotPositive is the error for a matrix that isn't positive definite.
 var errNotPositive = errors.New("a matrix has no Cholesky factor: it is not positive definite")
 
 // csrCholesky factorizes self-adjoint matrices with their rows and columns

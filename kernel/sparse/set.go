@@ -40,6 +40,7 @@ type sets[T member] struct {
 	rows map[string]*set[T]
 }
 
+// set is one row.
 type set[T member] struct {
 	at      []int64 // the indices of the row
 	members []T     // sorted, each once

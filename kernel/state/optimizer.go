@@ -218,7 +218,7 @@ func stepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackabl
 	})
 }
 
-// The rules. v[0] is the variable, v[1:] are its slots, and h has the scalars
+// descend and the functions below are rules. v[0] is the variable, v[1:] are its slots, and h has the scalars
 // in the order of the op's inputs.
 func descend[T vec.Float](v [][]T, g, h []T, _ bool) { vec.Descend(v[0], g, h[0]) }
 

@@ -157,6 +157,7 @@ func put(dst, x *tensor.Tensor, at []int, first, n int, _ How) error {
 	return nil
 }
 
+// putParts replaces parts of dst by those of x; single means that x is one element.
 func putParts[T any](dst, x []T, at []int, first, n int, single bool) {
 	for i, to := range at {
 		if to < 0 {
@@ -185,6 +186,7 @@ type number interface {
 // loop changes a part by as many elements, or by one for all.
 type loop[T any] func(part, x []T)
 
+// ordered returns the loop of Min or Max, nil for other ways.
 func ordered[T real](h How) loop[T] {
 	switch h {
 	case Min:
@@ -207,6 +209,7 @@ func ordered[T real](h How) loop[T] {
 	return nil
 }
 
+// arithmetic returns the loop of Add, Sub, Mul or Div, nil for other ways.
 func arithmetic[T number](h How) loop[T] {
 	switch h {
 	case Add:
@@ -266,6 +269,7 @@ func partOf[T any](x []T, i, n int) []T {
 	return x[i*n : (i+1)*n]
 }
 
+// changeParts runs f over the parts whose index isn't negative.
 func changeParts[T any](dst, x []T, at []int, first, n int, f loop[T]) {
 	for i, to := range at {
 		if to >= 0 {
@@ -274,6 +278,7 @@ func changeParts[T any](dst, x []T, at []int, first, n int, f loop[T]) {
 	}
 }
 
+// change changes real numbers of type T.
 func change[T interface {
 	real
 	tensor.Element
@@ -286,6 +291,7 @@ func change[T interface {
 	return nil
 }
 
+// changeBool changes booleans.
 func changeBool(dst, x *tensor.Tensor, at []int, first, n int, h How) error {
 	changeParts(tensor.Values[bool](dst), tensor.Values[bool](x), at, first, n, logical(h))
 	return nil
@@ -305,6 +311,7 @@ func divides(dst, x *tensor.Tensor, h How) error {
 	return nil
 }
 
+// changeComplex changes complex numbers.
 func changeComplex[T number](dst, x *tensor.Tensor, at []int, first, n int, h How) error {
 	f := arithmetic[T](h)
 	if f == nil {

@@ -52,16 +52,19 @@ func expParts(x float64) (p, s float64) {
 	return expm1Polynomial(r) * r, math.Float64frombits(math.Float64bits(k)<<52 + oneBits)
 }
 
+// expOf returns exp(x) for an x between -expRange and expRange.
 func expOf(x float64) float64 {
 	p, s := expParts(x)
 	return float64(p*s) + s
 }
 
+// expm1Of returns exp(x)-1 for such an x.
 func expm1Of(x float64) float64 {
 	p, s := expParts(x)
 	return float64(p*s) + (s - 1)
 }
 
+// exp32 returns exp(x). It and the functions below take any number, NaN included.
 func exp32(x float32) float32 { return float32(expOf(clamp(float64(x), -expRange, expRange))) }
 
 func expm1_32(x float32) float32 {

@@ -26,6 +26,7 @@ func floorModInt[T Int](x, y T) T {
 	return r
 }
 
+// floorModFloat has y's sign.
 func floorModFloat[T Float](x, y T) T {
 	r := T(math.Mod(float64(x), float64(y)))
 	if r != 0 && (r < 0) != (y < 0) {
@@ -47,6 +48,7 @@ func powInt[T Int](x, y T) T {
 	return r
 }
 
+// powFloat returns x to the power y. A square is a product, so it is rounded correctly.
 func powFloat[T Float](x, y T) T {
 	switch y {
 	case 2:
@@ -57,6 +59,7 @@ func powFloat[T Float](x, y T) T {
 	return T(math.Pow(float64(x), float64(y)))
 }
 
+// powComplex returns 1 for 0 to the power 0, and 0 for 0 to any other power.
 func powComplex[T Complex](x, y T) T {
 	if x == 0 {
 		if y == 0 {
@@ -67,11 +70,13 @@ func powComplex[T Complex](x, y T) T {
 	return T(cmplx.Pow(complex128(x), complex128(y)))
 }
 
+// conj returns the conjugate of x.
 func conj[T Complex](x T) T {
 	z := complex128(x)
 	return T(complex(real(z), -imag(z)))
 }
 
+// xlogy returns x·log(y), and 0 for an x of 0.
 func xlogy[T Float](x, y T) T {
 	if x == 0 {
 		return 0
@@ -79,6 +84,7 @@ func xlogy[T Float](x, y T) T {
 	return T(float64(x) * math.Log(float64(y)))
 }
 
+// xlog1py returns x·log(1+y), and 0 for an x of 0.
 func xlog1py[T Float](x, y T) T {
 	if x == 0 {
 		return 0
@@ -86,6 +92,7 @@ func xlog1py[T Float](x, y T) T {
 	return T(float64(x) * math.Log1p(float64(y)))
 }
 
+// xlogyComplex works as xlogy.
 func xlogyComplex[T Complex](x, y T) T {
 	if x == 0 {
 		return 0
@@ -93,6 +100,7 @@ func xlogyComplex[T Complex](x, y T) T {
 	return T(complex128(x) * cmplx.Log(complex128(y)))
 }
 
+// xlog1pyComplex works as xlog1py.
 func xlog1pyComplex[T Complex](x, y T) T {
 	if x == 0 {
 		return 0
@@ -116,6 +124,7 @@ func expm1Complex(z complex128) complex128 {
 	return complex(grown-2*(grown+1)*half*half, (grown+1)*math.Sin(imag(z)))
 }
 
+// xdivy returns x/y, and 0 for an x of 0.
 func xdivy[T Float | Complex](x, y T) T {
 	if x == 0 {
 		return 0
@@ -123,6 +132,7 @@ func xdivy[T Float | Complex](x, y T) T {
 	return x / y
 }
 
+// signReal returns 1, -1, or x for 0 and NaN.
 func signReal[T Real](x T) T {
 	switch {
 	case x > 0:
@@ -134,6 +144,7 @@ func signReal[T Real](x T) T {
 	return x // 0 or NaN
 }
 
+// signComplex returns x divided by its magnitude, and 0 for 0.
 func signComplex[T Complex](x T) T {
 	if x == 0 {
 		return 0
@@ -142,8 +153,10 @@ func signComplex[T Complex](x T) T {
 	return T(z / complex(cmplx.Abs(z), 0))
 }
 
+// sigmoid returns the logistic function of x.
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
+// softplus returns log(1+exp(x)). Above 30 the difference from x has no digit.
 func softplus(x float64) float64 {
 	if x > 30 {
 		return x
@@ -194,6 +207,7 @@ func digamma(x float64) float64 {
 		f*(1.0/12-f*(1.0/120-f*(1.0/252-f*(1.0/240-f*(1.0/132)))))
 }
 
+// acosh returns the inverse hyperbolic cosine of z.
 func acosh(z complex128) complex128 {
 	if cmplx.IsInf(z) {
 		return complex(math.Inf(1), math.Atan2(imag(z), real(z)))
@@ -219,6 +233,7 @@ func tanh(z complex128) complex128 {
 	return cmplx.Tanh(z)
 }
 
+// tan returns the tangent of z, by tanh far from the real axis, as cmplx.Tan overflows there.
 func tan(z complex128) complex128 {
 	if math.Abs(imag(z)) > 300 {
 		t := tanh(complex(-imag(z), real(z))) // of iz
@@ -247,11 +262,14 @@ func erfReal(x float64) float64 {
 	return math.Erf(x)
 }
 
+// acosReal returns the inverse cosine of x.
 func acosReal(x float64) float64 { return math.Atan2(math.Sqrt((1-x)*(1+x)), x) }
 
+// asin returns the inverse sine of z.
 func asin(z complex128) complex128 {
 	t := asinh(complex(-imag(z), real(z))) // of iz
 	return complex(imag(t), -real(t))
 }
 
+// acos returns the inverse cosine of z.
 func acos(z complex128) complex128 { return math.Pi/2 - asin(z) }

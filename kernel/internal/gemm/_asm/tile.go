@@ -314,6 +314,8 @@ func (g *tileGen) rowOf(c, crow reg.Register, r int) func(v int) Mem {
 	return func(v int) Mem { return mem(c, v*g.bytes()) }
 }
 
+// zero writes the instruction that clears x. The methods below write one each, for the instruction
+// set.
 func (g *tileGen) zero(x reg.VecVirtual) {
 	if g.set == "avx512" {
 		VPXORD(x, x, x)
