@@ -7,18 +7,19 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Small tensors are read together, so many or so many bytes of them: to open a
-// file for each takes far longer than to read it.
+// Small tensors are read together, because to open a file for each takes far longer than to
+// read it. The limits are choices of ours.
 const (
-	maxAhead      = 4096
-	maxAheadBytes = 8 << 20
-	aheadBytes    = 128 << 10 // of one tensor
+	maxAhead      = 4096      // tensors read together
+	maxAheadBytes = 8 << 20   // bytes read together
+	aheadBytes    = 128 << 10 // bytes of one tensor; larger ones are read singly
 )
 
-// ahead reads the tensors of items in advance, mostly one after the other.
+// ahead reads the tensors of items in advance. Every writer of this package asks it for the
+// items in their order; another order is slower, but right.
 type ahead struct {
 	s   *tensorfile.File // nil: that of each item
-	len int
+	len int              // number of items
 	at  func(n int) item // the items in the order in which they are read
 
 	first   int              // the item whose tensor ready begins with
@@ -47,8 +48,9 @@ func (a *ahead) source(i item) *tensorfile.File {
 	return i.source
 }
 
-// fetch reads the small tensors from item number n on, as far as they follow each
-// other.
+// fetch reads the small tensors from item number n on, up to the first item that is large, a
+// string, or of another file. It reads none if fewer than two are small, or if the file can't
+// read several together (ok is false); read reads these singly.
 func (a *ahead) fetch(ctx context.Context, n int) error {
 	a.first, a.ready = n, nil
 	s := a.source(a.at(n))

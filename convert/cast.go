@@ -11,10 +11,10 @@ import (
 type CastError struct {
 	Name     string
 	From, To tensor.DType
-	Index    int    // of the first element that is lost, counted flat
-	Value    string // the value
+	Index    int    // of the first element that is lost, in row-major order
+	Value    string // the value of that element
 	Becomes  string // the value after the cast
-	Lost     int    // how many are
+	Lost     int    // number of elements that are lost
 }
 
 // Error names the tensor, the first value that the cast would change, and the flag
@@ -23,7 +23,7 @@ func (e *CastError) Error() string {
 	return fmt.Sprintf("%q: cast from %v to %v, %s would become %s, and %d in all change their value; Options.Lossy casts them all the same", e.Name, e.From, e.To, e.Value, e.Becomes, e.Lost)
 }
 
-// castChunk is how many elements are compared at a time.
+// castChunk is the number of elements that are compared at a time.
 const castChunk = 4096
 
 // exactCast casts t and returns a CastError if an element becomes another
@@ -100,7 +100,9 @@ func (k keeper) element(t, c *tensor.Tensor, i int, x, y float64) bool {
 	return k.number(x, y)
 }
 
-// number reports whether y is x to the precision of the new type.
+// number reports whether y is x to the precision of the new type. A type without an infinity
+// has top in its place, so numbers of up to 1.25 times top count as rounded, and greater ones
+// as lost. The factor is a choice.
 func (k keeper) number(x, y float64) bool {
 	switch {
 	case math.IsNaN(x):

@@ -10,7 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// targets returns the names at which a destination may write files.
+// targets returns the names at which a destination may write or remove files, so that
+// target.protect can compare them with the sources: dst itself, and for a checkpoint its index
+// and the data files that exist. In a directory that can't be read there are none to overwrite.
 func targets(dst string) []string {
 	out := []string{dst}
 	if tensorfile.KindOf(dst) != tensorfile.Checkpoint {
@@ -29,8 +31,9 @@ func targets(dst string) []string {
 	return out
 }
 
-// resolved returns the absolute path of a prefix with its folder's links
-// resolved: folders that the user names are followed, as everywhere.
+// resolved returns the absolute path of a prefix with the links of its folder resolved, so that
+// commonRoot compares real folders. A folder that doesn't exist yet is no error: its existing
+// part is resolved.
 func resolved(prefix string) (string, error) {
 	abs, err := filepath.Abs(prefix)
 	if err != nil {
@@ -47,7 +50,7 @@ func resolved(prefix string) (string, error) {
 		if !errors.Is(err, fs.ErrNotExist) || up == folder {
 			return "", err
 		}
-		rest = filepath.Join(filepath.Base(folder), rest) // it is yet to be made
+		rest = filepath.Join(filepath.Base(folder), rest) // the write will make this folder
 		folder = up
 	}
 }

@@ -11,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
+// writeCheckpoint writes the items as a checkpoint of the format V2. The byte order, alignment,
+// shards and slices are the source's, so that a checkpoint that was converted to safetensors
+// becomes the same bytes again. This must stay: convert promises it. step is called after each
+// tensor. After an error the old checkpoint is unchanged.
 func writeCheckpoint(ctx context.Context, items *list, dst string, o *Options, res *Result, step func(item)) error {
 	s, to := items.s, o.target(dst)
 	if err := to.checkpoint(o.Force); err != nil {
@@ -93,8 +97,9 @@ func copyItems(ctx context.Context, w *bundle.Writer, items *list, step func(ite
 	return nil
 }
 
-// fromLayout writes a checkpoint in the layout that a safetensors file's
-// metadata describe.
+// fromLayout writes a checkpoint in the layout that a safetensors file's metadata describe.
+// Pieces of tensors that an edit dropped are left out, and tensors that the layout doesn't
+// mention are written last. A tensor in slices is kept in memory (last) from one slice to the next.
 func fromLayout(ctx context.Context, w *bundle.Writer, items *list, l *tensorfile.Layout, step func(item)) error {
 	s := items.s
 	var scratch tensorfile.Scratch
@@ -166,6 +171,7 @@ func fromLayout(ctx context.Context, w *bundle.Writer, items *list, l *tensorfil
 	return nil
 }
 
+// addSlice writes the part of t that spec describes ("0,2:-", as [bundle.ParseSlice] reads it).
 func addSlice(ctx context.Context, w *bundle.Writer, name, spec string, t *tensor.Tensor) error {
 	sl, err := bundle.ParseSlice(spec)
 	if err != nil {

@@ -32,7 +32,7 @@ func IsModelTarget(dst string) bool {
 	return path.Ext(base) == "" && !numbered.MatchString(base)
 }
 
-// graphFiles are the names of a SavedModel's graph.
+// graphFiles are the names of a SavedModel's graph; a directory with any of them is a model.
 var graphFiles = []string{savedmodel.GraphFile, savedmodel.ChunkedGraphFile, savedmodel.TextGraphFile}
 
 // modelAt returns the SavedModel that src is the directory of; nil if it is none.
@@ -64,7 +64,8 @@ func folderAt(src string, o *Options) (fs.FS, error) {
 	return os.DirFS(src), nil
 }
 
-// writeModel writes a SavedModel as another one.
+// writeModel writes a SavedModel as another one, for [Convert] and [EditModel]. A destination
+// that can't be listed counts as empty: it is missing, or the write reports the error.
 func writeModel(ctx context.Context, m *savedmodel.SavedModel, src, dst string, r *savedmodel.RewriteOptions, o *Options) (*Result, error) {
 	if o == nil {
 		o = &Options{}

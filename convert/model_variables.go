@@ -44,8 +44,8 @@ type rewritten struct {
 // shapesAttr is an attribute that TensorFlow adds to nodes: the shapes of their outputs.
 const shapesAttr = "_output_shapes"
 
-// rewrite returns f for arguments with the storage args; nil if nothing
-// changes.
+// rewrite returns f for arguments with the storage args, one for each argument; nil means that
+// the argument is unchanged. If all are, the function is f itself.
 func (w *functionRewriter) rewrite(f *graph.Function, args []*storage) (*rewritten, error) {
 	if !slices.ContainsFunc(args, func(s *storage) bool { return s != nil }) {
 		return &rewritten{f, make([]*storage, len(f.Results))}, nil
@@ -135,8 +135,12 @@ type bodyRewriter struct {
 	instead map[graph.Output]graph.Output // the replacements of outputs
 }
 
+// errTaken is the error of any other op. Package convert knows the ops that TensorFlow's functions
+// use for variables; to guess about others could change results.
 var errTaken = errors.New("it takes the handle of a variable, which only reads, assignments and calls may")
 
+// node rewrites one node for the storage of its inputs. To support a further op that takes a
+// handle, add a case: it must compute the values and types that the original op computes.
 func (b *bodyRewriter) node(n *graph.Node) error {
 	states := make([]*storage, len(n.In))
 	touched := false
@@ -224,7 +228,7 @@ func calls(op string) bool {
 	return false
 }
 
-// add adds a node.
+// add adds a node to the function's graph.
 func (b *bodyRewriter) add(op, name string, attrs graph.Attrs, in ...graph.Output) (*graph.Node, error) {
 	n := &graph.Node{Op: op, Name: b.f.Graph.UniqueName(name), Attrs: attrs, In: in}
 	if err := bind(n); err != nil {
@@ -278,7 +282,9 @@ func (b *bodyRewriter) widen(n *graph.Node, s *storage, attr string) error {
 	return nil
 }
 
-// call rewrites the functions that a node calls.
+// call rewrites the functions that a node calls. states are the storage of the node's inputs.
+// Branches must return the same variables, and a loop's body those that it takes, because the
+// node's outputs have one storage.
 func (b *bodyRewriter) call(n *graph.Node, states []*storage) error {
 	first := 0 // the input that is the functions' first argument
 	names := []string{"f"}

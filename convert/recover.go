@@ -62,7 +62,7 @@ func RecoverPrefix(path string) string {
 	if prefix, _, _, ok := bundle.ParseDataName(path); ok {
 		return prefix
 	}
-	if found, err := bundle.FindFile(path); err == nil && found.Kind != bundle.FoundV1 {
+	if found, err := bundle.FindFile(path); err == nil && found.Kind != bundle.FoundV1 { // V1 has one file, so none is left half renamed
 		return found.Prefix
 	}
 	return strings.TrimSuffix(path, bundle.IndexName(""))

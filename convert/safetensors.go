@@ -13,9 +13,13 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// maxMetadata bounds the strings that go into a header of at most 100 MB.
+// maxMetadata bounds the bytes of strings in a header, of which the format allows 100 MB. They
+// are stored as base64, hence the factor of 3/4 below.
 const maxMetadata = 64 << 20
 
+// writeSafetensors writes the items as a safetensors file. Strings, types that the format lacks
+// and the checkpoint's layout are in its metadata ([tensorfile.Layout]), from which
+// writeCheckpoint makes the checkpoint again.
 func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, o *Options, res *Result, step func(item)) error {
 	s := items.s
 	l := &tensorfile.Layout{Version: 1}
@@ -181,6 +185,7 @@ func describeCheckpoint(items *list, whole bool, l *tensorfile.Layout, o *Option
 	return nil
 }
 
+// canonical reports whether an index entry has the bytes that Cairn writes for its values.
 func canonical(raw []byte) bool {
 	var e pb.BundleEntryProto
 	if err := e.Unmarshal(raw); err != nil {
@@ -189,6 +194,7 @@ func canonical(raw []byte) bool {
 	return len(e.Unknown) == 0 && bytes.Equal(e.Marshal(), raw)
 }
 
+// canonicalHeader reports the same of an index's header.
 func canonicalHeader(raw []byte) bool {
 	var h pb.BundleHeaderProto
 	if err := h.Unmarshal(raw); err != nil {

@@ -45,8 +45,8 @@ func (s sharedTensors) some() string {
 	return strings.Join(words, ", ")
 }
 
-// maxSharedDepth is how deep the search for shared tensors goes; no model is deeper, and in a hostile
-// graph the paths would get too long.
+// maxSharedDepth bounds the number of edges in a path of the search for shared tensors. It is a
+// choice: no known model is deeper, and in a hostile graph longer paths would take too much memory.
 const maxSharedDepth = 200
 
 // shared finds the tensors that Drop means by their names and to which a path of
@@ -122,7 +122,8 @@ func (e Edits) shared(ctx context.Context, s *tensorfile.File) (sharedTensors, e
 	return out, err
 }
 
-// valueOf returns how the key of an object's value ends.
+// valueOf returns the end of the key of an object's value, such as
+// "/.ATTRIBUTES/VARIABLE_VALUE"; "/" for an object without one.
 func valueOf(n *pb.TrackableObject) string {
 	if len(n.Attributes) > 0 {
 		if _, attribute, ok := strings.Cut(n.Attributes[0].CheckpointKey, attributesMark); ok {

@@ -70,7 +70,8 @@ func sameFolder(dir vfs.Dir, fsys fs.FS) bool {
 	return a == b && a.Comparable() && fs.FS(dir) == fsys
 }
 
-// checkpoint refuses a prefix that would surprise.
+// checkpoint returns an error if the target is no prefix for a checkpoint: its last part is
+// empty, it is a file of a checkpoint or a directory, or it exists and force isn't set.
 func (t target) checkpoint(force bool) error {
 	dst := t.name
 	switch {
@@ -105,8 +106,9 @@ func (t target) check(ctx context.Context, o *Options) (s *tensorfile.File, err 
 	return s, nil
 }
 
-// removeStale removes data files that a checkpoint of this prefix had before
-// and that the new one, of these files, has not.
+// removeStale removes data files that a checkpoint of this prefix had before and that the new
+// one, which consists of files, has not. The new one is complete by then, so errors are ignored:
+// a stale file takes space only.
 func (t target) removeStale(files []string) {
 	folder := path.Dir(t.base)
 	list, err := fs.ReadDir(t.dir, folder)

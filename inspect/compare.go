@@ -82,6 +82,8 @@ type side struct {
 	model *model           // nil unless it is a SavedModel's directory
 }
 
+// openSide opens one of the two. A SavedModel without a checkpoint is a file without tensors, not
+// an error.
 func openSide(ctx context.Context, path string, opts *tensorfile.Options) (*side, error) {
 	found, ok := tensorfile.FindModel(opts.FS, path)
 	if !ok {

@@ -17,14 +17,15 @@ import (
 // contents computes digests of functions from their content: ops, attributes, edges, and the functions that
 // they call. Names of nodes, devices and colocations are left out, as notes of shapes are, and so are shared
 // names of resources and the process-wide numbers at the ends of functions' names. Two exports of one program
-// have equal digests.
+// have equal digests. [Compare] and Cairn's own tests compare digests within one process, and nothing
+// stores them: the form that is hashed may change.
 type contents struct {
-	known map[*graph.Function]string
-	depth int
+	known map[*graph.Function]string // digests in hexadecimal; a function's name while it is being computed
+	depth int                        // of calls of functions in each other
 }
 
-// maxCalls is how deep calls of functions in each other are followed. Below, a function
-// counts by its name.
+// maxCalls bounds the depth of calls of functions in each other, so that a hostile library doesn't
+// fill the stack. Below it, a function counts by its name.
 const maxCalls = 1000
 
 // function returns the digest of a function.
@@ -53,9 +54,9 @@ func (c *contents) function(f *graph.Function) string {
 type contentWriter struct {
 	c      *contents
 	h      hash.Hash
-	number map[*graph.Node]int // by the order in which results reach the nodes
-	order  []*graph.Node
-	names  map[string]string // shared names of resources, by the order in which nodes have them
+	number map[*graph.Node]int // the places of nodes in order
+	order  []*graph.Node       // the nodes, in the order in which visit reaches them
+	names  map[string]string   // shared names of resources, by the order in which nodes have them
 }
 
 // shared returns the replacement of a shared name. TensorFlow makes such names of paths
@@ -70,6 +71,8 @@ func (w *contentWriter) shared(name string) string {
 	return w.names[name]
 }
 
+// write writes the nodes that f's arguments, results and effects need, in the order in which visit
+// reaches them. Other nodes change no result and are left out.
 func (w *contentWriter) write(f *graph.Function) {
 	for i, a := range f.Args {
 		w.visit(a)

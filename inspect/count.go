@@ -12,7 +12,10 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Count sums up a list of tensors.
+// Which variables are parameters is a choice of Cairn's: neither TensorFlow nor Keras stores it. The
+// names and edges by which this file recognizes optimizers and metrics are theirs.
+
+// Count sums up a list of tensors. The verbs ls, show and verify print it.
 type Count struct {
 	Tensors int `json:"tensors"`
 	// Parameters is the number of elements of the model's floating-point variables:
@@ -77,8 +80,9 @@ func countOf(s *tensorfile.File, og *pb.TrackableObjectGraph, list tensorfile.En
 	return c
 }
 
-// stateOf reports which tensors are an optimizer's: by the object graph, or, if
-// it doesn't list them, by TensorFlow's names of slot variables.
+// stateOf returns a function that reports whether the tensor of a name is state of an optimizer or a
+// metric. The object graph og decides; for tensors that it doesn't list, or if it is nil,
+// TensorFlow's names of slot variables do. A tensor that the model has too is no state.
 func stateOf(s *tensorfile.File, og *pb.TrackableObjectGraph) func(name string) bool {
 	byName := func(name string) bool {
 		if strings.Contains(name, "/.OPTIMIZER_SLOT/") || strings.HasPrefix(name, "optimizer/") || strings.HasPrefix(name, "optimizer_weights/") { // of Keras's archives and .h5 files
@@ -140,7 +144,7 @@ func notWeights(og *pb.TrackableObjectGraph, tree *objects.Tree) []bool {
 			out[i] = og.Nodes[tree.Parent[parent]].Children[tree.Edge[parent]].LocalName == "keras_api"
 		}
 		if n := og.Nodes[i]; len(n.Children) == 2 && has(n, "total") && has(n, "count") {
-			out[i] = true // a mean
+			out[i] = true // a metric such as keras.metrics.Mean, which has these two variables
 		}
 	}
 	return out

@@ -28,7 +28,7 @@ type DiffOptions struct {
 	OpenA, OpenB tensorfile.Options
 }
 
-// The ways in which two stores differ.
+// The ways in which two stores differ. They are in the JSON of diff, so they must stay.
 const (
 	OnlyInA = "only in A"
 	OnlyInB = "only in B"
@@ -41,9 +41,9 @@ const (
 // Difference is one way in which two stores differ.
 type Difference struct {
 	Kind string `json:"kind"`
-	Name string `json:"name"` // the tensor, the object's path, the signature, the asset
-	A    string `json:"a,omitempty"`
-	B    string `json:"b,omitempty"`
+	Name string `json:"name"`        // the tensor, the object's path, the signature, the asset
+	A    string `json:"a,omitempty"` // A's side in words: type and shape, or the first element that differs; "" if only B has it
+	B    string `json:"b,omitempty"` // B's side
 
 	// For values: the number of elements that differ, the number of all, the
 	// largest difference, and the position of the first one.
@@ -54,7 +54,8 @@ type Difference struct {
 	First  []int    `json:"first,omitempty"`
 }
 
-// Diff compares two stores tensor by tensor and, if asked, their object graphs.
+// Diff compares two stores tensor by tensor and, with o.Graph, their object graphs. The differences
+// are sorted by name, those of the object graphs last.
 // Between different kinds of files a type that the one had to widen (bfloat16
 // in a .npz) counts as equal, and an object graph that only one of them can
 // hold is left out. One tensor of each is in memory at a time.
@@ -253,6 +254,8 @@ func parts(t *tensor.Tensor, lo, hi int) []float64 {
 	return out
 }
 
+// diffFloats compares x with y, which have the same length, and calls note with the index of each
+// element that differs. An infinity differs from all but itself, whatever the tolerance.
 func diffFloats(d *Difference, x, y []float64, o *DiffOptions, note func(i int)) {
 	for i, a := range x {
 		b := y[i]
@@ -282,6 +285,7 @@ func raise(most **float64, v float64) {
 	}
 }
 
+// unravel returns the indices of element i in row-major order.
 func unravel(i int, shape tensor.Shape) []int {
 	at := make([]int, len(shape))
 	for k := len(shape) - 1; k >= 0; k-- {

@@ -38,11 +38,12 @@ func readModel(ctx context.Context, dir fs.FS, opts *savedmodel.ReadOptions) (*m
 	return &model{m, dir}, nil
 }
 
-// modelDiff compares two SavedModels without their variables' values.
+// modelDiff compares two SavedModels without their variables' values. Texts of differences end in
+// the first digits of a digest, "content 0123456789ab", if descriptions in words are equal.
 type modelDiff struct {
 	ctx  context.Context
-	out  []Difference
-	more int
+	out  []Difference // at most maxObjects
+	more int          // further differences
 }
 
 // diffModels returns the differences of two SavedModels and the parts that
@@ -83,6 +84,8 @@ func (d *modelDiff) note(x Difference) {
 	d.out = append(d.out, x)
 }
 
+// tags returns the name of a MetaGraph in differences: its tags in order. MetaGraphs of the two
+// models with equal tags are compared.
 func tags(g *savedmodel.MetaGraph) string {
 	list := slices.Sorted(slices.Values(g.Tags))
 	return strings.Join(list, ",")
@@ -180,7 +183,8 @@ func signatureWords(s *savedmodel.SignatureDef) string {
 	return w
 }
 
-// signatureContent returns the digest of a signature's content, in words.
+// signatureContent returns the digest of a signature's content, in words. A signature whose tensors
+// the graph lacks has the error's text instead, so that two models with the same fault are equal.
 func (s *modelSide) signatureContent(sig *savedmodel.SignatureDef) string {
 	find := func(list []savedmodel.TensorInfo) (out []graph.Output, err error) {
 		for _, t := range list {
@@ -225,7 +229,8 @@ func (s *modelSide) wholeGraph() string {
 	return s.contents.function(f)
 }
 
-// objects compares the graphs of objects, from the roots on, by the first paths.
+// objects compares the object graphs, from the roots on, by the first paths. Two objects at one path
+// are twins; a later edge to one of them must lead to its twin in the other graph.
 func (d *modelDiff) objects(a, b *modelSide) error {
 	if len(a.g.Objects) == 0 || len(b.g.Objects) == 0 {
 		d.note(Difference{Kind: Objects, Name: "(root)", A: counted(len(a.g.Objects)), B: counted(len(b.g.Objects))})
@@ -475,7 +480,7 @@ func notCompared(dirs ...fs.FS) ([]string, error) {
 	return skipped, nil
 }
 
-// maxSkipped is how many files that weren't compared are listed.
+// maxSkipped is the number of files that are listed as not compared; more are left out.
 const maxSkipped = 100
 
 // comparedFiles are the files of a SavedModel whose contents are compared in parts.

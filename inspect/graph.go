@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
+// errAbsent means that a file lacks the tensor of an object. It is never returned.
 var errAbsent = errors.New("absent")
 
 // View is a store's object graph, ready to be drawn.
@@ -84,7 +85,7 @@ func outside(s *tensorfile.File, og *pb.TrackableObjectGraph) []tensorfile.Entry
 	return out
 }
 
-// maxSmall is how many values of small tensors are read to be shown.
+// maxSmall is the number of scalars whose values are read to be shown, a choice.
 const maxSmall = 1 << 14
 
 // SmallValues returns the scalars of a store in words, by name, for display. A value that can't
@@ -118,6 +119,7 @@ func SmallValues(ctx context.Context, s *tensorfile.File) map[string]string {
 	return out
 }
 
+// title returns the root's text: the file's prefix and the sums of its tensors.
 func title(s *tensorfile.File, og *pb.TrackableObjectGraph) string {
 	return s.Prefix + "  (" + countOf(s, og, s.Entries()).String() + ")"
 }
@@ -142,7 +144,7 @@ func Size(n int64) string {
 	return ""
 }
 
-// maxNameParts is how deep a tree of names goes; the rest of a name stays whole.
+// maxNameParts bounds the depth of a tree of names, a choice; the rest of a name stays whole.
 const maxNameParts = 64
 
 // nameGraph makes a tree of the parts of names.
@@ -289,7 +291,8 @@ func join(path, edge string) string {
 	return path + "/" + edge
 }
 
-// checkGraph lists the faults of an object graph: references to missing nodes.
+// checkGraph lists the faults of an object graph: references to missing nodes. Graph, CountOf,
+// diffGraphs and Verify call it before they follow references.
 func checkGraph(og *pb.TrackableObjectGraph) []string {
 	var faults []string
 	bad := func(node int, what string, id int32) {

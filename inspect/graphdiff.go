@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// maxObjects is how many differences of two object graphs are listed; more are
-// counted.
+// maxObjects is the number of differences of two object graphs, or of two SavedModels, that are
+// listed; more are counted.
 const maxObjects = 10_000
 
 // diffGraphs compares the objects by their first paths from the root: edges,
@@ -71,7 +71,8 @@ func newGraphSide(s *tensorfile.File, og *pb.TrackableObjectGraph) (*graphSide, 
 	return side, nil
 }
 
-// edges lists a node's edges by the names that differences use.
+// edges lists a node's edges by the names that differences use. Of several edges with one name, which
+// no file of TensorFlow has, the last counts.
 func (s *graphSide) edges(node int32) (names []string, by map[string]*render.Edge) {
 	list := s.g.Edges[s.first[node]:s.first[node+1]]
 	by = make(map[string]*render.Edge, len(list))
@@ -119,6 +120,7 @@ func (s *graphSide) object(node int) string {
 	return strings.Join(what, ", ")
 }
 
+// graphDiff is a comparison of two object graphs.
 type graphDiff struct {
 	ctx  context.Context
 	a, b *graphSide
@@ -241,6 +243,7 @@ func (d *graphDiff) below(s *graphSide, node int, inA bool) {
 	}
 }
 
+// note adds the difference of the edge e of s, called name: x and y describe A's and B's side.
 func (d *graphDiff) note(s *graphSide, e *render.Edge, name, x, y string) {
 	if len(d.out) >= maxObjects {
 		d.more++

@@ -6,6 +6,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// npyFault returns the fault of a .npz or .npy file that err describes; false if err is another error,
+// such as one of reading. Verify calls it.
 func npyFault(file string, err error) (Fault, bool) {
 	var n *tensor.NPYError
 	if !errors.As(err, &n) {

@@ -12,20 +12,20 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Limits of a batch. Small tensors are read together, up to this number and size,
-// since opening a file for each would take far longer than reading it. Others are
-// compared in parallel, up to this size between two reports of progress.
+// Limits of a batch, which are choices. Small tensors are read together, because to open a file for
+// each would take far longer than to read it. Others are compared in parallel.
 const (
-	maxPairs    = 4096
-	maxBatch    = 8 << 20
-	maxStreamed = 256 << 20
+	maxPairs    = 4096      // pairs
+	maxBatch    = 8 << 20   // bytes of small tensors
+	maxStreamed = 256 << 20 // bytes of others, between two reports of progress
 )
 
-// pairs are tensors of two stores that are to be compared.
+// pairs are tensors of two stores that are to be compared, for [Diff]. All have equal shapes. The
+// result doesn't depend on the number of workers.
 type pairs struct {
 	a, b            *tensorfile.File
-	x, y            []tensorfile.Entry
-	bytes, streamed int64 // of the small tensors, of the others
+	x, y            []tensorfile.Entry // of a and of b; x[i] is compared with y[i]
+	bytes, streamed int64              // of the small tensors, of the others
 }
 
 // add adds a pair. It reports true if the batch is full and has to be compared.
@@ -77,7 +77,7 @@ func (p *pairs) compare(ctx context.Context, o *DiffOptions) ([]Difference, erro
 				}
 			}
 			if errs[i] != nil {
-				next.Store(int64(len(p.x))) // those before it are in hand
+				next.Store(int64(len(p.x))) // no worker begins another pair; the first error by index is returned
 				return
 			}
 			found[i] = d

@@ -19,13 +19,14 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Exit codes.
+// Exit codes. Scripts depend on them, so they must stay. The error of a verb decides: nil is 0,
+// errFound is 1, and every other error is 2, whatever its type or text.
 const (
 	exitFound  = 1 // differs, corrupt
 	exitFailed = 2 // usage, I/O, unsupported
 )
 
-// errFound ends a verb that has reported its findings.
+// errFound ends a verb that has reported its findings. Its text is never printed.
 var errFound = errors.New("found")
 
 // app is the state that the verbs share: their output streams and options.
@@ -35,10 +36,10 @@ type app struct {
 	width    int  // columns of the terminal
 	outTTY   bool // stdout is a terminal
 	errTTY   bool // stderr is a terminal: progress bars are drawn
-	color    bool
-	json     bool
-	quiet    bool
-	noPager  bool
+	color    bool // output has escape sequences: on a terminal, without NO_COLOR
+	json     bool // --json
+	quiet    bool // --quiet: no notes and no progress bars
+	noPager  bool // --no-pager
 	pager    *pager             // of a terminal; nil for others
 	open     tensorfile.Options // how sources are opened
 }
@@ -46,6 +47,7 @@ type app struct {
 // source returns the options for opening the files that a verb reads.
 func (a *app) source() *tensorfile.Options { return &a.open }
 
+// newApp returns the app of the process's streams. Tests make theirs field by field.
 func newApp(in *os.File, out, errOut *os.File) *app {
 	a := &app{in: in, out: out, err: errOut, width: 80}
 	if closedAtStart(out) {

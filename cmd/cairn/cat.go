@@ -93,6 +93,8 @@ NAMEs all are printed.`,
 	return c
 }
 
+// writeRaw writes t's elements in row-major order without a header: numbers in little-endian
+// byte order, strings end to end.
 func writeRaw(w io.Writer, t *tensor.Tensor) error {
 	if t.DType().Fixed() {
 		_, err := w.Write(t.Bytes())
@@ -140,7 +142,8 @@ func catJSON(ctx context.Context, a *app, s *tensorfile.File, list []tensorfile.
 	})
 }
 
-// appendValues appends t's values as nested JSON arrays.
+// appendValues appends t's values as nested JSON arrays, for cat --json. The form of each value
+// is in docs/json.md and must stay.
 func appendValues(b []byte, t *tensor.Tensor) []byte {
 	n, err := t.Shape().NumElements()
 	if err != nil {

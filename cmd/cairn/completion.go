@@ -48,7 +48,8 @@ powershell.`,
 //go:embed completion_words.bash
 var bashWords []byte
 
-// packageCall is the call in cobra's script that needs the bash-completion package.
+// packageCall is the call in cobra's script that needs the bash-completion package. If a new
+// version of cobra writes another script, writeBash fails and a test shows it.
 var packageCall = []byte("    _get_comp_words_by_ref \"$@\" cur prev words cword\n")
 
 // writeBash writes a script for bash that needs nothing else to be installed.

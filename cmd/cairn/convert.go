@@ -21,7 +21,8 @@ func writeFlags(c *cobra.Command, o *convert.Options) {
 	c.Flags().Var((*size)(&o.MaxAlignment), "max-alignment", "follow a file that aligns tensors to so many `BYTES`")
 }
 
-// report prints the written files.
+// report prints the written files: their names on stdout, notes and sizes on stderr. The verbs
+// convert, edit and merge end with it. changes are those of edit, nil for the others.
 func (a *app) report(res *convert.Result, changes []convert.Change) error {
 	for _, n := range res.Notes {
 		a.note("note: %s", n)
@@ -50,6 +51,7 @@ func (a *app) report(res *convert.Result, changes []convert.Change) error {
 }
 
 // rescues reports whether src is a whole model of Keras that becomes one of the other version.
+// If not, convert.Convert handles src, and reports the errors that rescues ignores.
 func rescues(ctx context.Context, src, dst string) bool {
 	archive := strings.HasSuffix(strings.ToLower(dst), ".keras")
 	if !archive && !convert.IsModelTarget(dst) {

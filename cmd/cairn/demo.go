@@ -52,11 +52,11 @@ compare with TensorFlow's answers.`,
 // texts, and lines of at most 80 columns.
 func demoOptions() *demo.Options { return &demo.Options{Epochs: 8, EpochSteps: 500, MaxToKeep: 3} }
 
-// digits is one run of the demo.
+// digits is one run of the demo. Package internal/demo trains; this file reports.
 type digits struct {
 	a     *app
-	dir   string
-	saved bool
+	dir   string // of the checkpoints
+	saved bool   // a checkpoint exists, from which a later run can resume
 }
 
 // report prints a line of the report; with --json only the result is printed.
@@ -67,6 +67,7 @@ func (d *digits) report(format string, args ...any) {
 	}
 }
 
+// run trains half, stops, trains the rest, exports the model, and runs the one of TensorFlow.
 func (d *digits) run(ctx context.Context) error {
 	start := time.Now()
 	if d.dir == "" {

@@ -65,6 +65,8 @@ and the numbers count. Exits with 1 if anything differs.`,
 	return c
 }
 
+// printDiff prints the differences for people. Scripts read --json, so this form may change,
+// together with the goldens.
 func printDiff(a *app, found *inspect.Comparison) {
 	list := found.Differences
 	if len(list) == 0 {

@@ -111,6 +111,7 @@ only the signatures and what they use.`,
 	return c
 }
 
+// printChange prints a change of a tensor on stdout, for people: --json has all changes.
 func printChange(a *app, c convert.Change) {
 	name := render.Printable(tensorfile.Short(c.Name))
 	switch {
@@ -169,6 +170,7 @@ func (a *app) editModel(cmd *cobra.Command, args []string, dry bool, e convert.M
 	return a.report(res, changes)
 }
 
+// printModelChange does so for a change of a SavedModel.
 func printModelChange(a *app, c convert.Change) {
 	name := render.Printable(c.Name)
 	switch {
@@ -203,7 +205,8 @@ func pattern(flag, s string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// parseEdits returns the edits of the flags. none allows that there are none.
+// parseEdits returns the edits of the flags. none means that other flags of the command line are
+// edits too, so that these may be absent.
 func parseEdits(renames, drops, casts []string, none bool) (convert.Edits, error) {
 	var e convert.Edits
 	pair := func(flag, s, words string) (*regexp.Regexp, string, error) {

@@ -11,16 +11,19 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
+// The verb ls folds long lists on a terminal (printFolded). Scripts don't see this form, so it
+// may change, together with fold_test.go.
+
 // minAlike is the number of tensors that share a line of a folded list, at least.
 const minAlike = 4
 
 // foldedLine is a line of a folded list: one tensor, or several whose names differ in
 // numbers alone.
 type foldedLine struct {
-	name  string
-	first tensorfile.Entry
-	count int
-	bytes int64
+	name  string           // with ranges in place of numbers: "layers/{0…95}/kernel"
+	first tensorfile.Entry // of its tensors; all have its type and shape
+	count int              // number of tensors
+	bytes int64            // of all tensors
 }
 
 // numberedName is a name taken apart at its numbers: texts[0] numbers[0] texts[1] … The

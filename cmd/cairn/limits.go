@@ -51,14 +51,16 @@ func (s *size) Type() string { return "size" }
 // optionName matches a library's option in a message: "Options.Force".
 var optionName = regexp.MustCompile(`\b(?:[a-z]+\.)?(?:[A-Z]\w*)?(?:Options|Edits)\.([A-Z]\w*)`)
 
-// optionFlags are the flags that set the library's options.
+// optionFlags are the flags that set the library's options. To add a flag for an option that a
+// library's error names, add it here.
 var optionFlags = map[string]string{
 	"MaxMemory": "max-memory", "MaxIndex": "max-memory", "MaxShards": "max-memory", "MaxRead": "max-memory", "MaxSize": "max-memory",
 	"MaxAlignment": "max-alignment", "Force": "force", "Lossy": "lossy",
 	"Join": "join", "Graph": "graph", "KeepShared": "keep-shared", "Rename": "rename", "Drop": "drop", "Cast": "cast", "Keep": "keep", "Freeze": "freeze",
 }
 
-// withFlags returns a message of the library with flags in place of options.
+// withFlags returns a message of the library with flags in place of options: "Options.Force"
+// becomes "--force". An option without a flag stays. run applies it to every error.
 func withFlags(message string) string {
 	return optionName.ReplaceAllStringFunc(message, func(s string) string {
 		if flag := optionFlags[optionName.FindStringSubmatch(s)[1]]; flag != "" {

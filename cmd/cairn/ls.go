@@ -66,7 +66,7 @@ what an optimizer keeps.`,
 	return c
 }
 
-// sayFound reports which checkpoint a directory stood for.
+// sayFound prints on stderr which checkpoint a directory stood for, unless openFile already has.
 func (a *app) sayFound(s *tensorfile.File) {
 	if s.Found != "" && !s.Elsewhere {
 		a.note("%s: %s", s.Found, s.Prefix)
@@ -129,6 +129,8 @@ func (t *table) withVariables(names map[string]string) {
 // minFolded is the length from which a list is folded on a terminal.
 const minFolded = 41
 
+// printList prints a list for people, folded if it is long and on a terminal. variables are the
+// names of the tensors' variables, nil for no column of them.
 func printList(a *app, list tensorfile.Entries, long, all bool, variables map[string]string) {
 	if a.outTTY && !long && !all && list.Len() >= minFolded {
 		printFolded(a, list, variables)

@@ -45,8 +45,8 @@ func interruptible(args []string) int {
 	return code
 }
 
-// patience returns how long a verb may take to end after an interrupt: those that write
-// remove unfinished files.
+// patience returns how long the verb in args may take to end after an interrupt. Verbs that write
+// need time to remove unfinished files. A new verb that only reads is added to the first case.
 func patience(args []string) time.Duration {
 	for _, a := range args {
 		switch a {

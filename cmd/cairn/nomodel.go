@@ -16,9 +16,16 @@ import (
 
 const wantModel = "give a SavedModel's directory or a frozen graph"
 
-// checkModel returns an error if the path is a file that a verb for models can't take.
-// The error has the kind of the file. suffixes are those of files of Keras that the verb
-// takes.
+// The errors of this file end run and scan with exit code 2, like every error but errFound. So
+// their texts may change, together with the goldens in testdata. They must name the verb, the
+// path and the kind of the file, and end with a hint.
+
+// checkModel returns an error if the path is a file that a verb for models can't take, with
+// the kind of the file. The verbs run and scan call it before they open the path. A directory
+// or a missing path is no error here: the verb opens it, and noModel describes the failure.
+//
+// suffixes are those of files of Keras that the verb takes: run passes none, scan three. A verb
+// with suffixes also takes files of unknown content, since scan looks for a graph under any name.
 func (a *app) checkModel(ctx context.Context, verb, path string, suffixes ...string) error {
 	if path == "" {
 		return fmt.Errorf("%s: the path is empty; %s", verb, wantModel)
@@ -48,11 +55,13 @@ func (a *app) checkModel(ctx context.Context, verb, path string, suffixes ...str
 	if len(suffixes) == 0 || info.Size() == 0 {
 		return fmt.Errorf("%s %s: it is no SavedModel and no GraphDef; %s", verb, path, wantModel)
 	}
-	return nil // scan looks for a model under any name
+	return nil // only scan comes here: unknownFile refuses the file if it isn't a graph
 }
 
-// noModel returns the error of a verb that takes SavedModels for a path without one.
-// The error has the kind of the path.
+// noModel returns the error of run or scan for a path without a SavedModel, with the kind of
+// the path. err is the error of opening it, verb the verb's name. noModel returns err itself
+// if there is nothing to add: err isn't [fs.ErrNotExist], or the path has a SavedModel that
+// lacks another file. The verb run compares the two.
 func (a *app) noModel(ctx context.Context, verb, path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -14,6 +14,8 @@ import (
 // pagedVerbs are the verbs whose output goes to a pager if it is longer than the terminal.
 var pagedVerbs = []string{"cat", "diff", "help", "ls", "scan", "show", "stat"}
 
+// The pager is for people at a terminal: output to a file or a pipe never comes here.
+
 // mostHeld is the number of bytes from which on the output counts as long.
 const mostHeld = 1 << 18
 
@@ -24,11 +26,11 @@ type pager struct {
 	rows    int    // of the terminal
 	command string // a line of sh, "" for none
 
-	held   []byte
-	direct bool // the output goes to the terminal as it comes
-	pipe   io.WriteCloser
-	proc   *exec.Cmd
-	late   bytes.Buffer // output to stderr while the pager runs
+	held   []byte         // the output until it is known whether it is long
+	direct bool           // the output goes to the terminal as it comes
+	pipe   io.WriteCloser // the pager's stdin; nil before it starts
+	proc   *exec.Cmd      // the pager; nil before it starts
+	late   bytes.Buffer   // output to stderr while the pager runs
 }
 
 // pagerCommand returns the user's pager: CAIRN_PAGER, PAGER, or less. It is "" if the user

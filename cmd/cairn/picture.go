@@ -6,8 +6,9 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// checkPicture makes sure that a picture may be written to path: never over a
-// file of the checkpoint that it shows, and over another one only if forced.
+// checkPicture returns an error if a picture must not be written to path. It is never written
+// over a file of the checkpoint s that it shows, and over another file only with force, the
+// flag --force. The verbs show and stat call it before the work that the picture needs.
 func checkPicture(s *tensorfile.File, path string, force bool) error {
 	if err := s.Protect(path); err != nil {
 		return err
@@ -15,7 +16,8 @@ func checkPicture(s *tensorfile.File, path string, force bool) error {
 	return tensorfile.CheckFree(path, force)
 }
 
-// writePicture writes draw's picture of s to a file, whole or not at all.
+// writePicture writes draw's picture of s to a file: PNG, SVG or DOT, as draw decides. After an
+// error the file is as it was before. The name of the file is a note on stderr.
 func (a *app) writePicture(s *tensorfile.File, path string, force bool, draw func(w io.Writer) error) error {
 	if err := checkPicture(s, path, force); err != nil {
 		return err

@@ -4,5 +4,5 @@ package main
 
 import "errors"
 
-// errPipe is never seen here.
+// errPipe is the error of pipe_posix.go for systems without EPIPE, on which it never occurs.
 var errPipe = errors.New("broken pipe")

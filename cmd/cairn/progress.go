@@ -2,13 +2,14 @@ package main
 
 import "time"
 
-// progressAfter is how long a task runs before a bar is worth drawing.
+// progressAfter is the time that a task runs before a bar is drawn, a choice.
 const progressAfter = 300 * time.Millisecond
 
-// bar is a progress bar that is being drawn.
+// bar is a progress bar that is being drawn: progress_mpb.go has one for systems with terminals,
+// progress_none.go one for the others.
 type bar interface {
-	set(n int64)
-	done() // takes it away
+	set(n int64) // n bytes are done, of those that newBytesBar was called with
+	done()       // removes the bar from the terminal
 }
 
 // bytesBar draws a bar of bytes on a terminal's stderr, once the work has lasted

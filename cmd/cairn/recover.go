@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/inspect/render"
 )
 
+// newRecover returns the verb recover. An error with one checkpoint doesn't keep it from the next
+// one; all errors are reported at the end.
 func newRecover(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "recover CHECKPOINT…",

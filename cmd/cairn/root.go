@@ -12,6 +12,8 @@ import (
 	"github.com/cairnml/cairn/internal/nearest"
 )
 
+// newRoot returns the command with all verbs. Names of verbs and flags must stay, because scripts
+// have them; texts and examples may change, together with docs/cli, which go generate writes.
 func newRoot(a *app) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
@@ -111,7 +113,8 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usagef("no command is called %q%s", name, didYouMean(nearest.Names(name, names, 1)))
 }
 
-// synonyms are words that people try, with the commands that they mean.
+// synonyms are words that people try, with the commands that they mean. An error suggests these;
+// no synonym runs.
 var synonyms = map[string]string{
 	"inspect": "show", "info": "show", "describe": "show", "tree": "show", "summary": "show", "graph": "show",
 	"list": "ls", "dir": "ls", "names": "ls", "print": "cat", "dump": "cat", "get": "cat", "read": "cat", "values": "cat",
@@ -121,6 +124,7 @@ var synonyms = map[string]string{
 	"repair": "recover", "fix": "recover", "audit": "scan", "predict": "run", "call": "run", "exec": "run", "bench": "run", "benchmark": "run",
 }
 
+// flagName matches pflag's error for an unknown flag, which has no type of its own.
 var flagName = regexp.MustCompile(`^unknown (?:shorthand )?flag: (?:'.' in )?(-+)([^ ]*)`)
 
 // unknownFlag makes a usage error of a flag's error, with the flag that may

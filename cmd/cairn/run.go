@@ -24,16 +24,16 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// runFlags are the flags of run.
+// runFlags are the flags of run. Their descriptions are in newRun.
 type runFlags struct {
-	signature, inputs, outputs string
-	literals                   []string
+	signature, inputs, outputs string   // a name, "" for the default; two files, "" for none
+	literals                   []string // --input
 	feeds, fetches             []string // of the graph, in the place of a signature
-	pixels                     string
-	tags                       []string
-	grantRead, grantWrite      string
-	picture, profile           string
-	repeat                     int
+	pixels                     string   // "LOW,HIGH"
+	tags                       []string // of the MetaGraph; nil for the default
+	grantRead, grantWrite      string   // directories, "" for none
+	picture, profile           string   // an output's name; a file
+	repeat                     int      // calls besides the first and one to warm up
 	force                      bool
 }
 
@@ -135,6 +135,8 @@ func denied(err error) error {
 	return fmt.Errorf("%s wants to %s the file %q, which is out of its reach; %s DIR lets it, if the file is below DIR", node, verb, d.Name, flag)
 }
 
+// run loads the model, reads the inputs, calls the signature, and writes the outputs. Nothing is
+// written if any of the steps before fails.
 func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	ctx := cmd.Context()
 	if err := f.check(); err != nil {
@@ -317,6 +319,7 @@ func (r *runResult) measure(ctx context.Context, f *runFlags, o *modelrun.LoadOp
 	return nil
 }
 
+// writeTrace writes the profile's trace to the file of --profile.
 func (f *runFlags) writeTrace(a *app, p *profile.Profile) error {
 	w, err := tensorfile.CreateFile(f.profile, f.force)
 	if err != nil {

@@ -17,7 +17,10 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// checkGraph looks at the flags that run a graph without a signature.
+// This file has the parts of the verb run that --feed and --fetch need, and the opening of models.
+
+// checkGraph returns an error if the flags that run a graph without a signature contradict each other
+// or others.
 func (f *runFlags) checkGraph() error {
 	switch {
 	case f.feeds != nil && f.inputs != "":
@@ -65,8 +68,8 @@ func (f *runFlags) load(ctx context.Context, a *app, path string, o *modelrun.Lo
 	return m, nil
 }
 
-// inFile returns an error that begins with the path that the user gave, and names the file
-// there no second time.
+// inFile returns an error that begins with the path that the user gave. The name of the file
+// isn't repeated if the path ends with it. run and show call it.
 func inFile(path string, err error) error {
 	if f, ok := errors.AsType[*savedmodel.FormatError](err); ok && f.File == filepath.Base(path) {
 		err = f.Err
@@ -133,5 +136,5 @@ func noFetch(m *modelrun.Model, path string) error {
 	return usagef("%s is a graph alone, without signatures: --fetch NAME says what to compute; %s", path, words)
 }
 
-// maxNamed is how many outputs of a graph an error names.
+// maxNamed is the number of a graph's outputs that an error names.
 const maxNamed = 8

@@ -92,7 +92,9 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 	return nil
 }
 
-// unknownFile reports whether a file that isn't called a graph could not be read as one.
+// unknownFile reports whether a file that isn't called a graph could not be read as one. For such
+// a file scan reports an error, not a finding: exit code 2 instead of 1. A damaged .pb, .pbtxt or
+// model of Keras is a finding.
 func unknownFile(path string, r *scan.Report) bool {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return false
@@ -118,6 +120,8 @@ type jsonScan struct {
 	Findings  []scan.Finding `json:"findings"`
 }
 
+// print prints the reports in the form that the flags ask for. SARIF and --json have all
+// findings, the text has notes only with --all.
 func (f *scanFlags) print(a *app, reports []*scan.Report) error {
 	switch {
 	case f.sarif:

@@ -24,13 +24,16 @@ type showFlags struct {
 	all, goTypes bool     // of a SavedModel
 	sizes        bool     // of a SavedModel
 	tags         []string // nil: all MetaGraphs; empty: the one that loading chooses
-	signature    string
-	pkg          string // the Go package of --go
+	signature    string   // "" for all
+	pkg          string   // the Go package of --go
 	force        bool
-	output       string
-	depth        int
+	output       string // --output, a file
+	depth        int    // levels of the tree below the root
 	objects      bool   // draw a model's objects, not its computation
-	format, file string // the result of the above: "svg", "png", "dot", "json", "tree"
+
+	// resolve sets these two from the flags above: format is "svg", "png", "dot", "json", "go" or
+	// "tree", and file the destination, "" for stdout.
+	format, file string
 }
 
 func newShow(a *app) *cobra.Command {

@@ -12,8 +12,10 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// showKeras shows the model of a .keras or .h5 file: the table of its layers, or their picture.
-// ok is false if the file has no model, or if classes of the model aren't known. A note reports the latter.
+// showKeras shows the model of a .keras or .h5 file: the table of its layers, which is the one of
+// keras.Summary, or their picture. ok is false if the file has no model, if the user wants JSON or
+// objects, or if the model can't be loaded, as with unknown classes; a note reports the last. Then
+// newShow shows the file's tensors as a tree.
 func (f *showFlags) showKeras(ctx context.Context, a *app, path string, s *tensorfile.File) (ok bool, err error) {
 	k := s.Keras()
 	if k == nil || len(k.Config) == 0 || f.format == "json" || f.objects {
@@ -55,7 +57,8 @@ func (f *showFlags) drawKeras(a *app, w io.Writer, path string, k *kerasfile.Fil
 	return keras.Summary(w, model, &keras.SummaryOptions{LineLength: width, ExpandNested: f.all})
 }
 
-// kerasNetwork returns the picture of a model's layers.
+// kerasNetwork returns the picture of a model's layers. Sources that ListLayers doesn't list, such as
+// layers inside of a nested model, get no arrow.
 func kerasNetwork(model keras.Callable) (*render.Network, error) {
 	layers, err := keras.ListLayers(model)
 	if err != nil {

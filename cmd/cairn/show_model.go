@@ -78,7 +78,8 @@ func (f *showFlags) showModel(ctx context.Context, a *app, path string) error {
 	return nil
 }
 
-// outsideOf refuses to write over a file of a model's directory.
+// outsideOf returns an error if file is a file of the model's directory dir, also by a link. Files
+// that can't be read are passed over, because file can't be one that exists and is readable then.
 func outsideOf(dir, file string) error {
 	there, err := os.Stat(file)
 	if err != nil {
@@ -135,6 +136,8 @@ func (f *showFlags) showSizes(ctx context.Context, a *app, path string) error {
 	return nil
 }
 
+// readModel reads all that show needs of the model at path. A checkpoint that is missing or damaged
+// is a note, and the model is shown without the values of its variables.
 func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownModel, error) {
 	fsys := os.DirFS(path)
 	m, err := savedmodel.Read(ctx, fsys, &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory})

@@ -16,10 +16,14 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// maxPlots is how many histograms fit one picture that people can read.
+// The numbers are those of package inspect; this file chooses, sorts and prints them. The limits are
+// choices.
+
+// maxPlots is the number of histograms in a picture that people can read.
 const maxPlots = 60
 
-// maxSorted is how many tensors are put in natural order, as in lists.
+// maxSorted is the number of tensors up to which they are put in natural order, as in lists: more
+// would take seconds.
 const maxSorted = 100_000
 
 func newStat(a *app) *cobra.Command {

@@ -7,8 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// refuseStdin returns the error for a PATH that is "-". Formats are read in several places at
-// once, so a stream must become a file first.
+// refuseStdin returns the error for a PATH that is "-", unless there is a file of that name. Formats
+// are read in several places at once, so a stream must become a file first. newRoot calls it before
+// every verb. Flags that take "-", such as run --inputs, aren't among the args.
 func refuseStdin(cmd *cobra.Command, args []string) error {
 	if cmd.Name() == "completion" || cmd.Name() == "help" || !slices.Contains(args, "-") {
 		return nil

@@ -12,10 +12,12 @@ import (
 // table prints rows in columns. On a terminal that is too narrow for a name, or for
 // another text, that text gets one or several separate lines, and the columns after it
 // stay in place. Elsewhere every row is one line, for programs.
+//
+// The verbs ls, stat, show --sizes and run --profile print tables. Their form is in goldens.
 type table struct {
 	head  []string
-	right []bool // columns aligned to the right
-	rows  [][]string
+	right []bool             // for each column, whether it is aligned to the right
+	rows  [][]string         // each of len(head) cells
 	each  iter.Seq[[]string] // if not nil, makes the rows anew instead of holding them
 }
 
@@ -78,8 +80,8 @@ func (t *table) print(a *app) {
 	}
 }
 
-// narrow takes as much of the columns' widths as a line has too much: of the names' first,
-// then of the other texts', the widest one first. Numbers keep theirs.
+// narrow reduces the columns' widths, in cells of the terminal, until a line fits into width: the
+// names' first, then the other texts', the widest one first. Columns of numbers keep theirs.
 func (t *table) narrow(widths []int, width int) {
 	const least = 12
 	over := 2*len(widths) - 2 - width

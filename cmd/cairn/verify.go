@@ -122,11 +122,10 @@ all. Exits with 1 if there is any.`,
 // checkpoint.
 const modelParts = "a SavedModel's graphs, functions and assets"
 
-// maxFaults is how many faults of a checkpoint are printed unless all are asked
-// for.
+// maxFaults is the number of a checkpoint's faults that are printed without --full, a choice.
 const maxFaults = 100
 
-// faultWords sums the faults up.
+// faultWords returns the line that sums the faults up. s is nil if the model has no checkpoint.
 func faultWords(path string, s *tensorfile.File, faults []inspect.Fault) string {
 	if s != nil && !slices.ContainsFunc(faults, func(f inspect.Fault) bool { return !strings.HasPrefix(f.File, s.Prefix) }) {
 		path = s.Prefix // no file of a SavedModel is at fault besides those of its checkpoint

@@ -21,7 +21,8 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
-// printVersion prints the build's version, as --version does.
+// printVersion prints the build's version, for the verb and for --version: the release's, else the
+// module's, else "(devel)".
 func (a *app) printVersion() error {
 	v := struct {
 		Version  string `json:"version"`

@@ -6,7 +6,8 @@
 //	go run ./examples/guide            # Restored from tf_ckpts/ckpt-5 …
 //
 // The files in the directory are TensorFlow's: tf.train.load_checkpoint reads
-// them, and this program resumes a run begun there.
+// them, and this program resumes a run that the guide's Python program began.
+// The names of the fields are the guide's, so they must stay.
 package main
 
 import (
@@ -39,10 +40,12 @@ type Net struct {
 // Call computes the model's output.
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
 
-// Example is an example of the training data.
-type Example struct{ X, Y *ops.Value } // "x", "y"
+// Example is a batch of the training data: X is [2, 1], Y [2, 5]. In the
+// checkpoint of the dataset their names are "x" and "y".
+type Example struct{ X, Y *ops.Value }
 
-// toyDataset has ten inputs, in batches of two, ten times.
+// toyDataset has ten inputs x, with 5x to 5x+4 as y. It repeats them ten times,
+// in batches of two: 50 steps.
 func toyDataset() *dataset.Dataset[Example] {
 	x, y := make([]float32, 10), make([]float32, 50)
 	for i := range x {
@@ -65,7 +68,7 @@ type Training struct {
 	Net       *Net
 }
 
-// step trains the net on one example.
+// step trains the net on one batch and returns its mean absolute error.
 func (t *Training) step(s *ops.Scope, ex Example) *ops.Value {
 	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { // one scope in sight: no term can miss the tape
 		return ops.Mean(s, ops.Abs(s, ops.Sub(s, t.Net.Call(s, ex.X), ex.Y)))
@@ -74,6 +77,7 @@ func (t *Training) step(s *ops.Scope, ex Example) *ops.Value {
 	return loss
 }
 
+// train trains from the latest checkpoint in dir on, and reports on w.
 func train(ctx context.Context, w io.Writer, dir string, net *Net) error {
 	t := &Training{trackable.NewScalar[int32](1), optimizers.NewAdam(0.1), net}
 	ckpt, err := checkpoint.New(t, nil) // one walk: an unexported layer or a clashing edge is an error here

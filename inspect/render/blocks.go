@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// This file folds an object graph into blocks and gives each its place, for svg.go. Limits, sizes and
+// places are choices: goldens of the command have pictures.
+
 // Limits that keep a picture readable; further objects are counted in words.
 const (
 	maxBlocks   = 150 // in the picture
@@ -15,19 +18,19 @@ const (
 	maxRows     = 24  // variables in one block
 	maxLinks    = 6   // links to other objects in one block
 	maxEmpty    = 2   // objects without values in one block, by name
-	maxColumns  = 40
-	minAlike    = 4 // siblings of one form that are drawn as one
+	maxColumns  = 40  // levels of blocks
+	minAlike    = 4   // siblings of one form that are drawn as one
 )
 
 // block is an object in the picture, with the variables and all else that is a
 // single line in it.
 type block struct {
-	node  int
+	node  int // -1 for words about objects that are left out
 	kind  NodeKind
-	label string
-	rows  []row
-	kids  []*block
-	depth int
+	label string   // of the edge that leads to it
+	rows  []row    // its lines, from the top
+	kids  []*block // the blocks below it, in their order from the top
+	depth int      // edges from the root; the column
 
 	x, y, w, h float64 // its place in the picture
 	span       float64 // the height of all that is below it, itself included
@@ -44,15 +47,17 @@ type row struct {
 
 // folder makes blocks of a graph.
 type folder struct {
-	g      *Graph
-	kids   [][]Edge // in the tree, slot variables left out
-	links  [][]Edge // to objects whose place in the tree is elsewhere
-	slots  [][]string
-	form   []uint64 // equal for subtrees that look the same
-	below  []int    // the number of objects below each
-	values []int    // and how many of them are variables
-	folded int      // objects that the picture leaves out
-	exact  bool     // nodes of other values look different
+	g *Graph
+	// By node:
+	kids   [][]Edge   // in the tree, slot variables left out
+	links  [][]Edge   // to objects whose place in the tree is elsewhere
+	slots  [][]string // names of a variable's slot variables
+	form   []uint64   // equal for subtrees that look the same
+	below  []int      // the number of objects below each
+	values []int      // the number of variables among them
+
+	folded int  // objects that the picture leaves out
+	exact  bool // nodes of other values look different; text.go sets it
 }
 
 // fold makes blocks of the graph: an object's variables are rows in it, siblings
@@ -356,8 +361,8 @@ func (b *block) measure() {
 	b.span = max(b.h, sum)
 }
 
-// maxRise is how far a block may be below the top of its contents, so that a
-// tall picture doesn't begin with blank paper.
+// maxRise is the number of pixels that a block may be below the top of its span, so that a tall
+// picture doesn't begin with blank paper.
 const maxRise = 160
 
 // place puts a block in the middle of its span, or not far from its top, and its

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Canvas is a surface for pictures. Lengths are pixels of an SVG, y grows downwards, colours
-// are written as "#rrggbb".
+// Canvas is a surface for pictures: svgCanvas below writes SVG, package raster PNG. Lengths are pixels
+// of an SVG, y grows downwards, and colours are written as "#rrggbb". Methods keep the first error
+// for Flush.
 type Canvas interface {
 	// Rect draws a rectangle with round corners. An empty fill or border is left out.
 	Rect(x, y, w, h, radius float64, fill, border string)
@@ -69,7 +70,7 @@ func (p *Path) CurveTo(x1, y1, x2, y2, x, y float64) *Path {
 	return p
 }
 
-// arrowLength is how long an arrowhead is; arrowHalf is half of its width.
+// arrowLength is the length of an arrowhead in pixels, arrowHalf half of its width.
 const arrowLength, arrowHalf = 7.0, 3.5
 
 // Arrowhead returns the corners of the arrowhead at a path's end, whose tip comes first.

@@ -38,6 +38,8 @@ func (g *Graph) DOT(w io.Writer) error {
 	return b.Flush()
 }
 
+// dotString quotes a text for DOT. Line breaks become spaces and control characters visible, so that a
+// hostile name can't leave the quotes.
 func dotString(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(Printable(strings.ReplaceAll(s, "\n", " ")))
 	return `"` + s + `"`

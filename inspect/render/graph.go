@@ -1,5 +1,6 @@
-// Package render draws: object graphs as trees of text, as Graphviz's DOT and
-// as SVG pictures, and tensors' values as histograms.
+// Package render draws object graphs as trees of text, and object graphs and networks as Graphviz's
+// DOT and as pictures on a [Canvas]. It knows no formats of files: packages inspect,
+// savedmodel/describe and keras make its graphs and networks.
 package render
 
 import (
@@ -27,9 +28,8 @@ type Node struct {
 	Value string // a small tensor's value, or ""
 }
 
-// MaxPath is how long a node's path gets before its beginning is left out, in
-// bytes. Files can hold graphs so deep that all paths together would fill any
-// memory.
+// MaxPath is the length in bytes from which on the beginning of a node's path is left out. Files can
+// have graphs so deep that all paths together would fill any memory.
 const MaxPath = 512
 
 // Path returns the first path from the root to a node, edges joined by "/"; ""

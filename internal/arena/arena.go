@@ -1,5 +1,6 @@
-// Package arena stores very many short strings together in memory. Separately,
-// each would need an allocation. Packages checkpoint and trackable use it.
+// Package arena stores very many short strings together in memory, because each would need
+// an allocation of its own otherwise. Packages checkpoint and trackable make their keys and
+// paths with it. The sizes below are choices: they may change, and the strings must not.
 package arena
 
 import (
@@ -7,18 +8,17 @@ import (
 	"unsafe"
 )
 
-// block is the number of bytes allocated at a time, longest the maximum length
-// of a string in a block: a string keeps its whole block in memory.
+// A string that remains in use keeps its whole block in memory.
 const (
-	block   = 16 << 10
-	longest = 256
-	few     = 32 // strings that are allocated one by one at first
+	block   = 16 << 10 // bytes that are allocated at a time
+	longest = 256      // bytes of a string; a longer one doesn't begin a block, but may fit into a begun one
+	few     = 32       // strings that are allocated one by one before the first block
 )
 
-// Strings makes strings. The zero value is ready.
+// Strings makes strings. The zero value is ready. One goroutine at a time may use it.
 type Strings struct {
-	free []byte
-	n    int
+	free []byte // the unused rest of the block
+	n    int    // strings that didn't fit into free
 }
 
 // Join returns its parts, joined.
@@ -46,7 +46,7 @@ func (a *Strings) Itoa(n int) string {
 	return a.Copy(strconv.AppendInt(digits[:0], int64(n), 10))
 }
 
-// reserve returns an empty slice with a capacity of size.
+// reserve returns an empty slice with a capacity of size bytes, in the block or separately.
 func (a *Strings) reserve(size int) []byte {
 	if size > len(a.free) {
 		if a.n++; size > longest || a.n <= few {

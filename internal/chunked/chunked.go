@@ -1,6 +1,8 @@
 // Package chunked splits protocol buffers into the records of a riegeli file (.cpb),
 // because no message may have 2 GiB, and puts together those that TensorFlow or Cairn
-// has split. Packages inspect and savedmodel use it.
+// has split. Package savedmodel reads and writes models with it; package inspect verifies the
+// fingerprint of a split model by [Each]. The format and the order of merging are those of
+// TensorFlow's proto_splitter (merge.cc), and must stay.
 //
 //	record     chunk: an encoded message, or the value of a field of bytes
 //	…
@@ -19,7 +21,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// ErrLimit reports that the message would exceed the memory limit.
+// ErrLimit reports that the message would exceed the limit on memory, the argument most.
 var ErrLimit = fmt.Errorf("the message takes more memory than it may: %w", errors.ErrUnsupported)
 
 // Join returns the encoded message that a chunked file holds. It takes no more
@@ -37,15 +39,18 @@ func Join(b []byte, most int64) ([]byte, error) {
 }
 
 type joiner struct {
-	info []*pb.ChunkInfo
-	at   map[uint64][]byte // the records by their places
+	info []*pb.ChunkInfo   // the chunks, by the numbers that messages refer to
+	at   map[uint64][]byte // the records by their places, in bytes from the file's begin
 	left int64             // bytes that the message may still take
 }
 
-// maxDepth is how deep messages nest, in paths and in chunks together.
+// maxDepth bounds the nesting of messages, in paths and in chunks together. It is a choice: the
+// number is the default of protobuf's parsers for nested messages.
 const maxDepth = 100
 
-// merge merges the message that p describes into m.
+// merge merges the message that p describes into m: its chunk first, then its fields in their
+// order. A nil description adds nothing, as an empty message of protobuf does. After an error
+// m is incomplete.
 func (j *joiner) merge(m *message, p *pb.ChunkedMessage, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("the chunks nest more than %d deep: %w", maxDepth, errors.ErrUnsupported)

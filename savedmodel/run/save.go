@@ -36,7 +36,9 @@ func (m *Model) Save(ctx context.Context, dir vfs.Dir, name string, opts *savedm
 	return savedmodel.Rewrite(ctx, m.meta.SavedModel(), dir, name, &o)
 }
 
-// giveState copies the state of this instance's objects to restored objects.
+// giveState copies the state of this instance's objects to r, the objects that are saved.
+// Values go to variables that Restore made, resources to those whose values the checkpoint
+// has. All else keeps what Restore read from the file.
 func (m *Model) giveState(r *savedmodel.Restored, o *savedmodel.RewriteOptions) error {
 	paths := m.meta.Paths()
 	for _, x := range m.meta.Objects {
@@ -45,7 +47,7 @@ func (m *Model) giveState(r *savedmodel.Restored, o *savedmodel.RewriteOptions) 
 		}
 		from := m.variables[x]
 		to, ok := r.Object(x.ID).(*trackable.Variable)
-		if from == nil || !ok {
+		if from == nil || !ok { // x is no variable, or no object that is saved leads to it
 			continue
 		}
 		if err := internals.VariableFault(from); err != nil {
@@ -63,7 +65,7 @@ func (m *Model) giveState(r *savedmodel.Restored, o *savedmodel.RewriteOptions) 
 	defer m.making.Unlock()
 	for x, v := range m.resources {
 		to, ok := r.Object(x.ID).(*savedmodel.TrackableResource)
-		if !ok || !m.byOp[x] {
+		if !ok || !m.byOp[x] { // without values in the checkpoint, the model's functions make and fill the resource again
 			continue
 		}
 		if o.Run == nil {

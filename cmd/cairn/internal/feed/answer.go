@@ -13,7 +13,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Answer is the result of a signature, and the form in which the caller asked.
+// The JSON in this file is that of TensorFlow Serving's REST API and must stay, as must the names
+// of the fields that run --json adds.
+
+// Answer is the result of a signature, and the form in which the caller asked. The verb run
+// writes it.
 type Answer struct {
 	Outputs map[string]*tensor.Tensor
 	// Form is the form of the answer.

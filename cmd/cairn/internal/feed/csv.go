@@ -13,11 +13,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// table is a .csv file in memory.
+// table is a .csv file in memory. The rules for .csv files are Cairn's, in the help of run; TensorFlow
+// has none.
 type table struct {
-	header []string // nil if the first line holds values
-	rows   [][]string
-	line   int // the line of the first row
+	header []string   // nil if the first line has no names of inputs
+	rows   [][]string // without the header; each has the same number of cells
+	line   int        // the line of the first row, from 1, for errors
 }
 
 // readCSV reads a table. If its first line has the names of inputs, each column is
@@ -140,7 +141,8 @@ func (t *table) values(x rest.Spec, lo, hi int, flat bool) (*tensor.Tensor, erro
 	return rest.ParseTensor(append(b, ']'), x)
 }
 
-// appendCell appends a cell as JSON.
+// appendCell appends a cell as JSON, for an input of type d. Spellings of NaN and infinity that
+// numpy and pandas write become those that package rest reads.
 func appendCell(b []byte, cell string, d tensor.DType) ([]byte, error) {
 	if d == tensor.String {
 		text, err := json.Marshal(cell)

@@ -14,7 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// maxPixels bounds a picture.
+// maxPixels bounds the pixels of a picture that is read or written. It is a choice: decoding
+// takes four bytes for each.
 const maxPixels = 1 << 26
 
 // Picture returns a tensor as an image: [height, width], or with 1, 3 or 4 channels
@@ -64,7 +65,8 @@ func Picture(t *tensor.Tensor) (image.Image, string, error) {
 	return img, words, nil
 }
 
-// layout reads a shape as a batch of pictures.
+// layout reads a shape as a batch of n pictures of h rows, w columns and c channels. The order of
+// cases decides: [5, 4, 3] is one picture of 3 channels, [5, 4, 2] are five without channels.
 func layout(s tensor.Shape) (n, h, w, c int, ok bool) {
 	channels := func(c int) bool { return c == 1 || c == 3 || c == 4 }
 	switch {
@@ -80,7 +82,8 @@ func layout(s tensor.Shape) (n, h, w, c int, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// scaleOf finds out how floating numbers become bytes.
+// scaleOf finds out how floating numbers v become bytes: (v-lo)*scale. words name the range for
+// the user.
 func scaleOf(v []float64) (lo, scale float64, words string, err error) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, x := range v {
@@ -117,6 +120,8 @@ func WritePNG(w io.Writer, out map[string]*tensor.Tensor, name string) (words st
 	return words, png.Encode(w, img)
 }
 
+// onlyPicture returns the name of the only output that is a picture. A matrix counts only if
+// there is no other output, because most outputs are matrices.
 func onlyPicture(out map[string]*tensor.Tensor) (string, error) {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(out)) {

@@ -44,7 +44,8 @@ func AddLiteral(ctx context.Context, in map[string]*tensor.Tensor, literal strin
 	return err
 }
 
-// target finds the input that a literal is for.
+// target returns the input that a literal is for, and the text of its value. A literal of which
+// the part before "=" isn't an input is a value without a name if it begins as values do.
 func target(literal string, inputs []savedmodel.TensorInfo) (x savedmodel.TensorInfo, value string, err error) {
 	name, value, named := strings.Cut(literal, "=")
 	if i := slices.IndexFunc(inputs, func(x savedmodel.TensorInfo) bool { return x.Name == name }); named && i >= 0 {

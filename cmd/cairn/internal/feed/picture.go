@@ -80,7 +80,8 @@ func pictureFile(file []byte, x rest.Spec) (*tensor.Tensor, error) {
 	return tensor.FromStrings(tensor.String, []string{string(file)}, dims...)
 }
 
-// pictureShape returns the input's shape for a picture.
+// pictureShape returns the input's shape for a picture: [height, width, channels] or
+// [1, height, width, channels]. Sizes that the input leaves open are the picture's.
 func pictureShape(x rest.Spec, config image.Config) ([]int, error) {
 	want := x.Shape
 	if want == nil {

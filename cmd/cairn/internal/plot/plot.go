@@ -1,5 +1,6 @@
-// Package plot draws histograms as SVG and PNG pictures. It is separate from
-// package render so that programs which draw none link no font.
+// Package plot draws histograms as SVG and PNG pictures, for the verb stat. It is separate from
+// package render so that programs which draw none link no font. Sizes, colors and labels are
+// choices; a golden of the command has one SVG.
 package plot
 
 import (
@@ -15,10 +16,10 @@ import (
 // Histogram is one panel of [Histograms].
 type Histogram struct {
 	Title    string
-	Note     string // in small letters below the title
-	Low      float64
-	BinWidth float64
-	Counts   []int
+	Note     string  // in small letters below the title
+	Low      float64 // the value at which the first bin begins
+	BinWidth float64 // in values; all bins have it
+	Counts   []int   // elements in each bin
 }
 
 // Sizes of the picture, in pixels of an SVG; a PNG has twice as many.
@@ -50,7 +51,9 @@ const (
 	atEnd
 )
 
-// canvas is the surface on which a panel is drawn. A text's y is its baseline.
+// canvas is the surface on which a panel is drawn: pngCanvas or svgCanvas. Places and sizes are
+// pixels of an SVG, from the upper left corner. A text's y is its baseline. The first error of
+// writing is kept for flush.
 type canvas interface {
 	rect(x, y, w, h float64, c color)
 	text(x, y, size float64, a anchor, c color, s string)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// pngScale is how many pixels of a PNG one of an SVG takes, for sharp letters.
+// pngScale is the number of pixels of a PNG for one of an SVG, in each direction, for sharp letters.
 const pngScale = 2
 
 // pngCanvas draws pixels.
@@ -51,7 +51,7 @@ func (c *pngCanvas) text(x, y, size float64, a anchor, fill color, s string) {
 		var err error
 		face, err = opentype.NewFace(c.font, &opentype.FaceOptions{Size: size * pngScale, DPI: 72, Hinting: font.HintingFull})
 		if err != nil {
-			return // no size that this package asks for
+			return // impossible: the font has the sizes that this package asks for
 		}
 		c.faces[size] = face
 	}
