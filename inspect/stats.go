@@ -17,7 +17,7 @@ type Stats struct {
 	Name  string
 	DType tensor.DType
 	Shape tensor.Shape
-	Count int
+	Count int // number of elements
 
 	Min, Max, Mean, Std float64
 
@@ -118,9 +118,11 @@ func ofTensor(t *tensor.Tensor) each {
 	}
 }
 
-// whole is up to how many bytes a tensor is read once and held.
+// whole is the number of bytes up to which a tensor is read once and kept. A larger one is read
+// again for the second pass.
 const whole = 1 << 20
 
+// ofEntry returns the elements of a tensor of a store.
 func ofEntry(ctx context.Context, s *tensorfile.File, e tensorfile.Entry, c *tensorfile.Scratch) (each, error) {
 	if e.Bytes <= whole {
 		t, err := s.ReadScratch(ctx, e.Name, c)
@@ -137,6 +139,8 @@ func ofEntry(ctx context.Context, s *tensorfile.File, e tensorfile.Entry, c *ten
 	}, nil
 }
 
+// statOf sums up elements in two passes. The sums are made by chunks in order, so a tensor has the
+// same sums whether it is read whole or in pieces.
 func statOf(name string, d tensor.DType, shape tensor.Shape, elements each) (Stats, error) {
 	s := Stats{Name: name, DType: d, Shape: shape, Min: math.Inf(1), Max: math.Inf(-1)}
 	n, sum := 0, 0.0
@@ -186,6 +190,7 @@ func statOf(name string, d tensor.DType, shape tensor.Shape, elements each) (Sta
 	return s, err
 }
 
+// chunk is the number of elements that are summed up, or compared, at a time.
 const chunk = 4096
 
 // eachChunk hands t's elements over as float64, some at a time: magnitudes of
@@ -220,9 +225,9 @@ func eachChunk(t *tensor.Tensor, f func([]float64)) {
 type Histogram struct {
 	Name     string
 	Stats    Stats
-	Low      float64
-	BinWidth float64
-	Counts   []int
+	Low      float64 // the value at which the first bin begins
+	BinWidth float64 // in values; 0 if no element is finite
+	Counts   []int   // elements in each bin
 }
 
 // Hist makes a histogram of t with n bins.

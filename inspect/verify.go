@@ -20,10 +20,10 @@ import (
 
 // Fault is something wrong with a file.
 type Fault struct {
-	File   string // which file
-	Offset int64  // offset there; -1 if no single place is at fault
+	File   string // the file's path
+	Offset int64  // in bytes from the file's begin; -1 if no single place is at fault
 	Tensor string // the tensor it belongs to, or ""
-	What   string
+	What   string // the fault in words
 
 	// Missing means that the file isn't there; one fault then covers all the
 	// Tensors that it should contain.
@@ -220,8 +220,8 @@ func lieInIt(tensors int, graph bool) string {
 	return Tensors(tensors) + " lie in it"
 }
 
-// faultsOf finds the faults in an error, joined ones each; an error about
-// something else has none.
+// faultsOf finds the faults in an error, joined ones each. An error about something else has none,
+// and Verify returns it. To report a further format's errors as faults, add its type here.
 func faultsOf(file string, err error) []Fault {
 	if err == nil {
 		return nil

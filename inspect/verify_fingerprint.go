@@ -15,8 +15,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// knownFingerprint is the version of the rules by which fingerprints are computed,
-// knownChunkedFingerprint of those for models in chunks.
+// knownFingerprint is the version of the rules by which package internal/fingerprint computes
+// fingerprints, knownChunkedFingerprint of those for models in chunks: the field producer of
+// version in TensorFlow's FingerprintDef. A fingerprint of another version isn't verified.
 const (
 	knownFingerprint        = 4
 	knownChunkedFingerprint = 2

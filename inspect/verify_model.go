@@ -70,7 +70,7 @@ func verifyModel(ctx context.Context, dir fs.FS, shown string, o *VerifyOptions)
 		faults = append(faults, f)
 	}
 	if len(faults) > 0 && slices.ContainsFunc(faults, func(f Fault) bool { return !f.Missing }) {
-		return faults, nil // the hashes would show no more
+		return faults, nil // the hashes would differ for the same reason
 	}
 	more, skipped, err := verifyFingerprint(ctx, dir, m, o.Open.MaxMemory, fault)
 	if err != nil {

@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The names and shapes are those of TensorFlow Serving (classifier.cc, regressor.cc), and its JSON
+// (json_tensor.cc). They must stay.
+
 // Class is a label of a classification and its score.
 type Class struct {
 	Label string // empty if the model has no labels
@@ -74,6 +77,7 @@ func Regressions(outputs map[string]*tensor.Tensor, examples int) ([]float32, er
 	return tensor.Values[float32](t), nil
 }
 
+// resultsField is the field of a response to classify or regress.
 const resultsField = "results"
 
 // WriteClassifyResponse writes the classes of each example.
@@ -220,6 +224,7 @@ func WriteExamplesRequest(w io.Writer, signature string, context Example, exampl
 	return out.end()
 }
 
+// example writes an example as an object whose features are lists.
 func (w *writer) example(e Example) {
 	w.raw("{")
 	for i := range e {

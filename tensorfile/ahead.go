@@ -11,17 +11,17 @@ import (
 type aheadWriter struct {
 	vfs.File
 	hints          vfs.Hinter
-	written, asked int64
+	written, asked int64 // bytes written, and bytes that the disk was asked to store
 }
 
-// The disk is given so many bytes at a time. Space for longer pieces is found before
-// they are written.
+// The sizes are choices: they change the time of a write, never the bytes.
 const (
-	aheadStep  = 8 << 20
-	aheadPiece = 1 << 20
+	aheadStep  = 8 << 20 // bytes after which the disk is asked to begin
+	aheadPiece = 1 << 20 // bytes of a Write for which space is allocated before
 )
 
-// ahead returns a writer that writes to f from its beginning.
+// ahead returns a writer that writes to f from its beginning, for [Output]. A file without hints is
+// written directly.
 func ahead(f vfs.File) io.Writer {
 	if h, ok := f.(vfs.Hinter); ok {
 		return &aheadWriter{File: f, hints: h}

@@ -23,9 +23,9 @@ type Output struct {
 	*bufio.Writer
 	f         vfs.File
 	dir       vfs.Dir
-	name, tmp string // in dir
-	path      string // the name for people
-	done      bool
+	name, tmp string // the final and the temporary name, in dir
+	path      string // the name for people, in errors
+	done      bool   // Commit or Abort has run
 }
 
 // CreateFile starts a file of that path. Unless overwrite is set, one that exists is
@@ -73,7 +73,8 @@ func CheckFreeIn(dir vfs.Dir, name string, overwrite bool) error {
 	return &existsError{name}
 }
 
-// CheckFree makes sure that nothing is overwritten unasked.
+// CheckFree returns an error if path exists, unless overwrite is set. The verbs that write, and package
+// convert, call it before they work; CreateFile checks again.
 func CheckFree(path string, overwrite bool) error {
 	if overwrite {
 		return nil
@@ -175,8 +176,9 @@ func (e *existsError) Error() string { return e.path + " exists; Options.Force r
 
 func (e *existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// Commit makes the file durable, opens a file of tensors again, and renames it:
-// an unreadable file replaces nothing.
+// Commit makes the file durable, opens a file of tensors again, and renames it. After an error the
+// file that had the name before is still there, and the temporary file is removed. A second call does
+// nothing.
 func (f *Output) Commit() error {
 	if f.done {
 		return nil

@@ -16,6 +16,8 @@ import (
 // bundleStore reads TensorFlow's checkpoints.
 type bundleStore struct{ r *bundle.Reader }
 
+// openBundle opens the checkpoint at path as [bundle.FindFile] finds it, or else the only checkpoint
+// of a directory without a state file.
 func (s *File) openBundle(ctx context.Context, path string) error {
 	f, err := bundle.FindFile(path)
 	if err != nil {
@@ -148,6 +150,7 @@ func newNPZ(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error)
 	return b, nil
 }
 
+// openSized opens a regular file, and returns its size in bytes.
 func openSized(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 // are decoded when they are asked for: an index can have millions, and decoded
 // they take several times its memory.
 type Entries struct {
-	b       backend
-	numbers []int32 // the numbers of the entries; nil: all
-	partial bool
+	b       backend // nil: no entries
+	numbers []int32 // the numbers of the entries in b, if partial
+	partial bool    // the entries are those of numbers, not all
 }
 
 // Len returns the number of entries.

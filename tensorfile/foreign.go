@@ -32,6 +32,8 @@ type foreign struct {
 	hint     string
 }
 
+// foreigners are the known kinds. The first with a matching beginning counts, otherwise the first with
+// the suffix. To explain a further kind, add a row.
 var foreigners = []foreign{
 	{[]string{".he5"}, "\x89HDF\r\n\x1a\n", "an HDF5 file", "give it a name that ends in .h5"},
 	{[]string{".npy"}, "\x93NUMPY", "a single numpy array", "put it under a name into a .npz: numpy.savez('x.npz', name=array)"},
@@ -83,7 +85,8 @@ func CheckForeign(path string) error {
 	return e
 }
 
-// foreignFile knows a file by how it begins, or else by its name.
+// foreignFile returns the kind of a file by its first bytes, or else by its name. A file that can't be
+// opened is known by its name.
 func foreignFile(path string) (foreign, bool) {
 	var head [16]byte
 	if file, err := os.Open(path); err == nil {
@@ -101,6 +104,7 @@ func foreignFile(path string) (foreign, bool) {
 	return foreignName(path)
 }
 
+// foreignName returns the kind of a file by its suffix.
 func foreignName(path string) (foreign, bool) {
 	suffix := strings.ToLower(filepath.Ext(path))
 	for _, f := range foreigners {

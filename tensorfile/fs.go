@@ -13,11 +13,11 @@ import (
 	"github.com/cairnml/cairn/bundle"
 )
 
-// maxSpool is the most bytes of a file without random access that are read into
-// memory.
+// maxSpool bounds the bytes of a file without random access that are read into memory, a choice.
 const maxSpool = 1 << 30
 
-// openFS opens the file at a path of fsys.
+// openFS opens the file at a path of fsys. It accepts the paths that [Open] accepts, in the same
+// order; a kind that is added to one is added to the other.
 func openFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*File, error) {
 	s := newStore(path, o)
 	s.Kind = KindOf(path)

@@ -19,13 +19,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// graphStore lists the constants of a GraphDef, the values of a frozen graph, by the names
-// of their nodes.
+// graphStore lists the constants of a GraphDef, the values of a frozen graph, by the names of their
+// nodes. Constants inside of functions aren't listed: their names aren't unique.
 type graphStore struct {
 	listed
 	f      io.Closer
-	values map[string]*pb.TensorProto
-	most   int64 // bytes that a value may take in memory
+	values map[string]*pb.TensorProto // by name, not yet decoded
+	most   int64                      // bytes that a value may take in memory
 }
 
 // IsGraphDef reports whether name is a file whose suffix, .pb or .pbtxt, is that of a
@@ -129,10 +129,11 @@ func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options
 	return s, nil
 }
 
-// maxNode is the approximate size of the largest message of a node in memory.
+// maxNode is the approximate size in bytes of the largest message of a node in memory.
 const maxNode = 512
 
-// add lists a node if it is a constant.
+// add lists a node if it is a constant. A constant without a value is no entry; running the graph
+// reports it.
 func (s *graphStore) add(n *pb.NodeDef) error {
 	if n == nil || n.Op != "Const" {
 		return nil

@@ -19,8 +19,8 @@ type kerasStore struct {
 	listed
 	f       io.Closer
 	h5      *hdf5.File
-	keras   *kerasfile.File // nil if Keras did not write the file
-	weights map[string]*kerasfile.Weight
+	keras   *kerasfile.File              // nil if Keras did not write the file
+	weights map[string]*kerasfile.Weight // by path
 }
 
 func openKeras(path string, o *Options) (backend, error) {
@@ -44,8 +44,8 @@ func newKeras(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, erro
 	case err == nil:
 		b.keras, b.h5 = k, k.HDF5()
 	case errors.Is(err, kerasfile.ErrFormat) || errors.Is(err, errors.ErrUnsupported):
-		// Some entries of Keras' lists can't be decoded; the datasets can. An archive has no
-		// others.
+		// Some entries of Keras' lists can't be decoded, but the datasets of an HDF5 file can. An
+		// archive is no HDF5 file, so its error is returned.
 		var plain error
 		if b.h5, plain = hdf5.Open(r, size, &hdf5.Options{MaxMemory: memory}); plain != nil {
 			return nil, err
@@ -128,6 +128,7 @@ func (s *File) Extras() ([]string, error) {
 			return err
 		}
 		for _, a := range list {
+			// On an opaque dataset, "dtype" is its element type, which the tensor has.
 			if d, ok := o.(*hdf5.Dataset); !ok || d.Type().Class != hdf5.Opaque || a.Name() != "dtype" {
 				n++
 			}

@@ -19,7 +19,8 @@ const MaxAlignment = 64 << 10
 
 // Layout is the description, in a safetensors file's metadata, of the
 // checkpoint it was made of. With it the conversion back produces the same
-// bytes.
+// bytes. The names of its fields in JSON must stay, since files have them; a
+// field is added with omitempty, or with a new Version that parseLayout knows.
 type Layout struct {
 	Version int `json:"version"` // 1
 

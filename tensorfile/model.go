@@ -9,13 +9,17 @@ import (
 	"strconv"
 )
 
-// graphFiles are the files that a SavedModel's directory has one of.
+// Package savedmodel isn't used here for more than its format, so that a program that reads tensors
+// doesn't link it.
+
+// graphFiles are the files of which a SavedModel's directory has one.
 var graphFiles = []string{"saved_model.pb", "saved_model.cpb", "saved_model.pbtxt"}
 
 // FindModel returns the directory of the SavedModel at a path of fsys, or of the
 // operating system if fsys is nil. The path is that directory itself, its file with the
 // graphs, or the directory of a model server, of which the folder with the highest
-// number counts. It returns false if there is no SavedModel.
+// number counts, as in TensorFlow Serving. It returns false if there is no SavedModel. The verbs
+// and packages convert and inspect call it, so that they agree on the meaning of a path.
 func FindModel(fsys fs.FS, name string) (dir string, ok bool) {
 	join, parent, base := filepath.Join, filepath.Dir, filepath.Base
 	stat, read := os.Stat, os.ReadDir

@@ -39,7 +39,7 @@ func (s *File) Find(ctx context.Context, arg string) (Entry, []Index, error) {
 	return e, index, nil
 }
 
-// cutSubscript parts "name[0:2]".
+// cutSubscript splits "name[0:2]" into "name" and "0:2".
 func cutSubscript(arg string) (name, subscript string, ok bool) {
 	open := strings.LastIndexByte(arg, '[')
 	if open < 0 || !strings.HasSuffix(arg, "]") {
@@ -48,7 +48,8 @@ func cutSubscript(arg string) (name, subscript string, ok bool) {
 	return arg[:open], arg[open+1 : len(arg)-1], true
 }
 
-// lookUp finds a tensor by its name, its short name or a path to it.
+// lookUp finds a tensor by its name, its short name, a path to it or its variable's name. The first
+// of these that there is counts, so that a tensor's own name always finds it.
 func (s *File) lookUp(ctx context.Context, name string) (Entry, error) {
 	if !s.Has(name) {
 		if s.Has(name + ValueSuffix) {
@@ -92,7 +93,7 @@ func IsPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 // characters, slashes too, and ? any one.
 func Match(pattern, name string) bool {
 	p, n := 0, 0
-	star, from := -1, 0 // the last * and how much of the name it takes
+	star, from := -1, 0 // the last * in the pattern, and the end in the name of the bytes that it matches
 	for n < len(name) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':

@@ -25,6 +25,7 @@ const raises = "Options.MaxMemory raises it"
 // multiple of the memory of its messages.
 const graphShare = 4
 
+// newStore returns a File without a backend, which [Open] and openFS set.
 func newStore(path string, o *Options) *File {
 	s := &File{Path: path, Prefix: path}
 	if o != nil {
@@ -33,17 +34,17 @@ func newStore(path string, o *Options) *File {
 	return s
 }
 
-// memory returns how much memory that many bytes on the disk may take.
+// memory returns the bytes of memory that reading a file of stored bytes on the disk may take.
 func (o *Options) memory(stored int64) int64 { return max(limit.Memory(stored), o.MaxMemory) }
 
 const (
-	// shardMemory is the memory needed for each data file of a checkpoint.
+	// shardMemory is the memory in bytes that a data file of a checkpoint needs while it is open.
 	shardMemory = 1 << 10
-	// defaultMaxShards is bundle's.
+	// defaultMaxShards is the default of bundle.ReaderOptions.MaxShards.
 	defaultMaxShards = 100_000
 )
 
-// reader returns the same for TensorFlow's own format.
+// reader returns the options for checkpoints, which package bundle reads.
 func (o *Options) reader() *bundle.ReaderOptions {
 	r := &bundle.ReaderOptions{MaxMemory: o.MaxMemory}
 	if n := o.MaxMemory / shardMemory; n > defaultMaxShards {

@@ -20,13 +20,13 @@ import (
 type safetensorsStore struct {
 	f       io.Closer
 	r       *safetensors.Reader
-	layout  *Layout // nil if the file wasn't made of a checkpoint
-	types   map[string]tensor.DType
-	strings map[string]*tensor.Tensor
-	texts   []text // of strings, sorted by name
+	layout  *Layout                   // nil if the file wasn't made of a checkpoint
+	types   map[string]tensor.DType   // of tensors that are stored widened ([Carrier])
+	strings map[string]*tensor.Tensor // the tensors in the metadata
+	texts   []text                    // the places of strings, sorted by name
 }
 
-// text is a tensor of the metadata, and its number among all.
+// text is a tensor of the metadata, and its number among all entries in the order of names.
 type text struct {
 	name string
 	at   int
@@ -68,12 +68,14 @@ func newSafetensors(r io.ReaderAt, size, stored int64, o *Options) (b *safetenso
 	return b, err
 }
 
-// headerLimit returns the maximum length of a header: its decoded JSON takes a
-// few times its length.
+// headerLimit returns the maximum length of a header in bytes. It is below Options.memory, because
+// decoded JSON takes a few times its length.
 func headerLimit(stored int64, o *Options) int64 {
 	return max(stored, o.MaxMemory)
 }
 
+// decode reads the metadata. Contradictions between it and the tensors are errors, since either could
+// be wrong.
 func (b *safetensorsStore) decode() (err error) {
 	if b.layout, err = parseLayout(b.r.Metadata()); err != nil || b.layout == nil {
 		return err

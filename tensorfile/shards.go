@@ -45,11 +45,12 @@ type shardedStore struct {
 	of     map[string]int // the shard of each tensor
 }
 
-// maxShardFiles is the most files that an index may list.
+// maxShardFiles bounds the files that an index may list, since all are open at once. It is a choice.
 const maxShardFiles = 10_000
 
-// openShards opens the files that the index of a folder lists. They are called by
-// shown, the folder's path, and their names.
+// openShards opens the files that the index called name in dir lists, in the format of Hugging Face's
+// transformers: "weight_map" has the file of each tensor. Only listed tensors are entries. shown
+// returns the path by which errors name a file. If one file can't be opened, none is.
 func openShards(dir fs.FS, name string, shown func(name string) string, o *Options) (_ backend, err error) {
 	f, err := dir.Open(name)
 	if err != nil {

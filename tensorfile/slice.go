@@ -10,7 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Index is one part of a subscript such as "0:2,:,3".
+// Index is one part of a subscript such as "0:2,:,3": the positions from Start up to Stop,
+// exclusive, of a dimension.
 type Index struct {
 	Start, Stop int
 	Drop        bool // a single position, whose dimension goes away
@@ -54,6 +55,8 @@ func parseIndex(text string, shape tensor.Shape) ([]Index, error) {
 	return out, nil
 }
 
+// position returns the position that s has in a dimension of size n: def if s is empty. It may be
+// outside of the dimension.
 func position(s string, def, n int) (int, error) {
 	s = strings.TrimSpace(s)
 	if s == "" {

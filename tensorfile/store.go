@@ -110,13 +110,14 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// backend is the interface implemented by each format.
+// backend is the interface implemented by each format. To add one, implement it (listed has most
+// methods), add a Kind, its suffix to KindOf, and a case to Open and openFileFS.
 type backend interface {
 	len() int
 	entry(i int) Entry    // in the order of the names
 	all() iter.Seq[Entry] // the same
 	find(name string) (Entry, bool)
-	read(ctx context.Context, name string) (*tensor.Tensor, error)
+	read(ctx context.Context, name string) (*tensor.Tensor, error) // name is that of an entry
 	close() error
 }
 
@@ -134,10 +135,10 @@ type File struct {
 	opts Options
 	b    backend
 
-	graphMu  sync.Mutex
-	graph    *pb.TrackableObjectGraph // once decoded
-	graphErr error
-	decoded  bool
+	graphMu  sync.Mutex               // held while the fields below are used
+	graph    *pb.TrackableObjectGraph // once decoded; nil if the file has none
+	graphErr error                    // of decoding it
+	decoded  bool                     // graph and graphErr are final
 
 	namesOnce sync.Once
 	names     map[string]string // of variables, by tensor
@@ -245,6 +246,7 @@ func isFile(path string) bool {
 	return err == nil && i.Mode().IsRegular()
 }
 
+// gone reports whether it is certain that there is no file at path.
 func gone(path string) bool {
 	there, err := exists(path)
 	return !there && err == nil

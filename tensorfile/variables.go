@@ -75,8 +75,9 @@ const (
 	fieldObjectDef  = 7
 )
 
-// savedObjects reads the object graph of the SavedModel that the file belongs to;
-// nil if there is none or it can't be read.
+// savedObjects reads the object graph of the SavedModel that the file belongs to. It is nil if there
+// is none or it can't be read: the names of variables are a help, and no verb fails without them.
+// Models in chunks or as text (.cpb, .pbtxt) have no such names.
 func (s *File) savedObjects() *pb.SavedObjectGraph {
 	dir := s.opts.FS
 	if dir == nil {

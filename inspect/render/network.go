@@ -6,8 +6,12 @@ import (
 	"io"
 )
 
+// Sizes, colors and the choice of folded parts may change: goldens of the command have pictures, and
+// the pictures are for people.
+
 // Network is a picture of a model's computation: boxes, and tensors that flow between
-// them. It is drawn from top to bottom.
+// them. It is drawn from top to bottom. Packages savedmodel/describe and keras, and the
+// verb show, make networks.
 type Network struct {
 	Title  string
 	Boxes  []Box
@@ -35,7 +39,7 @@ type Box struct {
 // Arrow is a tensor that flows from one box to another. Its label is the element type
 // and shape.
 type Arrow struct {
-	From, To int
+	From, To int // indices of boxes
 	Label    string
 }
 
@@ -82,7 +86,7 @@ const (
 	rankGap       = 46.0 // between rows of boxes, for arrows and their labels
 	boxGap        = 22.0 // between boxes of a row
 	arrowSize     = 10.0 // letters of an arrow's label
-	maxBoxLetters = 44
+	maxBoxLetters = 44   // letters of a name; a longer one is cut in its middle
 )
 
 // Draw draws the network.

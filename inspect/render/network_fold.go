@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// Limits of folding, which are choices.
 const (
 	minRepeats = 3   // times that a part follows itself before it is drawn once
 	maxPeriod  = 200 // boxes in such a part
@@ -26,8 +27,8 @@ func (n *Network) fold(limit int) *Network {
 	for _, r := range rows {
 		order = append(order, r...)
 	}
-	words := make([]string, len(order))
-	in := make([]string, len(n.Boxes))
+	words := make([]string, len(order)) // equal for boxes that look alike, in order
+	in := make([]string, len(n.Boxes))  // the labels of the arrows into each box
 	for _, a := range n.Arrows {
 		in[a.To] += "\x00" + a.Label
 	}

@@ -16,23 +16,24 @@ type drawnArrow struct {
 	labelX, labelY float64
 }
 
+// layout has the places of a network's boxes and arrows, in pixels of an SVG.
 type layout struct {
-	boxes         []place
+	boxes         []place // by box of the network
 	arrows        []drawnArrow
 	width, height float64
 }
 
 // slotted is a box, or a point in a row for an arrow that passes between boxes.
 type slotted struct {
-	box    int // -1 for an arrow that passes
-	w      float64
-	x      float64 // the middle
+	box    int     // -1 for an arrow that passes
+	w      float64 // width in pixels
+	x      float64 // the middle, in pixels; 0 is the middle of the picture until layOut shifts all
 	up     []int   // neighbours in the row above
 	down   []int   // neighbours in the row below
 	weight float64 // for sorting
 }
 
-// passWidth is how much of a row an arrow that passes takes.
+// passWidth is the width in pixels that an arrow that passes takes in a row.
 const passWidth = 14.0
 
 // layOut places boxes in rows, so that arrows point downwards, and orders rows so that few

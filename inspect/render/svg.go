@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// This file draws the blocks that blocks.go placed, on any Canvas: as SVG and, by package raster, as PNG.
+
 const (
 	inkColor   = "#202124"
 	wordColor  = "#5f6368"
@@ -33,8 +35,8 @@ const (
 	maxLabel     = 48   // letters of a name
 )
 
-// maxSlotLinks is how many dashed edges lead from optimizers to the blocks that
-// hold their slot variables; more would cover everything else.
+// maxSlotLinks is the number of dashed edges from optimizers to the blocks with their slot variables
+// up to which they are drawn; more would cover everything else.
 const maxSlotLinks = 12
 
 // SVG writes the graph as an SVG picture. [Graph.Draw] describes it.
@@ -156,7 +158,7 @@ func (g *Graph) draw(c Canvas, k *block) {
 
 var smallText = TextStyle{Size: 11, Color: wordColor}
 
-// maxCurves is how many edges leave a block in curves; more share a trunk.
+// maxCurves is the number of edges up to which they leave a block in curves; more share a trunk.
 const maxCurves = 8
 
 var edgeStroke = Stroke{Color: edgeColor, Width: 1.2}
@@ -221,6 +223,8 @@ func (g *Graph) slotLinks(c Canvas, root *block) {
 	}
 }
 
+// legend draws the line at the bottom of the picture: the colors, and the numbers of folded objects
+// and of tensors outside of the graph.
 func legend(c Canvas, height float64, folded, outside int) {
 	x, y := marginX, height-18
 	for _, l := range []struct {

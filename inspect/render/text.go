@@ -81,12 +81,13 @@ func (g *Graph) Text(w io.Writer, opts *TextOptions) error {
 	return t.w.Flush()
 }
 
+// textTree writes a graph as text. The tree is for people and in goldens of the command.
 type textTree struct {
 	w   *bufio.Writer
 	g   *Graph
 	o   TextOptions
 	b   branches
-	out [][]Edge
+	out [][]Edge // by node
 	// form has equal numbers for nodes that look alike with all below them; nil if nothing
 	// is folded.
 	form []uint64
@@ -196,8 +197,7 @@ func (t *textTree) broken(name string, column int) []string {
 	return Break(name, max(t.o.Width-column, minBroken))
 }
 
-// minBroken is how many columns a line of a broken name has at least, however deep
-// in the tree.
+// minBroken is the least number of columns of a line of a broken name, however deep in the tree.
 const minBroken = 16
 
 // slots names the slot variables of a variable, if they have no lines.
@@ -214,6 +214,8 @@ func (t *textTree) slots(id int) string {
 	return strings.Join(names, ", ")
 }
 
+// children writes the nodes below node id, each line after indent. depth is theirs. Twins are joined
+// before empty objects are taken out, so that an object with two names counts once.
 func (t *textTree) children(id int, indent string, depth int) {
 	edges := slices.DeleteFunc(slices.Clone(t.out[id]), func(e Edge) bool {
 		// A slot is shown below its variable; the optimizer only shows that it has
@@ -318,7 +320,7 @@ func joinTwins(edges []Edge) []Edge {
 	return append(out, rest...)
 }
 
-// minEmpty is how many objects that hold nothing are shown as one line.
+// minEmpty is the number of objects without values from which on they share a line.
 const minEmpty = 3
 
 // foldEmpty takes out the objects that have neither values nor children, if

@@ -5,6 +5,9 @@ import (
 	"unicode/utf8"
 )
 
+// The command breaks text for terminals with these two functions. Lines after the first are two columns
+// shorter, because callers indent them.
+
 // Wrap returns words broken at blanks into lines of at most width columns, two
 // fewer after the first; a word that is longer stays whole.
 func Wrap(s string, width int) []string {

@@ -21,7 +21,8 @@ import (
 	"github.com/cairnml/cairn/inspect/render"
 )
 
-// maxPixels bounds a picture's memory. Larger pictures have a smaller scale.
+// maxPixels bounds a picture's memory, of four bytes for each pixel. Larger pictures have a smaller
+// scale.
 const maxPixels = 40 << 20
 
 // scale is the number of pixels for one of an SVG, which makes letters sharp.
@@ -84,7 +85,8 @@ func (c *raster) fill(x0, y0, x1, y1 float64, color string, describe func(z *vec
 	z.Draw(c.img, area, parseColor(color), image.Point{})
 }
 
-// roundness is how far a control point of a quarter of a circle is from its end.
+// roundness is the distance of a control point of a quarter of a circle from its end, in radii: the
+// common approximation of a circle by cubic curves.
 const roundness = 0.5523
 
 // Rect implements [render.Canvas].
@@ -229,7 +231,7 @@ func (c *raster) Text(x, y float64, words string, s render.TextStyle) {
 		}
 		var err error
 		if face, err = opentype.NewFace(f, &opentype.FaceOptions{Size: s.Size * c.scale, DPI: 72, Hinting: font.HintingNone}); err != nil {
-			return // no size that a picture asks for
+			return // impossible: the fonts have the sizes that pictures ask for
 		}
 		c.faces[key] = face
 	}
