@@ -31,11 +31,15 @@ func ParseTensor(value []byte, spec Spec) (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// builder makes a tensor of nested lists as it goes through them.
+// The JSON that is accepted, and the errors for other JSON, are in the package comment; docs and tests
+// have the texts. The names below that end in at are offsets in bytes, for errors.
+
+// builder makes a tensor of nested lists as it goes through them, once, without a tree of values. So
+// memory is proportional to the elements.
 type builder struct {
 	spec     Spec
 	elements elements
-	shape    []int // sizes; -1 for a dimension whose first list has not ended
+	shape    []int // sizes of the dimensions seen so far; -1 for one whose first list has not ended
 	closed   bool  // whether the number of dimensions is known
 	row      int   // the last row that had this input, from 1
 }
@@ -87,7 +91,8 @@ func (b *builder) value(s *scanner, depth int) *Error {
 	return nil
 }
 
-// tensor returns the tensor that was read.
+// tensor returns the tensor that was read. Dimensions inside of an empty list are those of the Spec, 0
+// if the Spec leaves them open.
 func (b *builder) tensor(at int) (*tensor.Tensor, *Error) {
 	want := b.spec.Shape
 	empty := false
@@ -132,7 +137,7 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// columns decodes the value of "inputs" or "outputs".
+// columns decodes the value of "inputs" or "outputs". what is "input" or "output", for errors.
 func columns(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, *Error) {
 	out := map[string]*tensor.Tensor{}
 	one := func(spec Spec) *Error {
@@ -231,7 +236,7 @@ func rows(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, *Er
 	}
 	out := map[string]*tensor.Tensor{}
 	for i, b := range builders {
-		if b == nil {
+		if b == nil { // an optional input, which no row has
 			continue
 		}
 		b.shape[0] = n

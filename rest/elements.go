@@ -52,8 +52,8 @@ func (c *collectStrings) tensor(shape []int) (*tensor.Tensor, error) {
 	return tensor.FromStrings(tensor.String, c.values, shape...)
 }
 
-// elementsOf returns the collector of elements of type d, nil for types that
-// JSON can't hold.
+// elementsOf returns the collector of elements of type d, nil for types that JSON can't hold: resources
+// and variants. Every type here has a case in writer.appenderOf too.
 func elementsOf(d tensor.DType) elements {
 	switch d {
 	case tensor.String:
@@ -264,8 +264,8 @@ func readWhole(s *scanner, d tensor.DType) (n numeral, at int, err *Error) {
 	return n, at, err
 }
 
-// magnitude returns a whole number without its sign; false if it takes more
-// than 64 bits.
+// magnitude returns a whole number without its sign; false if it takes more than 64 bits. JSON allows
+// no leading zeros, so such a number has at most 20 digits.
 func magnitude(text []byte) (uint64, bool) {
 	if text[0] == '-' {
 		text = text[1:]

@@ -109,4 +109,5 @@ type RemoteError struct {
 // Error returns the server's message.
 func (e *RemoteError) Error() string { return "the server answers: " + e.Message }
 
+// errNoOutputs is the error of WritePredictResponse: TensorFlow Serving has no form for it.
 var errNoOutputs = errors.New("there are no outputs to write")

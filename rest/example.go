@@ -34,11 +34,11 @@ func (r *Request) Examples() (context Example, examples []Example, err error) {
 	return context, examples, asError(bad)
 }
 
-// maxRepeat bounds how much larger the serialized examples may be than the
-// request: the context becomes a part of each.
+// The context becomes a part of each example, so the serialized examples may be larger than the
+// request. These bound them: the larger of the two counts.
 const (
-	maxRepeat    = 16
-	freeRepeated = 64 << 20
+	maxRepeat    = 16       // times the bytes of the request
+	freeRepeated = 64 << 20 // bytes
 )
 
 // Serialized returns the examples of a classify or regress request as signatures
@@ -238,7 +238,8 @@ func (e Example) Marshal() []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), features)
 }
 
-// marshal returns the feature as a serialized tf.train.Feature.
+// marshal returns the feature as a serialized tf.train.Feature; empty if it has no values, as TensorFlow
+// writes a feature of no kind. Lists of numbers are packed.
 func (f *Feature) marshal() []byte {
 	var list []byte
 	var kind protowire.Number

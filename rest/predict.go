@@ -92,7 +92,8 @@ func (w *writer) tensors(what string, form Form, tensors map[string]*tensor.Tens
 // memory bounds.
 const maxEmptyLists = 1 << 20
 
-// lists returns how many lists a tensor without elements is at its deepest.
+// lists returns the number of empty lists that a tensor without elements consists of: the product of
+// the sizes before the first 0.
 func lists(shape tensor.Shape) float64 {
 	n := 1.0
 	for _, d := range shape {
@@ -104,8 +105,7 @@ func lists(shape tensor.Shape) float64 {
 	return n
 }
 
-// fields writes the next part of each tensor: the elements below so many
-// dimensions.
+// fields writes the next part of each tensor: all of it if below is 0, one row if it is 1.
 func (w *writer) fields(list []*column, named bool, below int) {
 	if !named {
 		list[0].at = w.nested(list[0].shape[below:], list[0].at, list[0].element)

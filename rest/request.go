@@ -67,6 +67,7 @@ type ReadOptions struct {
 	MaxBytes int64
 }
 
+// defaultMaxBytes is a choice; TensorFlow Serving has no limit of its own.
 const defaultMaxBytes = 1 << 30
 
 // readAll reads a document.
@@ -131,8 +132,9 @@ func ParseRequest(b []byte) (*Request, error) {
 	return r, nil
 }
 
-// fields returns the offsets of the values of a document's fields, and checks
-// the syntax of all of it.
+// fields returns the offsets of the values of a document's fields, and checks the syntax of all of it.
+// known are the names that may occur, what is the document's name for errors. So the functions that
+// decode a value later see no error of syntax but in strings.
 func fields(b []byte, known []string, what string) (map[string]int, error) {
 	s := &scanner{b: b}
 	s.word("\ufeff") // a byte order mark

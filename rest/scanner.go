@@ -10,15 +10,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// MaxDepth is how deep lists and objects of a document may nest: a tensor's
-// largest number of dimensions, and the objects around it.
+// MaxDepth is the depth to which lists and objects of a document may nest: a tensor's largest number of
+// dimensions, and the objects around it.
 const MaxDepth = tensor.MaxRank + 8
 
 // scanner goes through a JSON document: RFC 8259, and the numbers NaN, Infinity
 // and -Infinity.
 type scanner struct {
-	b  []byte
-	at int
+	b  []byte // the document
+	at int    // the offset of the next byte
 }
 
 // next skips white space and returns the byte that follows, 0 at the end.
@@ -288,6 +288,7 @@ func (s *scanner) escaped(begin, from int) (string, *Error) {
 	return "", fault(begin, "the JSON ends inside of a string")
 }
 
+// escapes are JSON's escapes of one letter.
 var escapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // unicode reads \uXXXX, or two of them that are a surrogate pair.

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Spec describes an input or output of a signature.
+// Spec describes an input or output of a signature. The caller makes Specs of a savedmodel.TensorInfo
+// or by hand: this package knows no SavedModels.
 type Spec struct {
 	// Name is the name under which the JSON holds it.
 	Name string

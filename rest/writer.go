@@ -25,10 +25,10 @@ type WriteOptions struct {
 // writer writes JSON in parts; the first error sticks.
 type writer struct {
 	w     io.Writer
-	b     []byte
-	quote bool
-	names bool
-	err   error
+	b     []byte // not yet written to w
+	quote bool   // WriteOptions.Quote
+	names bool   // WriteOptions.Names
+	err   error  // the first error, which end returns
 }
 
 func newWriter(w io.Writer, opts *WriteOptions) *writer {
@@ -39,6 +39,7 @@ func newWriter(w io.Writer, opts *WriteOptions) *writer {
 	return out
 }
 
+// flushAt is the number of bytes from which on the buffer is written, a choice.
 const flushAt = 32 << 10
 
 // flush writes the buffer to the output, if it is large.
@@ -100,7 +101,7 @@ func appendText(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-// bytesSuffix marks the names of tensors whose strings are no text.
+// bytesSuffix marks the names of tensors whose strings are no text, as in TensorFlow Serving.
 const bytesSuffix = "_bytes"
 
 // appendString writes a string of a tensor: as text, or as {"b64": …} if it is

@@ -12,6 +12,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// Function.Call binds arguments by these rules, which are those of TensorFlow's
+// function_deserialization.py (_call_concrete_function, _concrete_function_callable_with). They must
+// stay; classes of Go for Python's values are a choice.
+
 // accepts reports whether the trace accepts the arguments, and returns the
 // tensors among them in order. If convert is true, other values become tensors
 // wherever the trace wants tensors.
@@ -27,8 +31,8 @@ func accepts(c *savedmodel.ConcreteFunction, args []any, kwargs map[string]any, 
 // describer describes the values of a call as traces do, and collects their tensors
 // in order.
 type describer struct {
-	convert bool
-	in      []engine.Value
+	convert bool           // numbers and lists become tensors where a trace wants them
+	in      []engine.Value // the tensors and handles so far, in the order of the trace's arguments
 }
 
 // call describes a call's arguments. like is the structure that a trace
@@ -131,6 +135,7 @@ func (d *describer) dict(m map[string]any, like *graph.Structure, depth int) *gr
 	return graph.DictOf(keys, elems)
 }
 
+// tensor describes a tensor; if the trace was made for a constant in its place, as that constant.
 func (d *describer) tensor(t *tensor.Tensor, like *graph.Structure) *graph.Structure {
 	if t == nil {
 		return graph.StaticOf(nil)

@@ -30,8 +30,8 @@ func (e *BindError) Error() string {
 
 // place is a field and the input or output that it is.
 type place struct {
-	field int
-	name  string
+	field int    // its index in the struct
+	name  string // of the input or output
 }
 
 // dashTag is the tag of a field for the input or output "-".
@@ -90,7 +90,8 @@ func hasName(list []place, name string) bool {
 	return false
 }
 
-// places returns which inputs or outputs the fields of a struct are.
+// places returns which inputs or outputs of list the fields of a struct are. what is "input" or
+// "output", for errors. A field of value nil leaves out its input, so that the default is used.
 func (s *Signature) places(t reflect.Type, list []savedmodel.TensorInfo, what string) ([]place, error) {
 	fail := func(field, format string, args ...any) ([]place, error) {
 		return nil, &BindError{s.def.Name, t.String(), field, fmt.Sprintf(format, args...)}

@@ -16,9 +16,9 @@ import (
 type signature struct {
 	*callable
 	def     *savedmodel.SignatureDef
-	inputs  []savedmodel.TensorInfo // plain tensors
-	feed    []int                   // which argument each input is: two names may feed one tensor
-	outputs []savedmodel.TensorInfo
+	inputs  []savedmodel.TensorInfo // plain tensors, in the file's order of the signature
+	feed    []int                   // the argument's index for each input: two names may feed one tensor
+	outputs []savedmodel.TensorInfo // plain tensors, as the results of callable
 }
 
 // Signature is a call by name, bound to a model's state. It is safe for use from
@@ -119,7 +119,8 @@ func defaultOf(n *graph.Node) *tensor.Tensor {
 	return n.In[0].Node.Attrs.Tensor("value")
 }
 
-// find returns the graph's tensor of an input or output.
+// find returns the graph's tensor of an input or output. what names its role, for errors. An output
+// or fetch may be an operation without outputs: the result is its node then, and Index is 0.
 func (r *runnable) find(what string, t savedmodel.TensorInfo) (graph.Output, error) {
 	if t.Tensor == "" {
 		return graph.Output{}, fmt.Errorf("the %s %q names no tensor", what, t.Name)
@@ -143,7 +144,7 @@ func (p *program) runnableFor(fetches []string) (*runnable, error) {
 	}
 	var nodes []*graph.Node
 	for _, name := range fetches {
-		if o, err := g.Find(name); err == nil { // the caller looks it up again and reports the error
+		if o, err := g.Find(name); err == nil { // the caller finds it again and reports the error
 			nodes = append(nodes, o.Node)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// callLimit is a limit on the calls that run at once; nil is none.
+// callLimit is a limit on the calls that run at once, over all instances of a model; nil is none. It
+// bounds memory: results of one call and of several are the same. LoadOptions.MaxCalls documents it.
 type callLimit chan struct{}
 
 // newCallLimit makes the limit that the options ask for.

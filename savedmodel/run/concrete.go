@@ -20,7 +20,7 @@ func (f *Function) Concrete(ctx context.Context, args []any, kwargs map[string]a
 	}
 	for _, convert := range []bool{false, true} {
 		for _, t := range f.info.Concrete {
-			if t.In == nil {
+			if t.In == nil { // the file has no structure of its arguments: only CallFlat calls it
 				continue
 			}
 			if _, ok := accepts(t, all, named, convert); !ok {

@@ -2,6 +2,10 @@ package run
 
 import "github.com/cairnml/cairn/tensor"
 
+// This file makes tensors of Go's numbers, strings and lists, as tf.convert_to_tensor with a type does
+// for Python's. It is only used if no trace accepts the arguments as they are.
+
+// listOf returns the elements of a list.
 func listOf(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case List:
@@ -12,6 +16,7 @@ func listOf(v any) ([]any, bool) {
 	return nil, false
 }
 
+// number returns a number or a truth value as a float64.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -33,8 +38,9 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// toTensor makes a tensor of a number, a string, or lists of them that are all
-// as long.
+// toTensor makes a tensor of type d of a number, a string, or nested lists of them that are
+// rectangular. ok is false if TensorFlow would refuse the conversion: of fractions to integers, between
+// truth values and numbers, or between strings and others.
 func toTensor(v any, d tensor.DType) (*tensor.Tensor, bool) {
 	var c collector
 	if !c.collect(v, 0) {
@@ -69,13 +75,15 @@ func isInteger(d tensor.DType) bool {
 // collector flattens nested lists.
 type collector struct {
 	shape         []int
-	ranked        bool
-	n             int
+	ranked        bool // shape has all dimensions
+	n             int  // number of elements
 	numbers       []float64
 	strings       []string
-	floats, bools bool
+	floats, bools bool // whether any element is a float64 or float32; a bool
 }
 
+// collect adds a value that is nested in depth lists; false if the lists aren't rectangular or an
+// element is no number and no string.
 func (c *collector) collect(v any, depth int) bool {
 	list, isList := listOf(v)
 	if t, ok := v.(Tuple); ok {

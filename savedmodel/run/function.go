@@ -17,7 +17,7 @@ import (
 // is safe for use from many goroutines.
 type Function struct {
 	model *Model
-	path  string
+	path  string // as Model.Function was called, for errors
 	info  *savedmodel.FunctionInfo
 }
 
@@ -89,7 +89,7 @@ func (f *Function) Call(ctx context.Context, args []any, kwargs map[string]any) 
 	}
 	for _, convert := range []bool{false, true} {
 		for _, t := range f.info.Concrete {
-			if t.In == nil {
+			if t.In == nil { // the file has no structure of its arguments: only CallFlat calls it
 				continue
 			}
 			in, ok := accepts(t, all, named, convert)
@@ -124,8 +124,9 @@ func (f *Function) call(ctx context.Context, t *savedmodel.ConcreteFunction, in 
 	return pack(t.Out, out)
 }
 
-// callByName calls a bare function by the names of its tensors, whatever
-// structure they had. ok is false if the function can't be called so.
+// callByName calls a bare function by the names of its tensors, whatever structure they had, as
+// TensorFlow calls such a function by its flat signature. ok is false if the function can't be called
+// so: it has several traces, no names, or other arguments than tensors.
 func (f *Function) callByName(ctx context.Context, args []any, kwargs map[string]any) (out any, ok bool, err error) {
 	if len(f.info.Concrete) != 1 || len(f.info.Keywords) == 0 && len(args)+len(kwargs) > 0 || len(args) > f.info.Positional || len(args)+len(kwargs) != len(f.info.Keywords) {
 		return nil, false, nil
@@ -178,6 +179,8 @@ func (f *Function) CallFlat(ctx context.Context, trace int, in []*tensor.Tensor)
 	return out, nil
 }
 
+// mismatch returns the MatchError for arguments that no trace accepts. reason is a fault that bind found,
+// "" for none. The text begins as TensorFlow's error does.
 func (f *Function) mismatch(args []any, kwargs map[string]any, reason string) error {
 	var d describer
 	in := d.call(args, kwargs, nil)
@@ -214,8 +217,9 @@ func mismatch(c *savedmodel.ConcreteFunction, in *graph.Structure) string {
 	return c.In.Elems[1].Misfit(in.Elems[1])
 }
 
-// bind assigns arguments to the Python function's parameters, and adds the
-// defaults of those that are left out.
+// bind assigns arguments to the Python function's parameters, and adds the defaults of those that are
+// left out, as Python does for a call. A function without a description of its parameters takes the
+// arguments as they are.
 func (f *Function) bind(args []any, kwargs map[string]any) ([]any, map[string]any, error) {
 	p := f.info.Parameters
 	named := make(map[string]any, len(kwargs))

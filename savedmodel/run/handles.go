@@ -6,8 +6,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// findHandles finds the object of each resource handle in the graph: a call of
-// a function has the function's captures as its last inputs.
+// findHandles finds the object of each resource handle in the graph, and stores it in objectOf. The file
+// doesn't record it. A call of a function has the function's captures as its last inputs, and the file
+// has the objects of captures. Handles that no call has are found by the variable's name.
 func (r *runnable) findHandles(g *savedmodel.MetaGraph) {
 	r.objectOf = map[*graph.Node]*savedmodel.Object{}
 	byName := map[string]*savedmodel.Object{}
@@ -16,7 +17,7 @@ func (r *runnable) findHandles(g *savedmodel.MetaGraph) {
 			continue
 		}
 		if _, twice := byName[o.Variable.Name]; twice {
-			byName[o.Variable.Name] = nil
+			byName[o.Variable.Name] = nil // the name says nothing: Keras gives it to several
 		} else {
 			byName[o.Variable.Name] = o
 		}
@@ -28,14 +29,14 @@ func (r *runnable) findHandles(g *savedmodel.MetaGraph) {
 			continue
 		}
 		c := g.ConcreteFunction(f.FuncName())
-		if c == nil || len(c.Captures) > len(n.In) {
+		if c == nil || len(c.Captures) > len(n.In) { // a function that no object has, or a damaged call, which fails when it runs
 			continue
 		}
 		first := len(n.In) - len(c.Captures)
 		for i, o := range c.Captures {
 			from := n.In[first+i].Node
 			switch {
-			case o == nil || from.Op == "Placeholder":
+			case o == nil || from.Op == "Placeholder": // a capture that TensorFlow couldn't save, or a value that is fed
 			case o.Kind == savedmodel.VariableObject:
 				r.objectOf[from], called[o] = o, from
 			case o.IsResource(), o.Kind == savedmodel.AssetObject && from.Op == "ReadVariableOp": // a variable of the graph's own keeps the path
@@ -54,8 +55,9 @@ func (r *runnable) findHandles(g *savedmodel.MetaGraph) {
 	}
 }
 
-// findAssets makes the paths of the assets, which take the place of those that
-// the graph's constants hold.
+// findAssets makes the paths of the assets, which take the place of those that the graph's constants
+// have: these are paths on the machine that wrote the model. An asset whose tensor isn't in the decoded
+// part of the graph is not used by it.
 func (r *runnable) findAssets(g *savedmodel.MetaGraph) {
 	r.pathOf = map[graph.Output]*tensor.Tensor{}
 	for i := range g.Assets {

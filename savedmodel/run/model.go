@@ -21,14 +21,14 @@ import (
 // state see each other's changes.
 type Model struct {
 	*program
-	instance  *engine.Instance
-	variables map[*savedmodel.Object]*trackable.Variable
-	named     []*trackable.Variable // of TensorFlow 1, with a value in the checkpoint
+	instance  *engine.Instance                           // the state of ops: resources by name, random states
+	variables map[*savedmodel.Object]*trackable.Variable // of every VariableObject that is loaded
+	named     []*trackable.Variable                      // of TensorFlow 1, with a value in the checkpoint
 
-	making     sync.Mutex // held while resources are made
-	resources  map[*savedmodel.Object]engine.Value
-	failed     map[*savedmodel.Object]error
-	restoreErr error // the reason that the restore op couldn't fill these resources; nil if it ran, or isn't needed
+	making     sync.Mutex                          // held while resources are made, and for the three fields below
+	resources  map[*savedmodel.Object]engine.Value // handles of tables and the like, made when a call first captures them
+	failed     map[*savedmodel.Object]error        // why one couldn't be made; it isn't tried again
+	restoreErr error                               // the reason that the restore op couldn't fill these resources; nil if it ran, or isn't needed
 }
 
 // instantiate makes a model over the program's weights.
@@ -37,6 +37,8 @@ func (p *program) instantiate(ctx context.Context) (m *Model, err error) {
 	return m, err
 }
 
+// instance makes a model: variables with the shared weights first, then the restore op and the init op
+// run, in TensorFlow's order.
 func (p *program) instance(ctx context.Context) (*Model, error) {
 	m := &Model{
 		program: p, instance: new(engine.Instance), variables: map[*savedmodel.Object]*trackable.Variable{},
@@ -167,8 +169,8 @@ func (m *Model) run(ctx context.Context, c *callable, in []*tensor.Tensor) ([]en
 	return m.runValues(ctx, c, args)
 }
 
-// argLists are lists for the arguments of calls, of which a large model captures
-// hundreds; a plan keeps none.
+// argLists are lists for the arguments of calls, used again because a large model captures hundreds of
+// values. A plan keeps no list after its run.
 var argLists = sync.Pool{New: func() any { return new([]engine.Value) }}
 
 // checkNotRecorded returns an error if a gradient tape records ctx, because the tape
@@ -240,7 +242,8 @@ func (m *Model) resolve(ctx context.Context, c *callable, args []engine.Value) (
 	return args, nil
 }
 
-// maxChain is how long a chain of resources gets that are made of each other.
+// maxChain bounds the chain of resources that are made of each other, and of objects that are called by
+// each other's __call__, so that a hostile file ends. It is a choice.
 const maxChain = 100
 
 // valueOf returns the value of an object in this instance. If it is a resource,
@@ -289,6 +292,8 @@ func (m *Model) resource(ctx context.Context, o *savedmodel.Object, depth int) (
 	return v, err
 }
 
+// makeResource makes a resource as TensorFlow's loader does: its function _create_resource returns the
+// handle, and _initialize, if there is one, fills it. After an error it is as if it was never made.
 func (m *Model) makeResource(ctx context.Context, o *savedmodel.Object, depth int) (engine.Value, error) {
 	out, err := m.runChild(ctx, o, "_create_resource", depth)
 	if err != nil {
@@ -307,7 +312,8 @@ func (m *Model) makeResource(ctx context.Context, o *savedmodel.Object, depth in
 	return out[0], nil
 }
 
-// runChild runs a function without inputs that hangs on an object.
+// runChild runs the function without inputs that is the child called name of an object. The lock
+// m.making is held, so resources that the function captures are made without resolve.
 func (m *Model) runChild(ctx context.Context, o *savedmodel.Object, name string, depth int) ([]engine.Value, error) {
 	f := o.Child(name)
 	if f == nil || f.Function == nil || len(f.Function.Concrete) == 0 {

@@ -16,9 +16,9 @@ import (
 // assignment is the value that a restore op of TensorFlow 1 assigns to one
 // variable.
 type assignment struct {
-	variable *graph.Node
-	key      string
-	spec     string // shape and slice; "" for the whole tensor
+	variable *graph.Node // the node that makes the variable
+	key      string      // the tensor's name in the checkpoint
+	spec     string      // shape and slice as RestoreV2 takes them, "4 2 0,2:-"; "" for the whole tensor
 	dtype    tensor.DType
 }
 
@@ -72,6 +72,7 @@ func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error 
 		if o := p.graph.objectOf[a.variable]; o != nil {
 			w.object = o
 		}
+		// The oldest op, Variable, has the shape [] if its shape isn't known.
 		if s, ok := a.variable.Attrs.Shape("shape"); ok && !s.Accepts(w.tensor.Shape()) && a.variable.Op != "Variable" {
 			return fmt.Errorf("savedmodel: the variable %q has shape %v, its value in the checkpoint %v", a.variable.Name, s, w.tensor.Shape())
 		}
@@ -158,6 +159,8 @@ func assignments(op *graph.Node) (out []assignment, ok bool) {
 	return out, true
 }
 
+// assignmentOf returns the assignment of an op Assign or AssignVariableOp; ok is false if its value isn't
+// an output of RestoreV2 with constant names.
 func assignmentOf(n *graph.Node) (a assignment, ok bool) {
 	if len(n.In) != 2 {
 		return a, false

@@ -6,7 +6,8 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// errExcluded reports that LoadOptions.Objects excludes an object.
+// errExcluded reports that LoadOptions.Objects excludes an object. Every use of an excluded object
+// returns it; loading never does.
 var errExcluded = errors.New("it was not loaded: LoadOptions.Objects leaves it out")
 
 // choose returns the objects that [LoadOptions].Objects names, with all objects
@@ -41,7 +42,8 @@ func choose(g *savedmodel.MetaGraph, paths []string) (map[*savedmodel.Object]boo
 			need(e.Object)
 		}
 		for _, s := range o.Slots {
-			// A slot belongs to its variable: without that it means nothing.
+			// A slot belongs to its variable, so it isn't needed without that. The order counts: a
+			// variable that is chosen after its optimizer gets no slots.
 			if chosen[s.Original] {
 				need(s.Slot)
 			}

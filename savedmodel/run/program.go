@@ -20,29 +20,29 @@ type program struct {
 	meta       *savedmodel.MetaGraph
 	ready      atomic.Pointer[map[string]bool] // names of the signatures that are compiled
 	makers     []string                        // the functions that make resources
-	starts     []string                        // the nodes that signatures begin with; see MetaGraph.starts
-	whole      func() (*runnable, error)
-	opts       LoadOptions
-	files      *engine.Files
-	weights    []weight
-	restore    *callable                    // each instance runs it; nil if weights has all values
-	chosen     map[*savedmodel.Object]bool  // the objects that are loaded; nil for all
-	byOp       map[*savedmodel.Object]bool  // objects whose values only the restore op can restore
-	noRestore  error                        // why it can't run
-	mismatched map[*savedmodel.Object]error // variables whose value in the checkpoint isn't theirs
-	init       *callable                    // run by each instance after that; nil for most
+	starts     []string                        // the nodes that compute the outputs of signatures; see starts
+	whole      func() (*runnable, error)       // the graph with its whole library, decoded once
+	opts       LoadOptions                     // as the caller gave them
+	files      *engine.Files                   // those of opts, and the model's assets
+	weights    []weight                        // the first values of variables
+	restore    *callable                       // each instance runs it; nil if weights has all values
+	chosen     map[*savedmodel.Object]bool     // the objects that are loaded; nil for all
+	byOp       map[*savedmodel.Object]bool     // objects whose values only the restore op can restore
+	noRestore  error                           // why it can't run
+	mismatched map[*savedmodel.Object]error    // variables whose value in the checkpoint isn't theirs
+	init       *callable                       // run by each instance after that; nil for most
 
 	invariants engine.Invariants // of all plans
 	callLimit  callLimit         // of all instances' calls
 
-	mu         sync.Mutex
-	signatures map[string]*signatureEntry
-	functions  map[*graph.Function]*entry
+	mu         sync.Mutex                 // held while the maps below are used
+	signatures map[string]*signatureEntry // by name
+	functions  map[*graph.Function]*entry // by the function in the library
 
-	decoding  sync.Mutex
-	graph     *runnable // with the functions that signatures and makers reach; nil until it is needed
-	constants map[*savedmodel.Object]*tensor.Tensor
-	single    []*runnable // graphs of functions that graph lacks, one for each function that was asked for
+	decoding  sync.Mutex                            // held while the fields below are used
+	graph     *runnable                             // with the functions that signatures and makers reach; nil until it is needed
+	constants map[*savedmodel.Object]*tensor.Tensor // values of ConstantObjects; nil until graph is decoded
+	single    []*runnable                           // graphs of functions that graph lacks, one for each function that was asked for
 }
 
 // reached returns the graph with the functions that signatures reach, and those that make
@@ -152,12 +152,12 @@ type callable struct {
 	function *graph.Function
 	captures []capture // the function's last arguments
 
-	once sync.Once
-	plan *engine.Plan
-	err  error
+	once sync.Once    // compiles
+	plan *engine.Plan // nil before, and after an error
+	err  error        // of compiling
 }
 
-// capture is a tensor, or an object of which each instance has its own value.
+// capture is a tensor, or, if tensor is nil, an object of which each instance has its own value.
 type capture struct {
 	tensor *tensor.Tensor
 	object *savedmodel.Object

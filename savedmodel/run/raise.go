@@ -19,7 +19,7 @@ type runnable struct {
 	problems raise.Problems // control flow of TensorFlow 1 that could not be raised
 
 	objectOf map[*graph.Node]*savedmodel.Object // nodes that make the handles of objects
-	pathOf   map[graph.Output]*tensor.Tensor
+	pathOf   map[graph.Output]*tensor.Tensor    // the paths of assets, scalar strings
 
 	// unraised returns the graph with the control flow that the file has. It
 	// is nil if nothing was raised.

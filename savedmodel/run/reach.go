@@ -2,6 +2,9 @@ package run
 
 import "github.com/cairnml/cairn/graph"
 
+// unsupported.go checks by these functions that all ops of a call have kernels, before the call is
+// compiled.
+
 // part is the nodes of a function that run when it is called.
 type part struct {
 	function *graph.Function

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// pack packs results into the structure of a function's output.
+// pack packs results into the structure of a function's output, by the Go types of values.go: List,
+// Tuple, NamedTuple, map[string]any and Composite. They are API and must stay.
 func pack(out *graph.Structure, results []engine.Value) (any, error) {
 	p := packer{rest: results}
 	if out.IsNone() && len(results) > 0 {
@@ -25,8 +26,8 @@ func pack(out *graph.Structure, results []engine.Value) (any, error) {
 	return v, nil
 }
 
-// packer hands out the results in order.
-type packer struct{ rest []engine.Value }
+// packer returns the results in order.
+type packer struct{ rest []engine.Value } // those that are left
 
 func (p *packer) next() (*tensor.Tensor, error) {
 	if len(p.rest) == 0 {
@@ -66,6 +67,7 @@ func (p *packer) packFlat() (any, error) {
 	return out, nil
 }
 
+// pack packs the next results into s. A static part of the structure is its value.
 func (p *packer) pack(s *graph.Structure) (any, error) {
 	if s.IsNone() {
 		return nil, nil

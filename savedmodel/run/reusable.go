@@ -19,8 +19,8 @@ type Reusable struct {
 	// [savedmodel.MetaGraph.CheckReusable].
 	Lacks []savedmodel.Lack
 
-	call   *Function
-	losses []*Function
+	call   *Function   // the root's __call__
+	losses []*Function // of the list regularization_losses
 }
 
 // Reusable returns the parts of the model that hub.KerasLayer uses, by
@@ -76,6 +76,7 @@ func (r *Reusable) Concrete(ctx context.Context, input any, training bool) (*gra
 	return r.call.Concrete(ctx, []any{input}, r.keywords(training))
 }
 
+// keywords returns the argument training if __call__ takes it, as hub.KerasLayer passes it.
 func (r *Reusable) keywords(training bool) map[string]any {
 	if savedmodel.TakesTraining(r.call.info.Parameters) {
 		return map[string]any{"training": training}

@@ -73,8 +73,9 @@ func (m *Model) variableOf(n *graph.Node) *trackable.Variable {
 	return nil
 }
 
-// byHandle makes an argument that stood for a reference to a variable the
-// variable's handle, of which users get the value.
+// byHandle makes an argument that was a reference to a variable of TensorFlow 1 the variable's handle. An
+// op ReadVariableOp is added, and the argument's users take its result. A node that changes the
+// variable by the reference is an error: gradients don't know such nodes. After an error f is unusable.
 func byHandle(f *graph.Function, arg *graph.Node, name string, v *trackable.Variable) error {
 	for _, n := range f.Graph.Nodes() {
 		for i, in := range n.In {

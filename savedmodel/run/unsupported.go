@@ -27,6 +27,7 @@ type MissingOp struct {
 	Uses []string
 }
 
+// maxUses is the number of places of an op that an error lists, a choice.
 const maxUses = 5
 
 // Error lists the ops and the places where they are used.
@@ -82,9 +83,10 @@ func (e *UnsupportedError) with(o *UnsupportedError) *UnsupportedError {
 	return out
 }
 
-// check returns an error if something that c's function, of a graph, reaches can't run: an
-// [*UnsupportedError] where ops have no kernel, and one that names the node
-// where control flow of TensorFlow 1 could not be raised.
+// check returns an error if something that c's function reaches can't run. It is an
+// [*UnsupportedError] if ops have no kernel, or else it names the node whose control flow of TensorFlow 1
+// could not be raised. in is the graph that the function is from. prune and bind call it, before
+// anything is compiled. A Switch or Merge needs no kernel: the plan runs it.
 func (p *program) check(c *callable, in *runnable) error {
 	missing := &UnsupportedError{}
 	for i, part := range reach(c.function) {

@@ -18,9 +18,9 @@ import (
 // weight is the first value of a variable: of an object, or, in a model of
 // TensorFlow 1, of a name.
 type weight struct {
-	object *savedmodel.Object
-	key    engine.ResourceKey
-	tensor *tensor.Tensor
+	object *savedmodel.Object // nil in a model of TensorFlow 1
+	key    engine.ResourceKey // the name, if object is nil
+	tensor *tensor.Tensor     // shared by all instances, so never written
 }
 
 // weightsFile is a model's checkpoint, matched with its objects. It doesn't
@@ -103,7 +103,7 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 		}
 		key, ok := keys[o]
 		if !ok {
-			if p.opts.Partial || p.restoredByOp(o) {
+			if p.opts.Partial || p.restoredByOp(o) { // the variable has no value until an op or the caller assigns one
 				continue
 			}
 			if paths == nil {
@@ -149,15 +149,16 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 }
 
 const (
-	// blockSize is how much memory small weights share, at most; by itself each, of which
-	// models have thousands, takes up to a page or an eighth more than its size. They are given
-	// up together, as a program's weights are.
+	// blockSize is the number of bytes that small weights share. A separate weight takes up to a page,
+	// or an eighth more than its size, and models have thousands. Weights of a block are freed
+	// together, when the program is.
 	blockSize = 1 << 20
-	// smallWeight is the size up to which weights share a block.
+	// smallWeight is the number of bytes up to which weights share a block.
 	smallWeight = 128 << 10
 )
 
-// inBlock returns how many bytes a weight takes in a block; 0 for one that is better by itself.
+// inBlock returns the number of bytes that a weight takes in a block; 0 for one that is allocated
+// separately.
 func inBlock(d tensor.DType, shape tensor.Shape) int {
 	elems, err := shape.NumElements()
 	if n := elems * d.Size(); err == nil && elems <= smallWeight && n <= smallWeight {
@@ -192,7 +193,7 @@ func allocateBlocks(r *bundle.Reader, reqs []bundle.ReadRequest) error {
 	}
 	for i := range reqs {
 		e, ok := r.Entry(reqs[i].Name)
-		if !ok {
+		if !ok { // ReadAll reports it
 			continue
 		}
 		n := inBlock(e.DType, e.Shape)

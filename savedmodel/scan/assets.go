@@ -8,14 +8,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// assets finds the values of a graph that are the paths of the model's own
-// assets.
+// assets finds the values of a graph that are the paths of the model's own assets. An op that reads only
+// these is a Note, not a Warning. If it isn't certain where a value comes from, it is no asset: a mistake
+// must not hide a read of another file.
 type assets struct {
 	tensors   map[graph.Output]bool                    // the graph's tensors that take a path
 	objects   map[*graph.Function][]*savedmodel.Object // the objects that a function's last arguments capture
-	callers   map[*graph.Function][]*graph.Node
-	owner     map[*graph.Node]*graph.Function // of a function's arguments
-	variables map[string]*stringVariable
+	callers   map[*graph.Function][]*graph.Node        // the nodes that call a function
+	owner     map[*graph.Node]*graph.Function          // of a function's arguments
+	variables map[string]*stringVariable               // by the name under which nodes share it
 }
 
 // assetsOf finds the assets of a MetaGraph. It also records how their paths
@@ -83,7 +84,7 @@ func (a *assets) all(refs []graph.Reference) bool {
 	})
 }
 
-// maxSources bounds the values that are looked at for one reference.
+// maxSources bounds the values that are looked at for one reference, a choice; with more it is no asset.
 const maxSources = 1000
 
 // is reports whether every value that an output can have is the path of an

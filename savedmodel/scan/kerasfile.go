@@ -15,6 +15,9 @@ import (
 	"github.com/cairnml/cairn/internal/zipfile"
 )
 
+// The rules for Keras's files are those of Keras's deserialization, in serialization_lib.py of Keras 3
+// and tf_keras: which objects of a description import modules or decode bytecode.
+
 const (
 	zipMagic  = "PK\x03\x04"
 	hdf5Magic = "\x89HDF\r\n\x1a\n"
@@ -23,7 +26,7 @@ const (
 // kerasConfig is the file of a .keras archive that describes the model.
 const kerasConfig = "config.json"
 
-// maxKerasConfig bounds a description that is decompressed.
+// maxKerasConfig bounds the bytes of a description that is decompressed.
 const maxKerasConfig = 256 << 20
 
 // kerasArchive scans a .keras file: the description of the model, and the other
@@ -86,8 +89,8 @@ func (s *scanner) kerasText(text []byte, name string) {
 	s.kerasValue(v)
 }
 
-// maxAttempts is how many times the bytes of a file may be looked at for
-// descriptions.
+// maxAttempts bounds the time of the search for descriptions, which may look at a byte several times: in
+// multiples of the file's bytes.
 const maxAttempts = 8
 
 // kerasHDF5 scans an HDF5 file. The description of the model is the text of an
@@ -203,6 +206,8 @@ func (s *scanner) kerasValue(v any) {
 	}
 }
 
+// kerasObject reports the modules that Keras would import, and the code that it would run, for one object
+// of a description.
 func (s *scanner) kerasObject(v map[string]any) {
 	class, _ := v["class_name"].(string)
 	module, _ := v["module"].(string)
@@ -267,6 +272,7 @@ func carriesCode(function, kind any) bool {
 	return kind == "lambda"
 }
 
+// keras reports whether a module is of the packages kerasModules.
 func keras(module string) bool {
 	first, _, _ := strings.Cut(module, ".")
 	return slices.Contains(kerasModules, first)

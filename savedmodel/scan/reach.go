@@ -9,10 +9,11 @@ import (
 
 // reach records what causes each node to run, such as a signature.
 type reach struct {
-	by  map[*graph.Node]string
-	all string // who runs every node, if not empty
+	by  map[*graph.Node]string // "signature NAME", "function PATH", "loading" or bySaver
+	all string                 // the cause for every node; "" if by has them
 }
 
+// bySaver is the cause of nodes that only saving and restoring run. Their accesses to files are Notes.
 const bySaver = "the saver"
 
 func (r *reach) of(n *graph.Node) string {
@@ -138,10 +139,10 @@ func plain(list []savedmodel.TensorInfo) []savedmodel.TensorInfo {
 	return out
 }
 
-// callGraph is which function calls which.
+// callGraph records which function calls which, by name.
 type callGraph struct {
-	names []string
-	out   map[string][]string
+	names []string            // of all functions, in the file's order
+	out   map[string][]string // the functions that each calls
 }
 
 func (c *callGraph) add(f *graph.Function) {

@@ -46,7 +46,7 @@ type Rule struct {
 	Help  string // advice for the user
 }
 
-// The rules.
+// The rules. Their IDs are in JSON and SARIF, so they must stay; messages may change.
 const (
 	ruleRead      = "file-read"
 	ruleWrite     = "file-write"
@@ -124,7 +124,7 @@ func (r *Report) Worst() (Severity, bool) {
 	return r.Findings[0].Severity, true
 }
 
-// maxFindings bounds a report: a graph can have a million bad nodes.
+// maxFindings bounds a report: a graph can have a million bad nodes. Later findings are dropped.
 const maxFindings = 10_000
 
 // add notes a finding; one that is like another but for the node is counted.

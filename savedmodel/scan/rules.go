@@ -8,7 +8,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// checkpointOps are in nearly every model: its own saver.
+// Package graph has the table of effects of ops outside of the model. The engine refuses access to files
+// by the same table. This file decides the severity of findings. Limits are choices.
+
+// checkpointOps are the ops of a model's own saver, which nearly every model has.
 var checkpointOps = map[string]bool{
 	"SaveV2": true, "RestoreV2": true, "MergeV2Checkpoints": true, "Save": true, "SaveSlices": true, "Restore": true, "RestoreSlice": true,
 }
@@ -123,8 +126,8 @@ func (s *scanner) noted(f Finding, n *graph.Node) {
 	}
 }
 
-// maxElements is how many elements a tensor that the graph makes out of nothing
-// may have before it is odd.
+// maxElements is the number of elements from which on a tensor that the graph makes out of nothing is
+// reported, 1 GiB of float32.
 const maxElements = 1 << 28
 
 // makers are the ops that make a tensor of any size, with the index of the
@@ -211,6 +214,7 @@ func product(t *tensor.Tensor) (words string, large bool) {
 	return productOf(dims)
 }
 
+// productOf multiplies sizes, and reports whether the product is over maxElements.
 func productOf(dims []int) (words string, large bool) {
 	p := 1.0
 	for _, d := range dims {
@@ -222,6 +226,7 @@ func productOf(dims []int) (words string, large bool) {
 	return fmt.Sprintf("%.3g", p), p > maxElements
 }
 
+// rangeLen returns the number of elements of a Range with constant inputs; 0 if they aren't constant.
 func rangeLen(n *graph.Node) float64 {
 	var v [3]float64
 	for i, in := range n.In {
@@ -241,7 +246,7 @@ func rangeLen(n *graph.Node) float64 {
 	return (v[1] - v[0]) / v[2]
 }
 
-// maxPathLen is how long a constant may be to be taken for a path.
+// maxPathLen is the number of bytes up to which a constant may be a path.
 const maxPathLen = 1024
 
 // paths looks for constants that lead out of the model.

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// The parts of SARIF 2.1.0 that a scan fills.
+// The parts of SARIF 2.1.0 that a scan fills. The names of fields are the standard's.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`

@@ -20,7 +20,7 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// maxFile is the largest file of a GraphDef; a protocol buffer can't be larger.
+// maxFile is the largest file of a GraphDef in bytes; a protocol buffer can't be larger.
 const maxFile = 1 << 31
 
 // Path scans a path of the operating system: a SavedModel's directory, a
@@ -130,13 +130,14 @@ func (e *UnsupportedError) Error() string {
 // Is reports whether target is [errors.ErrUnsupported].
 func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
+// scanner is one scan. It runs nothing of the model.
 type scanner struct {
 	ctx    context.Context
-	report *Report
-	file   string
-	tags   []string
-	at     map[findingKey]int
-	assets *assets
+	report *Report            // with the findings so far
+	file   string             // that findings name: of the graph
+	tags   []string           // of the MetaGraph that is scanned
+	at     map[findingKey]int // the indices of findings in the report
+	assets *assets            // of the MetaGraph; nil for a graph without one
 
 	within string          // the place of the serialized graph that is scanned, and ": "
 	depth  int             // the number of serialized graphs around the present one
@@ -302,7 +303,7 @@ func (s *scanner) name(what, name, function, op string) {
 	s.add(Finding{Rule: ruleName, Severity: Warning, Function: printable(function), Op: op, Message: fmt.Sprintf("the name of the %s %q %s", what, clip(name), why)})
 }
 
-// maxName is how long a name may be before it is odd.
+// maxName is the number of bytes from which on a name is reported, a choice.
 const maxName = 4096
 
 func printable(s string) string {
@@ -363,5 +364,5 @@ func (s *scanner) extraFile(name string, mode fs.FileMode) {
 	s.add(f)
 }
 
-// maxFiles is how many files of a directory are looked at.
+// maxFiles is the number of files of a directory, or of an archive, that are looked at.
 const maxFiles = 100_000
