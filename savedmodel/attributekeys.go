@@ -20,8 +20,10 @@ func (g *MetaGraph) attributeKeys(view *checkpoint.View) map[*Object][]attribute
 	return out
 }
 
-// walkCheckpoint calls visit for each object to which edges of the model and of the
-// checkpoint lead alike, with its number in the checkpoint.
+// walkCheckpoint calls visit for each object to which edges of the model and of the checkpoint lead
+// alike, with its number in the checkpoint: breadth-first, each object once. view isn't empty. Restore
+// finds attributes and the values of registered savers by it. matchCheckpoint in stored.go follows slot
+// variables too.
 func (g *MetaGraph) walkCheckpoint(view *checkpoint.View, visit func(o *Object, id int)) {
 	type pair struct {
 		o  *Object

@@ -14,6 +14,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// Functions capture the objects of a restored model by the methods in this file, which are those of
+// graph.Capturable.
+
 // CaptureFact returns the type of an asset's path: a scalar string.
 func (a *TrackableAsset) CaptureFact() graph.Fact {
 	return graph.Fact{DType: tensor.String, Shape: graph.ShapeOf()}
@@ -38,12 +41,14 @@ type liveResource struct {
 	made atomic.Pointer[madeResource]
 }
 
+// madeResource is a resource that exists.
 type madeResource struct {
-	object any
-	run    graph.Runner
+	object any          // the handle
+	run    graph.Runner // calls the functions that save and restore its values
 }
 
-// making is held while resources are made: one may be made of others.
+// making is held while resources are made. There is one lock for all, because a resource may be made of
+// others, in any order. The context records that the caller holds it.
 var making sync.Mutex
 
 // within returns a context in which the resource has its handle already.
@@ -105,6 +110,8 @@ func (r *TrackableResource) Adopt(handle any, run graph.Runner) {
 	r.live.made.Store(&madeResource{handle, run})
 }
 
+// make makes the resource: TensorFlow's order is _create_resource, _initialize, then the functions that
+// restore its values. After an error the next caller tries again.
 func (r *TrackableResource) make(ctx context.Context, run graph.Runner) (any, error) {
 	create := r.function("_create_resource")
 	if create == nil {

@@ -51,6 +51,9 @@ type Specifier interface {
 	SavedModelSpec(sc *SaveContext) (*SaveSpec, error)
 }
 
+// The rules of registration are those of TensorFlow's RFC on registered SavedModel classes and of
+// registration.py: identifiers, versions, and the order in which classes are asked.
+
 // class is a Class without its type.
 type class struct {
 	pkg, name, id string
@@ -338,6 +341,7 @@ func (x *class) specOf(sc *SaveContext, obj trackable.Trackable) (spec *SaveSpec
 	return &out, nil
 }
 
+// validText reports whether b is UTF-8, which a string field of a message must be.
 func validText(b []byte) bool { return strings.ToValidUTF8(string(b), "") == string(b) }
 
 // nested returns a child that is a slice or a map as an object.

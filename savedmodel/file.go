@@ -13,6 +13,9 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
+// Models are read through here, whole (readFile) or in parts (keepOpen). The bound on memory must stay
+// for every way of reading: a file may take ReadOptions.MaxMemory, or a multiple of its bytes on disk.
+
 // file is an open file of a model.
 type file struct {
 	fs.File
@@ -71,8 +74,8 @@ func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, er
 	return b, f.most, err
 }
 
-// maxWholeFile is the size up to which a file is read whole, even if its parts
-// could be read later: so little memory is better than an open descriptor.
+// maxWholeFile is the size in bytes up to which a file is read whole, even if its parts could be read
+// later: so little memory is better than an open descriptor. It is a choice.
 const maxWholeFile = 256 << 10
 
 // graphFile is an open file whose parts are read when they are needed. It has
@@ -81,9 +84,9 @@ const maxWholeFile = 256 << 10
 type graphFile struct {
 	io.ReaderAt
 	name     string
-	stat     func() (fs.FileInfo, error)
-	size     int64
-	modified time.Time
+	stat     func() (fs.FileInfo, error) // of the open file, not of the file that has the name now
+	size     int64                       // when it was opened, in bytes
+	modified time.Time                   // likewise
 }
 
 // keepOpen returns the message in the file, and the file if later reads need it.

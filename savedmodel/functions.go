@@ -18,8 +18,8 @@ type FunctionInfo struct {
 	// Parameters are the parameters of the Python function; nil if the file
 	// lacks them.
 	Parameters *Parameters
-	// Keywords are the names of a bare function's inputs, of which so many may be
-	// given by place.
+	// Keywords are the names of a bare function's inputs, of which the first
+	// Positional may be given by place.
 	Keywords   []string
 	Positional int
 }
@@ -109,7 +109,7 @@ func (r *objectReader) concrete(b []byte) error {
 	f := pb.Fields{Rest: b}
 	for f.Next() {
 		switch {
-		case f.Bytes == nil:
+		case f.Bytes == nil: // a number, which no known field of the entry is
 		case f.Number == 1:
 			key = strings.Clone(f.Text())
 		case f.Number == 2:
@@ -215,6 +215,7 @@ func (r *objectReader) bareFunction(o *Object, b []byte) error {
 	return nil
 }
 
+// traces sets the traces and parameters of a function.
 func (r *objectReader) traces(o *Object, names []string, spec *pb.Lazy[pb.FunctionSpec]) error {
 	f := &FunctionInfo{Concrete: make([]*ConcreteFunction, 0, len(names))}
 	o.Function = f
@@ -252,6 +253,8 @@ func (r *objectReader) parameters(l *pb.Lazy[pb.FunctionSpec]) (*Parameters, err
 	return p, err
 }
 
+// parametersOf returns the parameters that a FunctionSpec describes: Fullargspec is a named tuple as
+// Python's inspect.FullArgSpec. constants is the number of bytes that tensors in it may still take.
 func parametersOf(spec *pb.FunctionSpec, constants *int64) (*Parameters, error) {
 	full, err := graphInternals.ReadStructure(spec.Fullargspec, constants)
 	if err != nil {

@@ -14,7 +14,7 @@ func (g *MetaGraph) bindGradients(lib *graph.Library) {
 	for i := range lib.Registered {
 		r := &lib.Registered[i]
 		c := g.concretes[r.Gradient.FuncName()]
-		if c == nil {
+		if c == nil { // the object graph doesn't list the gradient's captures: it stays as the library has it
 			continue
 		}
 		r.Captures, r.Gives = nil, given(c.Out)
@@ -82,8 +82,8 @@ func (g *MetaGraph) captured(lib *graph.Library, calls calls, gradient string, o
 // calls records which functions of a library call which, and which have nodes
 // that name a gradient.
 type calls struct {
-	callers map[*graph.Function][]*graph.Function
-	naming  map[string][]*graph.Function
+	callers map[*graph.Function][]*graph.Function // of each function
+	naming  map[string][]*graph.Function          // by the gradient's name, the attribute _gradient_op_type
 }
 
 func callsOf(lib *graph.Library) calls {

@@ -57,6 +57,7 @@ func (m *SavedModel) checkGraphDef(s pb.Source) error {
 	return err
 }
 
+// readGraphText reads a GraphDef in text form and encodes it, so that all later reads are of one form.
 func (m *SavedModel) readGraphText() (pb.Source, error) {
 	b, most, err := readFile(m.fsys, m.File, m.opts)
 	if err != nil {

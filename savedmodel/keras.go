@@ -51,6 +51,7 @@ func MarshalKeras(nodes []KerasNode) []byte {
 	return p.Marshal()
 }
 
+// kerasPrefix begins the identifiers of Keras 2's objects.
 const kerasPrefix = "_tf_keras_"
 
 // Keras returns Keras 2's descriptions of its objects, in the order of the

@@ -28,7 +28,7 @@ type LoadSpec struct {
 	Kind Kind
 
 	r  *restorer
-	id int
+	id int // the object's number in the file
 }
 
 // spec returns the spec of a node.
@@ -147,7 +147,8 @@ func (s *LoadSpec) SetCheckpoint(root trackable.Trackable) error {
 	return nil
 }
 
-// classOf returns the class that makes a node's object; nil for a generic one.
+// classOf returns the class that makes a node's object; nil for a generic one. Identifiers of TensorFlow's
+// and Keras's own structures ("_…", plainIdentifiers) are no unknown classes, so they aren't reported.
 func (r *restorer) classOf(id int) (*class, error) {
 	o := r.meta.Objects[id]
 	if r.opts.Classes == nil {
@@ -221,8 +222,9 @@ func (r *restorer) load(id int, x *class) (obj trackable.Trackable, err error) {
 	return obj, nil
 }
 
-// giveValues assigns the file's values to the objects of classes, and to those
-// of SetCheckpoint.
+// giveValues assigns the file's values to the objects of SetCheckpoint, and then to those that classes
+// made: an object that both reach has the value by SetCheckpoint. After an error some values are
+// assigned.
 func (r *restorer) giveValues() error {
 	for len(r.checkpoints) > 0 || len(r.places) > 0 {
 		list := r.checkpoints
@@ -297,7 +299,7 @@ func (r *restorer) assign(v *trackable.Variable, id int) error {
 	}
 	r.bound[id] = v
 	if have, ok := r.objects[id].(*trackable.Variable); ok {
-		if have == v {
+		if have == v { // Restore made it with its value
 			return nil
 		}
 	}

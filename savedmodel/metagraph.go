@@ -39,13 +39,13 @@ type MetaGraph struct {
 	model     *SavedModel
 	proto     *pb.MetaGraphDef // without the parts that are read from the file when they are needed:
 	graphDef  pb.Source
-	objectDef pb.Source       // the SavedObjectGraph
-	internal  []*SignatureDef // "__saved_model_init_op" and similar ones
-	concretes map[string]*ConcreteFunction
-	later     []*graph.OpDef // definitions of TensorFlow's ops with attributes that 2.21 lacks
-	constants int64          // bytes that constants outside of the graph may still take
+	objectDef pb.Source                    // the SavedObjectGraph
+	internal  []*SignatureDef              // "__saved_model_init_op" and similar ones
+	concretes map[string]*ConcreteFunction // traces by their names in the library
+	later     []*graph.OpDef               // definitions of TensorFlow's ops with attributes that 2.21 lacks
+	constants int64                        // bytes that constants outside of the graph may still take
 
-	once  sync.Once
+	once  sync.Once // decodes the graph for Graph
 	graph *graph.Graph
 	err   error
 }
@@ -67,6 +67,7 @@ const (
 	fieldObjectDef = 7
 )
 
+// newMetaGraph reads a MetaGraphDef but for its graph, of which it notes the place. Read fails if it does.
 func newMetaGraph(m *SavedModel, from pb.Source) (*MetaGraph, error) {
 	g := &MetaGraph{model: m, proto: new(pb.MetaGraphDef), constants: maxConstants}
 	parts := map[protowire.Number][]pb.Source{}
@@ -207,8 +208,9 @@ func (g *MetaGraph) Graph() (*graph.Graph, error) {
 	return g.graph, g.err
 }
 
-// decodeGraph makes a graph of its message. only and from select functions of
-// the library, as in [graph.Options]; nil means all.
+// decodeGraph makes a graph of its message. only and from select functions of the library, as in
+// [graph.Options]; nil means all. For ops that nothing defines it guesses definitions from their nodes
+// (undefinedops.go), because the number of outputs is needed to read the graph; nodes of these have no Def.
 func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
 	o := graph.Options{Ops: g.defs(nil), Only: only, From: from, MaxMemory: g.model.limit(g.graphDef.Len())}
 	gr, err := graphInternals.Read(g.graphDef, &o)

@@ -127,13 +127,13 @@ func (g *MetaGraph) readObjectGraph(from pb.Source) error {
 type objectReader struct {
 	*MetaGraph
 	structures     map[string]*graph.Structure // by their encoded messages
-	specs          map[string]*Parameters
-	details        map[user]*Details
-	users          map[string]user // by their encoded messages
-	currentTraits  Traits          // of the object that is read
-	currentDetails Details         // likewise
-	names          map[string]string
-	spareFunctions []ConcreteFunction // for those still to come
+	specs          map[string]*Parameters      // likewise
+	details        map[user]*Details           // of objects that have no other traits; see shared
+	users          map[string]user             // by their encoded messages
+	currentTraits  Traits                      // of the object that is read
+	currentDetails Details                     // likewise
+	names          map[string]string           // the copies of strings, by themselves
+	spareFunctions []ConcreteFunction          // for those still to come
 }
 
 // name returns a copy of s. Equal strings share one copy, because the file's
@@ -200,7 +200,7 @@ func (r *objectReader) fill(o *Object, b []byte) error {
 			o.RegisteredSaver = r.name(f.Text())
 		case fieldUserProto:
 			user = joined(user, f.Bytes)
-		case 4, 5, 6, 7, 8, 9, 10, 12: // one of the kinds: the last counts
+		case 4, 5, 6, 7, 8, 9, 10, 12: // the oneof kind: as in protobuf, the last kind counts, and messages of one kind merge
 			if f.Number != kind {
 				kind, of = f.Number, nil
 			}
@@ -368,6 +368,8 @@ func (r *objectReader) kind(o *Object, kind pb.SavedObjectWhich, b []byte) error
 	return nil
 }
 
+// variableInfo describes a variable. depth counts the parts of distributed variables around it, of which
+// TensorFlow writes one level.
 func (r *objectReader) variableInfo(p *pb.SavedVariable, depth int) (*VariableInfo, error) {
 	if depth > 4 {
 		return nil, errors.New("the parts of a distributed variable have parts without end")

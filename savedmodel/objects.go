@@ -51,7 +51,7 @@ func (k Kind) String() string {
 
 // Object is a node of the object graph.
 type Object struct {
-	// ID is the object's number.
+	// ID is the object's number: its index in [MetaGraph].Objects, and in the file.
 	ID int
 	// Kind decides which of the fields below are set.
 	Kind Kind
@@ -264,8 +264,8 @@ func (g *MetaGraph) Paths() map[int]string {
 	return paths
 }
 
-// maxPath is how long a path gets, in bytes, before its beginning is left out:
-// a graph may be so deep that all paths together would fill any memory.
+// maxPath is the length of a path in bytes from which on its beginning is left out: a graph may be so deep
+// that all paths together would fill any memory. It is a choice.
 const maxPath = 512
 
 // Variables returns the variables in the order of their numbers.

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// oneFile is a directory that holds one file and nothing else.
+// oneFile is a directory with one file in memory, by which Unmarshal and its variants use the code that
+// reads directories.
 type oneFile struct {
 	name string
 	data []byte

@@ -7,8 +7,10 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
+// The ops that loading runs are those of TensorFlow's loader_impl.py (get_init_op) and load_v1_in_v2.py.
+
 // initKeys are the collections that name the op that TensorFlow 1 runs after
-// restoring.
+// restoring; the first that there is counts.
 var initKeys = []string{"saved_model_main_op", "legacy_init_op"}
 
 // initSignature is the signature that names it in newer files.

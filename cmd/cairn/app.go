@@ -33,13 +33,13 @@ var errFound = errors.New("found")
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	width    int  // columns of the terminal
-	outTTY   bool // stdout is a terminal
-	errTTY   bool // stderr is a terminal: progress bars are drawn
-	color    bool // output has escape sequences: on a terminal, without NO_COLOR
-	json     bool // --json
-	quiet    bool // --quiet: no notes and no progress bars
-	noPager  bool // --no-pager
+	width    int                // columns of the terminal
+	outTTY   bool               // stdout is a terminal
+	errTTY   bool               // stderr is a terminal: progress bars are drawn
+	color    bool               // output has escape sequences: on a terminal, without NO_COLOR
+	json     bool               // --json
+	quiet    bool               // --quiet: no notes and no progress bars
+	noPager  bool               // --no-pager
 	pager    *pager             // of a terminal; nil for others
 	open     tensorfile.Options // how sources are opened
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
+// The names of fields in JSON are in docs/json.md and must stay; words inside of values may change,
+// together with the goldens of the command.
+
 // Description is a SavedModel in words and numbers.
 type Description struct {
 	File        string       `json:"file"`
@@ -74,10 +77,10 @@ type Tensor struct {
 	Name    string   `json:"name"`
 	DType   string   `json:"dtype"`
 	Shape   Shape    `json:"shape"`
-	Tensor  string   `json:"tensor,omitempty"`
-	Default string   `json:"default,omitempty"`
-	Type    string   `json:"type,omitempty"`
-	Parts   []Tensor `json:"parts,omitempty"`
+	Tensor  string   `json:"tensor,omitempty"`  // its name in the graph
+	Default string   `json:"default,omitempty"` // the value if it isn't fed; "" for none
+	Type    string   `json:"type,omitempty"`    // the composite's class, or operation; "" for a plain tensor
+	Parts   []Tensor `json:"parts,omitempty"`   // the tensors of a composite
 }
 
 // Function is a function of the object graph.
@@ -122,10 +125,10 @@ type Collection struct {
 // Op is an op that the graph or its functions use.
 type Op struct {
 	Op        string `json:"op"`
-	Graph     int    `json:"graph"`
-	Functions int    `json:"functions"`
-	Defined   bool   `json:"defined"`
-	Kernel    bool   `json:"kernel"`
+	Graph     int    `json:"graph"`     // nodes of the graph that have it
+	Functions int    `json:"functions"` // nodes of functions that have it
+	Defined   bool   `json:"defined"`   // TensorFlow or the file defines it
+	Kernel    bool   `json:"kernel"`    // loading or a kernel runs it
 }
 
 // Describe describes a SavedModel whose ops are to be run by kernels.
@@ -171,7 +174,7 @@ func describe(ctx context.Context, fsys fs.FS, g *savedmodel.MetaGraph, kernels 
 	x.Functions = functions(g, paths)
 	stored, err := g.Stored(ctx)
 	if err != nil && (ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported)) {
-		return nil, err // a damaged checkpoint hides nothing of the graphs
+		return nil, err // with any other fault of the checkpoint, the graphs are described without it
 	}
 	x.Variables = variables(g, paths, stored)
 	x.Assets = assets(fsys, g)
@@ -190,8 +193,8 @@ func describe(ctx context.Context, fsys fs.FS, g *savedmodel.MetaGraph, kernels 
 	return x, err
 }
 
-// raisedOps are those that have no kernel because loading makes other ops of
-// them.
+// raisedOps are those that have no kernel because loading makes other ops of them (package graph/raise),
+// or because calls feed them.
 var raisedOps = map[string]bool{
 	"Switch": true, "RefSwitch": true, "Merge": true, "RefMerge": true, "Enter": true, "RefEnter": true, "Exit": true, "RefExit": true,
 	"NextIteration": true, "RefNextIteration": true, "LoopCond": true, "ControlTrigger": true,

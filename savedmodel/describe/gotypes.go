@@ -63,14 +63,16 @@ func optionsOf(tags []string) string {
 	return b.String() + "}}"
 }
 
+// goWriter writes Go source, which format.Source formats at the end.
 type goWriter struct {
 	b     bytes.Buffer
-	taken map[string]bool
+	taken map[string]bool // names that are declared in the package, or fields of the struct
 }
 
 func (g *goWriter) printf(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
 
-// field keeps clear of the names that the embedded model has.
+// field returns the name of the field of Model for a signature. The names of the embedded run.Model are
+// taken: a method that is added there is added here.
 func (g *goWriter) field(name string) string {
 	switch name {
 	case "Call", "Function", "Instantiate", "MetaGraph", "Model", "Prune", "Signature", "Variable", "VariableOf", "Variables", "Close":
@@ -126,6 +128,7 @@ func goTag(name string) string {
 	return strconv.Quote(tag)
 }
 
+// flat lists the plain tensors of a signature, as savedmodel.PlainTensors does. Operations have no field.
 func flat(list []Tensor) []Tensor {
 	var out []Tensor
 	for _, t := range list {

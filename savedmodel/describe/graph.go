@@ -11,8 +11,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// Objects returns the object graph, ready to be drawn. If all is set, it
-// includes functions and the lists in which Keras repeats its objects.
+// Objects returns the object graph, ready to be drawn, in breadth-first order from the root. If all is
+// set, it includes functions and the lists in which Keras repeats its objects. Objects to which no
+// edge leads are left out, but for slot variables.
 func (x *MetaGraph) Objects(all bool) *render.Graph {
 	g := x.meta
 	out := &render.Graph{Nodes: []render.Node{{}}}

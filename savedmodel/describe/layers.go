@@ -22,7 +22,7 @@ type Layer struct {
 	Trainable  int64  `json:"trainable"`
 }
 
-// maxLayerDepth is how deep models within models are followed.
+// maxLayerDepth bounds the depth to which models within models are followed, a choice.
 const maxLayerDepth = 16
 
 // layers lists the model and its layers; none if Keras 2 has not written the
@@ -42,13 +42,16 @@ func layers(g *savedmodel.MetaGraph, paths map[int]string) ([]Layer, error) {
 	return w.out, nil
 }
 
+// layerWalk lists the layers below the root.
 type layerWalk struct {
-	about map[*savedmodel.Object]*savedmodel.KerasObject
-	paths map[int]string
+	about map[*savedmodel.Object]*savedmodel.KerasObject // Keras's metadata of layers and models
+	paths map[int]string                                 // by the objects' IDs
 	seen  map[*savedmodel.Object]bool
 	out   []Layer
 }
 
+// walk lists o, if it is a layer, and those below it. A layer to which several edges lead is listed once.
+// Children that are neither layers nor lists of them have none below.
 func (w *layerWalk) walk(o *savedmodel.Object, depth int) {
 	if w.seen[o] || depth > maxLayerDepth {
 		return

@@ -13,8 +13,9 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// maxDrawn is the number of boxes of which a picture is made, at most, before repeated
-// parts are folded.
+// Which nodes share a box is a choice, and so are the limits. Goldens of the command have pictures.
+
+// maxDrawn is the largest number of boxes of which a picture is made before repeated parts are folded.
 const maxDrawn = 2000
 
 // Network returns the computation of a signature, ready to be drawn: the
@@ -106,9 +107,9 @@ func (x *MetaGraph) ends(signature string) (in, out []savedmodel.TensorInfo, err
 
 // networkWalk makes boxes of a function's nodes.
 type networkWalk struct {
-	inputs, outputs []savedmodel.TensorInfo // of the function's arguments and results
-	classes         map[string]string       // of layers, by name
-	alias           map[graph.Output]graph.Output
+	inputs, outputs []savedmodel.TensorInfo       // of the function's arguments and results
+	classes         map[string]string             // of layers, by name
+	alias           map[graph.Output]graph.Output // of an output of a passing op, the output whose value it has
 }
 
 // passing are ops that return their input unchanged.
@@ -201,6 +202,7 @@ func weightOp(n *graph.Node) bool {
 	return false
 }
 
+// callName matches the names that TensorFlow gives to calls of functions, which say nothing to people.
 var callName = regexp.MustCompile(`^(Stateful)?PartitionedCall(_\d+)?$`)
 
 // scopeOf returns the parts of a node's name, with those of the calls that led to it; the

@@ -73,7 +73,7 @@ func Sizes(ctx context.Context, fsys fs.FS, g *savedmodel.MetaGraph) ([]ObjectSi
 				row.Name = o.Function.Concrete[0].Name
 			}
 		default:
-			continue
+			continue // user objects and resources have no bytes of their own: those are below them
 		}
 		if row.Path == "" {
 			row.Path = fmt.Sprintf("object %d", o.ID)
@@ -92,7 +92,7 @@ func Sizes(ctx context.Context, fsys fs.FS, g *savedmodel.MetaGraph) ([]ObjectSi
 // sizer adds up the sizes of functions.
 type sizer struct {
 	library *graph.Library
-	counted map[*graph.Function]bool
+	counted map[*graph.Function]bool // functions that some row has
 	rows    []ObjectSize
 
 	constants int64 // bytes of constants that are objects

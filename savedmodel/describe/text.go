@@ -50,6 +50,7 @@ func (d *Description) Text(w io.Writer, opts *TextOptions) error {
 	return t.w.Flush()
 }
 
+// text writes a description. Goldens of the command have it; programs read the JSON.
 type text struct {
 	w *bufio.Writer
 	o TextOptions
