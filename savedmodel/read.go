@@ -190,7 +190,8 @@ func (m *SavedModel) OpenVariables(ctx context.Context) (*checkpoint.View, error
 	return view, nil
 }
 
-// readGraphs finds the file with the graphs, and returns the SavedModel that it is.
+// readGraphs finds the file with the graphs, and returns the SavedModel that it is. Of several files the
+// binary one counts, then the chunks, then the text.
 func (m *SavedModel) readGraphs(ctx context.Context) (pb.Source, error) {
 	for _, f := range []struct {
 		name string
@@ -281,8 +282,8 @@ func (m *SavedModel) readChunked() (pb.Source, error) {
 	return pb.InMemory(whole), nil
 }
 
-// textFactor is how much memory a byte of text may come to: an empty message in
-// it takes at least four bytes.
+// textFactor is the number of bytes of memory that a byte of text may become: an empty message in it
+// takes at least four bytes.
 const textFactor = 64
 
 func (m *SavedModel) readText() (pb.Source, error) {
@@ -307,8 +308,8 @@ func (m *SavedModel) readText() (pb.Source, error) {
 // maxMessage is roughly the size of the largest message in memory, in bytes.
 const maxMessage = 512
 
-// limit returns how many bytes messages of the file's may take in memory; 0 for a file so
-// small that they can't take too much.
+// limit returns the number of bytes that messages of size bytes of the file may take in memory; 0, which
+// means any, if so few bytes can't take too much.
 func (m *SavedModel) limit(size int64) int64 {
 	// No message grows more than so many times: counting is left out for small files.
 	if size*maxMessage/2 <= m.most {

@@ -163,7 +163,7 @@ func (r *restorer) setOutputShapes() {
 			continue
 		}
 		bare, ok := r.objects[f.ID].(*TrackableBareFunction)
-		if !ok {
+		if !ok { // a class made the object
 			continue
 		}
 		bare.shapes = map[string]graph.PartialShape{}
@@ -173,7 +173,9 @@ func (r *restorer) setOutputShapes() {
 	}
 }
 
-// restorer makes the objects of a MetaGraph.
+// restorer makes the objects of a MetaGraph, in this order: values are read (readValues), the root is
+// resolved, and edges, values and captures are set until nothing new is made (finish). The order of calls
+// of a class's Load follows the edges.
 type restorer struct {
 	ctx   context.Context
 	meta  *MetaGraph
@@ -181,13 +183,13 @@ type restorer struct {
 	graph *graph.Graph
 
 	foreign *foreign
-	objects []trackable.Trackable // by the numbers of the file, nil until they are made
-	generic []bool                // whether an object's edges are still to be set
-	queue   []int                 // generic objects whose edges are to be set
-	loading map[int]bool          // objects whose class is being asked
-	specs   map[int]*LoadSpec
-	traces  map[*ConcreteFunction]*graph.Concrete
-	order   []*ConcreteFunction // as they were met
+	objects []trackable.Trackable                 // by the numbers of the file, nil until they are made
+	generic []bool                                // whether an object's edges are still to be set
+	queue   []int                                 // generic objects whose edges are to be set
+	loading map[int]bool                          // objects whose class is being asked
+	specs   map[int]*LoadSpec                     // by the numbers of the file
+	traces  map[*ConcreteFunction]*graph.Concrete // of the functions that are reached
+	order   []*ConcreteFunction                   // the keys of traces, in the order in which they were reached
 
 	values     map[int]*tensor.Tensor        // of variables
 	keys       map[*Object]string            // of their values in the checkpoint
@@ -241,7 +243,7 @@ func (r *restorer) readValues() error {
 	var ids []int
 	for _, o := range r.meta.Objects {
 		key, ok := r.keys[o]
-		if !ok {
+		if !ok { // no variable, or one that has no value by itself: finish finds it unfilled
 			continue
 		}
 		if _, there := view.Reader().Entry(key); !there {
@@ -273,7 +275,7 @@ func (r *restorer) readAttributes(view *checkpoint.View, byOp map[*Object]bool) 
 			// Several tensors may belong to one attribute: "table-keys" of "table".
 			for at, _ := slices.BinarySearch(names, a.key); at < len(names) && strings.HasPrefix(names[at], a.key); at++ {
 				suffix := names[at][len(a.key):]
-				if suffix != "" && suffix[0] != '-' {
+				if suffix != "" && suffix[0] != '-' { // another key, which begins alike
 					continue
 				}
 				t, err := view.Reader().Read(r.ctx, names[at])

@@ -19,7 +19,7 @@ func (r *restorer) findByFunction() {
 	for _, o := range r.meta.Objects {
 		for _, a := range r.attributes[o.ID] {
 			pair, ok := o.Savers[a.Name]
-			if !ok || pair.Restore.Function == nil || len(pair.Restore.Function.Concrete) == 0 {
+			if !ok || pair.Restore.Function == nil || len(pair.Restore.Function.Concrete) == 0 { // a value without a function that restores it
 				continue
 			}
 			for _, x := range pair.Restore.Function.Concrete[0].Captures {

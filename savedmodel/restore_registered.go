@@ -31,8 +31,8 @@ func (r *restorer) findRegistered(view *checkpoint.View) {
 	})
 }
 
-// filledBy refuses a variable of a class whose value a saver wrote that the program
-// doesn't have.
+// filledBy returns an error for a variable of a class's object whose value a saver wrote, if the program
+// doesn't have the saver.
 func (r *restorer) filledBy(by savedBy, id int) error {
 	x, ok := r.savers().Lookup(by.saver)
 	if ok && x.Restore != nil || r.opts.AllowMissing {
@@ -54,7 +54,7 @@ func (r *restorer) restoreRegistered() error {
 			obj = v
 		}
 		x, known := r.savers().Lookup(by.saver)
-		if !ok || obj == nil || !known || x.Restore == nil {
+		if !ok || obj == nil || !known || x.Restore == nil { // not saved by a saver, not reached, or a saver that only writes
 			continue
 		}
 		if !x.Matches(obj) {

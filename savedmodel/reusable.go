@@ -76,7 +76,8 @@ func (g *MetaGraph) CheckReusable() []Lack {
 	return out
 }
 
-// callLacks returns the reasons why a __call__ doesn't fit; none if it does.
+// callLacks returns the reasons why a __call__ doesn't fit; none if it does. The rules are those of
+// TensorFlow Hub's documentation on reusable SavedModels.
 func callLacks(o *Object) []string {
 	switch {
 	case o == nil:

@@ -143,7 +143,7 @@ func (g *MetaGraph) saveOptions(r *Restored, given *SaveOptions) (*SaveOptions, 
 	return &o, nil
 }
 
-// aliased is the traces of a model that have one alias.
+// aliased contains the traces of a model that have one alias.
 type aliased struct{ traces []*graph.Concrete }
 
 func (a *aliased) Traces() []*graph.Concrete { return a.traces }
@@ -225,8 +225,8 @@ const debugDir = "debug"
 // warmUp lists the files of [extraDir].
 func (m *SavedModel) warmUp() ([]extraFile, error) { return m.below(extraDir) }
 
-// below lists the files below a folder of the model, or the file of that name; none if
-// it isn't there.
+// below lists the files below a folder of the model, or the file of that name; none if it isn't there.
+// Nothing is read until open is called.
 func (m *SavedModel) below(folder string) ([]extraFile, error) {
 	var out []extraFile
 	err := fs.WalkDir(m.fsys, folder, func(p string, d fs.DirEntry, err error) error {
@@ -311,7 +311,8 @@ func (g *MetaGraph) whole() (*pb.MetaGraphDef, error) {
 	return &meta, nil
 }
 
-// copyFiles copies files into the model's folder.
+// copyFiles copies files to the folder into of dir. After an error some of them are there: replaceModel
+// removes the folder.
 func copyFiles(ctx context.Context, dir vfs.Dir, into string, files []extraFile) error {
 	for _, f := range files {
 		in, err := f.open()

@@ -81,7 +81,7 @@ type SavedNode struct {
 	Path string
 }
 
-// savedNodes lists the nodes with their paths.
+// savedNodes lists the nodes with their paths, for SaveOptions.Files. The paths are found breadth first.
 func (s *saver) savedNodes() []SavedNode {
 	list := make([]SavedNode, len(s.nodes))
 	seen := make([]bool, len(s.nodes))

@@ -27,6 +27,7 @@ type Serializer struct {
 	Classes *Classes
 }
 
+// packages returns the packages whose classes are used; a nil Serializer has none.
 func (z *Serializer) packages() []string {
 	if z == nil {
 		return nil

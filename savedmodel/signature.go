@@ -90,7 +90,7 @@ func (g *MetaGraph) readSignatures() error {
 		}
 		for _, d := range p.Defaults {
 			i := slices.IndexFunc(s.Inputs, func(t TensorInfo) bool { return t.Name == d.Key })
-			if i < 0 || d.Value == nil {
+			if i < 0 || d.Value == nil { // a default of no input, which no call can use
 				continue
 			}
 			if s.Inputs[i].Default, err = tensorproto.Decode(d.Value, &g.constants); err != nil {
@@ -169,7 +169,8 @@ func (g *MetaGraph) tensorInfo(name string, p *pb.TensorInfo, depth int) (Tensor
 	return t, nil
 }
 
-// refOffset is the distance of the type of a reference to its element type.
+// refOffset is the distance of the number of a reference type to that of its element type, in
+// TensorFlow's types.proto.
 const refOffset = 100
 
 // shapeOf reads a shape; a missing one has no rank.
@@ -179,7 +180,7 @@ func shapeOf(p *pb.TensorShapeProto) (graph.PartialShape, error) {
 	}
 	dims := make([]int, len(p.Dim))
 	for i, d := range p.Dim {
-		if d == nil {
+		if d == nil { // an empty message: the size 0
 			continue
 		}
 		if dims[i] = int(d.Size); int64(dims[i]) != d.Size || d.Size < -1 {

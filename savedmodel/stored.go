@@ -35,9 +35,10 @@ func (g *MetaGraph) Stored(ctx context.Context) (map[*Object]bundle.Entry, error
 	return out, nil
 }
 
-// matchCheckpoint walks the model's objects and the checkpoint's side by side. It
-// returns the keys of the variables' values, and the objects whose values only
-// their own ops can restore.
+// matchCheckpoint walks the model's objects and the checkpoint's side by side, breadth-first by the names
+// of edges, then slot variables. It returns the keys of the variables' values, and the objects whose
+// values only ops of the graph can restore: tables and other objects with attributes. The first match of
+// an object counts. Package savedmodel/run and Restore load models by it.
 func (g *MetaGraph) matchCheckpoint(view *checkpoint.View) (keys map[*Object]string, byOp map[*Object]bool) {
 	keys, byOp = map[*Object]string{}, map[*Object]bool{}
 	if view.Len() == 0 || len(g.Objects) == 0 {

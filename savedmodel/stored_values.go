@@ -12,11 +12,15 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// The forms of these functions are those that TensorFlow writes (saveable_object_util.py): the one that
+// saves takes a key and returns a name, a slice and a tensor for each value, the other one takes the
+// tensors.
+
 // storedValues are values that functions of a model save and restore, as the model's
 // checkpoint has them, and those functions.
 type storedValues struct {
-	attributes []trackable.Attribute
-	saveables  map[string]SaveableFunctions
+	attributes []trackable.Attribute        // the values
+	saveables  map[string]SaveableFunctions // by the attribute's name
 }
 
 // SerializeToTensors returns the values that the model's checkpoint has for the object.
@@ -139,7 +143,7 @@ func text(t *tensor.Tensor) string {
 func (v *storedValues) fill(ctx context.Context, run graph.Runner) error {
 	for _, a := range v.attributes {
 		pair, ok := v.saveables[a.Name]
-		if !ok {
+		if !ok { // a value that the class or the caller handles
 			continue
 		}
 		names, err := suffixes(ctx, run, pair.Save)

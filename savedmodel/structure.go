@@ -7,7 +7,8 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// maxStructure is how deep the values of calls may nest.
+// maxStructure bounds the nesting of structures, composites and messages in a file, so that a hostile one
+// doesn't fill the stack. It is a choice.
 const maxStructure = 64
 
 // maxConstants limits the size of the constants in the structures and the
@@ -48,6 +49,7 @@ func formatCall(in *graph.Structure) string {
 	return text
 }
 
+// sortedKeys returns the keys of a map in order, so that saves are deterministic.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

@@ -11,10 +11,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// edgeList is the edges of an object that a program can edit.
+// edgeList contains the edges of an object that a program can edit.
 type edgeList struct {
-	mu    sync.Mutex
-	edges []trackable.Edge
+	mu    sync.Mutex       // held while edges is used
+	edges []trackable.Edge // in the order of the file, which a save keeps
 }
 
 // Edges returns the object's edges in order.

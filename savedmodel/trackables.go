@@ -75,9 +75,9 @@ type TrackableAsset struct {
 	// number.
 	Name string
 
-	fsys  fs.FS
-	inFS  string
-	local string // a path of the operating system
+	fsys  fs.FS  // nil for a file of the operating system
+	inFS  string // the file's name in fsys
+	local string // a path of the operating system; "" if fsys has the file
 
 	traits *Traits // of a file
 }
@@ -115,7 +115,7 @@ func (a *TrackableAsset) String() string {
 	return a.local
 }
 
-// sameFile reports whether two assets are one file.
+// sameFile reports whether two assets are one file, which a save writes once. In doubt they are two.
 func (a *TrackableAsset) sameFile(b *TrackableAsset) bool {
 	if a.Name != b.Name || a.inFS != b.inFS || a.local != b.local {
 		return false

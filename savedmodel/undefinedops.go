@@ -32,7 +32,7 @@ func (g *MetaGraph) undefinedOps() ([]*graph.OpDef, error) {
 	for i := range def.Library.Function {
 		f, err := def.Library.Function[i].Get()
 		if err != nil {
-			continue // who needs it gets an error
+			continue // reading the graph reports it
 		}
 		functions = append(functions, f)
 		if f.Signature != nil {

@@ -184,6 +184,8 @@ func keepUnknown(to, from *pb.SavedObject) error {
 	return graft(reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem(), 0)
 }
 
+// graft copies the unknown fields of the message from, and of those below it, to the message to of the same
+// type. Their order of bytes stays. ErrUnknownFields means that to lacks a message that has such fields.
 func graft(to, from reflect.Value, depth int) error {
 	for i := range from.NumField() {
 		f := from.Type().Field(i)
@@ -223,7 +225,7 @@ func graft(to, from reflect.Value, depth int) error {
 	return nil
 }
 
-// graftSpec does so for the parameters of a function.
+// graftSpec does the same for the parameters of a function.
 func graftSpec(to, from *pb.Lazy[pb.FunctionSpec], depth int) error {
 	x, err := from.Get()
 	if err != nil {
@@ -240,7 +242,7 @@ func graftSpec(to, from *pb.Lazy[pb.FunctionSpec], depth int) error {
 	return nil
 }
 
-// graftList does so for the elements of lists, which are known by their names.
+// graftList does the same for the elements of lists, which are matched by their names.
 func graftList(to, from reflect.Value, depth int) error {
 	for i := range from.Len() {
 		x := from.Index(i)

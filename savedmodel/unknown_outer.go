@@ -64,6 +64,8 @@ func (g *MetaGraph) keepOuter(to *pb.SavedModel, edited bool) error {
 	return nil
 }
 
+// outerError returns the error for unknown fields that keepOuter can't keep. message is the type of the
+// message, and the fields' bytes.
 func outerError(message string) error {
 	return &SaveError{Path: fmt.Sprintf("the graph's messages of type %.60q", message), Err: ErrUnknownFields}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// showGraphDef is the verb show for a path that tensorfile.IsGraphDef recognizes: the inputs,
-// outputs and ops of a GraphDef, or the picture of its network. The JSON is in docs/json.md.
+// showGraphDef runs the verb show for a path that tensorfile.IsGraphDef recognizes. It shows the
+// inputs, outputs and ops of a GraphDef, or the picture of its network. The JSON is in docs/json.md.
 func (f *showFlags) showGraphDef(ctx context.Context, a *app, path string) error {
 	if f.all || f.tags != nil || f.signature != "" || f.format == "go" || f.objects {
 		return usagef("%s is a graph alone: it has no signatures, tags or functions of objects to choose", path)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// width is how many bytes a line shows; of longer fields the first and the last
-// ones are shown.
+// width is the number of bytes on a line; of longer fields the first and the last ones are shown. Goldens
+// of the packages above have this form.
 const width = 12
 
 // A Printer walks through bytes and prints a line for each field. The first
@@ -18,10 +18,10 @@ const width = 12
 type Printer struct {
 	w      io.Writer
 	b      []byte
-	at     int
-	base   int64
-	indent int
-	err    error
+	at     int   // the next byte of b
+	base   int64 // the offset of b[0] in the file
+	indent int   // levels of In
+	err    error // the writer's first error
 }
 
 // New returns a Printer to w of the bytes b, whose first byte is at offset

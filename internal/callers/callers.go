@@ -12,9 +12,10 @@ import (
 	"sync/atomic"
 )
 
+// modulePath begins the names of this library's functions. A fork under another path changes it.
 const modulePath = "github.com/cairnml/cairn/"
 
-// inLibrary reports whether a frame is between a program's line and the kernel.
+// inLibrary reports whether a frame is this library's. Its tests count as programs.
 func inLibrary(f runtime.Frame) bool {
 	return strings.HasPrefix(f.Function, modulePath) && !strings.HasSuffix(f.File, "_test.go")
 }
@@ -46,7 +47,7 @@ func IsProgram() bool {
 	return !inLibrary(f)
 }
 
-// DeeperThan reports whether there are more frames on the stack.
+// DeeperThan reports whether the stack has more than so many frames, about: those of this function count.
 func DeeperThan(frames int) bool {
 	var pcs [1]uintptr
 	return runtime.Callers(frames, pcs[:]) > 0
@@ -100,6 +101,7 @@ func InTrace() (site string, ok bool) {
 	return Site(), true
 }
 
+// The names of Trace and Outside in stack frames. The two must not be inlined or renamed alone.
 const (
 	traceFrame   = "internal/callers.Trace"
 	outsideFrame = "internal/callers.Outside"

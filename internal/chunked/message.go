@@ -11,19 +11,19 @@ import (
 
 // message is an encoded message that can be split if chunks are merged into it.
 type message struct {
-	parts  [][]byte // its encoding, joined; after a split the later parts
-	fields []field  // in order, once it was taken apart
-	open   bool
-	byNum  map[protowire.Number][]int // places among fields of those with a length
-	byKey  map[protowire.Number]map[string]int
+	parts  [][]byte                            // its encoding, joined; after a split the later parts
+	fields []field                             // in order, once it was split
+	open   bool                                // it was split
+	byNum  map[protowire.Number][]int          // indices in fields of those with a length
+	byKey  map[protowire.Number]map[string]int // of map fields, the index in fields for the encoded key
 }
 
-// field is one field of a message: the bytes with their tag, or, once chunks went
-// into it, a message.
+// field is one field of a message: the bytes with their tag, or, once chunks were merged into it, a
+// message. One without both was merged into an earlier field, and takes no bytes.
 type field struct {
 	raw []byte
 	num protowire.Number
-	sub *message
+	sub *message // nil: raw
 }
 
 // merge appends an encoded message, which merges it.
@@ -32,7 +32,7 @@ func (m *message) merge(b []byte) { m.parts = append(m.parts, b) }
 // set makes b all that there is: the value of a field of bytes.
 func (m *message) set(b []byte) { *m = message{parts: [][]byte{b}} }
 
-// split takes the message apart into its fields.
+// split splits the message into its fields. Parts that were merged later are split by the next call.
 func (m *message) split() error {
 	if m.byNum == nil {
 		m.byNum = map[protowire.Number][]int{}

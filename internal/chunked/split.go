@@ -14,7 +14,8 @@ import (
 // MaxChunk is the largest chunk that TensorFlow's C++ reads.
 const MaxChunk = 1<<31 - 500
 
-// groupSize is how many bytes of nodes and functions are gathered in one chunk.
+// groupSize is the number of bytes of nodes and functions in one chunk. It is a choice: any division is
+// joined to the same message, but the fingerprint changes with it.
 const groupSize = 64 << 20
 
 // Numbers of fields on the path to the split parts.
@@ -74,12 +75,13 @@ func Write(w io.Writer, m *pb.SavedModel, most int64, each func(path []*pb.Field
 	return err
 }
 
+// splitter writes the chunks of one model. After an error the file is unusable.
 type splitter struct {
 	w      *riegeli.Writer
-	most   int64
+	most   int64 // bytes of a chunk
 	each   func(path []*pb.FieldIndex, chunk []byte)
-	chunks []*pb.ChunkInfo
-	root   *pb.ChunkedMessage
+	chunks []*pb.ChunkInfo    // those that were written
+	root   *pb.ChunkedMessage // chunk 0, and the fields that the others are merged into
 }
 
 func number(n uint32) *pb.FieldIndex { return &pb.FieldIndex{Which: pb.FieldIndexField, Field: n} }
@@ -116,9 +118,9 @@ func (s *splitter) put(what string, b []byte, kind pb.ChunkInfoType, to []*pb.Fi
 // group gathers encoded fields of one message and writes them in chunks.
 type group struct {
 	s    *splitter
-	what string
-	to   []*pb.FieldIndex
-	b    []byte
+	what string           // the message, for errors
+	to   []*pb.FieldIndex // the path to the message
+	b    []byte           // encoded fields that aren't written yet
 }
 
 // makeRoom writes the collected part if n bytes more would be too many.

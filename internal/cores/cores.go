@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// Each calls f once with each number below n, and returns when all calls have. The caller
-// makes calls as n-1 goroutines do, in the order of the numbers. It takes over the calls
-// that no goroutine has begun when it is free, so that it doesn't wait for a core that is
-// busy with other work, such as collecting garbage.
+// Each calls f once with each number below n, and returns when all calls have. n is the number of
+// workers, such as GOMAXPROCS, since it starts n-1 goroutines. They and the caller take the numbers in
+// order. The caller takes those that no goroutine has begun, so that it doesn't wait for a core that is
+// busy with other work, such as collecting garbage. A panic of f ends the program.
 func Each(n int, f func(i int)) {
 	var next atomic.Int64
 	work := func() {

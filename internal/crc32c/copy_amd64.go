@@ -9,10 +9,11 @@ import (
 )
 
 const (
-	copyBlock = 1024 // how many bytes the assembly copies at a time
-	copyAlign = 16   // the alignment it requires
+	copyBlock = 1024 // the bytes that the assembly copies at a time; block in _asm/main.go is the same
+	copyAlign = 16   // the alignment in bytes of dst that it requires
 )
 
+// hasCopy reports whether the processor has the instructions of the assembly.
 var hasCopy = cpu.X86.HasSSE42 && cpu.X86.HasPCLMULQDQ
 
 // copyFirst copies the first n bytes and returns their checksum.

@@ -13,6 +13,7 @@ import "hash/crc32"
 
 var table = crc32.MakeTable(crc32.Castagnoli)
 
+// maskDelta is the constant of LevelDB and TensorFlow (crc32c.h). Stored files depend on it.
 const maskDelta = 0xa282ead8
 
 // Value computes the checksum of b.
