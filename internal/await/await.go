@@ -4,8 +4,8 @@ package await
 
 import "context"
 
-// Do calls f on another goroutine and waits until it returns. So callers.InTrace is false in f, and ops
-// must not be emitted there. If the context ends first, Do
+// Do calls f on another goroutine and waits until it returns. So callers.InTrace is false in f. If the
+// context ends first, Do
 // returns its cause, and f continues alone: its result may serve a later caller. A panic of f
 // reaches the caller while it waits.
 func Do(ctx context.Context, f func()) error {

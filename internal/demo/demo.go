@@ -15,7 +15,8 @@
 //	tf.train.Checkpoint(step=…, optimizer=tf_keras.optimizers.legacy.Adam(), net=Net())
 //
 // and held-out are the images whose number leaves 4 when divided by 5, pixels
-// divided by 16.
+// divided by 16. Names of fields are edges of the checkpoint: interop/resume
+// continues such a run in Python and back, so they must stay.
 package demo
 
 import (
@@ -72,9 +73,9 @@ type Options struct {
 	// EpochSteps is the number of steps of an epoch, after which a checkpoint is saved.
 	// Default: 200.
 	EpochSteps int
-	// MaxToKeep is how many checkpoints are kept. Default: 3.
+	// MaxToKeep is the number of checkpoints that are kept. Default: 3.
 	MaxToKeep int
-	// BatchSize is how many images a step sees. Default: 32.
+	// BatchSize is the number of images of a step. Default: 32.
 	BatchSize int
 	// LearningRate is Adam's. Default: 0.003.
 	LearningRate float64
@@ -113,9 +114,9 @@ type Run struct {
 	Manager  *checkpoint.Manager
 	Options  Options // with the defaults filled in
 
-	train, heldOut Batch
+	train, heldOut Batch // all images, of Split
 	trainer        *keras.Trainer
-	logits         *function.Func[*ops.Value, *ops.Value]
+	logits         *function.Func[*ops.Value, *ops.Value] // of images [n, 64], as [n, 10]
 }
 
 // New makes a run that saves in dir; nothing is read or written yet. Close
@@ -237,6 +238,7 @@ func (r *Run) score(ctx context.Context, b Batch) (right, all int, err error) {
 	return right, len(truth), nil
 }
 
+// guess returns the digit with the largest logit for each of images [n, 64].
 func (r *Run) guess(ctx context.Context, images *ops.Value) ([]int64, error) {
 	logits, err := r.logits.Call(ctx, images)
 	if err != nil {

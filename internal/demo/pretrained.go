@@ -72,7 +72,8 @@ func RunPretrained(ctx context.Context) (*Pretrained, error) {
 	return p, nil
 }
 
-// heldOutPixels returns the held-out images as the model takes them.
+// heldOutPixels returns the held-out images as the model takes them, float32 [359, 8, 8, 1] from 0 to 16,
+// and their digits.
 func heldOutPixels() (*tensor.Tensor, []uint8, error) {
 	d, err := digits.Load()
 	if err != nil {

@@ -27,6 +27,8 @@ const (
 	Attribution = "Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI Machine Learning Repository (1998), doi:10.24432/C50P49, CC BY 4.0"
 )
 
+// packed is the deflated set: all images, then all labels, a byte each.
+//
 //go:embed digits.deflate
 var packed []byte
 

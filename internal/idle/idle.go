@@ -15,7 +15,7 @@ import (
 // are created than are in use at once; and a cycle of the collector removes
 // none that is in steady use. The zero value is empty.
 type List[T any] struct {
-	many atomic.Int32 // how many there are
+	many atomic.Int32 // len(items), read without the lock
 
 	mu      sync.Mutex
 	items   []T  // the last one given back is the last

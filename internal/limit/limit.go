@@ -5,8 +5,8 @@ package limit
 
 import "io/fs"
 
-// A reader may use this much memory for any file, plus this many times the bytes
-// stored on disk.
+// A reader may use Base bytes of memory for any file, plus Factor times the bytes stored on the disk. The
+// numbers are choices, which documents of options state: tests of memory and files of users depend on them.
 const (
 	Base   = 64 << 20
 	Factor = 16

@@ -14,7 +14,7 @@ import (
 // ErrPage is the error for an HTML page, with the way to get the file.
 var ErrPage = errors.New("it is an HTML page, not the file that it offers: open it in a browser, and download the file that it leads to")
 
-// headSize is the number of bytes of a file that are examined.
+// headSize is the number of bytes of a file that are examined. No format that Cairn reads begins alike.
 const headSize = 256
 
 // Check returns an error if a file with these first bytes is a pointer of Git LFS

@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// Names come from files, so the work that they can cause is bounded: this many
-// are compared by their letters, and only so much of each. Of the others, a
-// name is still found if it contains the wanted one.
+// The order of suggestions is in goldens of errors; nothing else depends on it, so the rules may change.
+
+// Names come from files, so the work that they can cause is bounded. Of the names that aren't compared, one
+// is still found if it contains the wanted one.
 const (
-	maxMeasured = 20_000
-	maxLength   = 128
+	maxMeasured = 20_000 // names that are compared letter by letter
+	maxLength   = 128    // bytes of a name that are compared
 )
 
-// Scores of the kinds of similarity, the best lowest; the score of a name that
-// contains the wanted one is the length of the rest.
+// Scores of the kinds of similarity, the best lowest. The score of a name that contains the wanted one is
+// the length of the rest.
 const (
 	byLetters = 100_000
 	byPart    = 200_000

@@ -4,5 +4,5 @@
 // key, since this package is internal, so the functions make no promise.
 package notpublic
 
-// Key is the argument of trackable.Internal and graph.Internal.
+// Key is the argument of trackable.Internal, graph.Internal and savedmodel.Internal.
 type Key struct{}

@@ -9,14 +9,14 @@ import (
 
 const (
 	words = 624 // of the Mersenne twister's state
-	ahead = 397
+	ahead = 397 // the distance of the words that a twist combines
 )
 
 // State is numpy.random.RandomState: the Mersenne twister MT19937. It belongs to one
 // goroutine.
 type State struct {
 	key [words]uint32
-	pos int
+	pos int // the next word of key; words means that a twist is due
 }
 
 // New returns the state that numpy.random.RandomState(seed) begins with. seed is at most
@@ -87,6 +87,7 @@ func (s *State) Uint32() uint32 {
 	return y ^ y>>18
 }
 
+// twist computes the next words of the state.
 func (s *State) twist() {
 	for i := range s.key {
 		y := s.key[i]&0x80000000 | s.key[(i+1)%words]&0x7fffffff
@@ -95,7 +96,8 @@ func (s *State) twist() {
 	s.pos = 0
 }
 
-// interval returns an even number from 0 to limit.
+// interval returns an evenly distributed number from 0 to limit, as numpy's legacy random_interval does:
+// draws above limit are dropped.
 func (s *State) interval(limit uint64) uint64 {
 	if limit == 0 {
 		return 0
@@ -112,7 +114,7 @@ func (s *State) interval(limit uint64) uint64 {
 	}
 }
 
-// Shuffle puts the elements of x in the order that shuffle makes of them.
+// Shuffle puts the elements of x in the order that RandomState.shuffle makes of them.
 func Shuffle[T any](s *State, x []T) {
 	for i := len(x) - 1; i > 0; i-- {
 		j := s.interval(uint64(i))

@@ -45,8 +45,8 @@ func Decode(raw []byte, most int64) (*pb.TrackableObjectGraph, error) {
 	return g, nil
 }
 
-// partSize is the minimum length of parts of an encoded graph that are decoded
-// in parallel.
+// partSize is the minimum length in bytes of parts of an encoded graph that are decoded in parallel. The
+// result doesn't depend on it.
 const partSize = 64 << 10
 
 // split cuts an encoded graph between fields into at most so many parts of about

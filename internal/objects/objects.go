@@ -49,8 +49,9 @@ type Tree struct {
 	nodes []*pb.TrackableObject
 }
 
-// NewTree makes the tree of nodes. References that lead out of the graph are
-// passed over.
+// NewTree makes the tree of nodes. References that lead out of the graph are passed over: who needs them
+// sound checks them, as package inspect does. The tree is Cairn's for people and for paths; keys of
+// checkpoints follow TensorFlow's first paths (package checkpoint).
 func NewTree(nodes []*pb.TrackableObject) *Tree {
 	n := len(nodes)
 	t := &Tree{Parent: make([]int32, n), Edge: make([]int32, n), Optimizer: make([]bool, n), State: make([]bool, n), nodes: nodes}
@@ -88,9 +89,8 @@ func NewTree(nodes []*pb.TrackableObject) *Tree {
 	return t
 }
 
-// MaxPath is how long a node's path gets before its beginning is left out, in
-// bytes. Files can hold graphs so deep that all paths together would fill any
-// memory.
+// MaxPath is the length of a node's path in bytes from which on its beginning is left out. Files can have
+// graphs so deep that all paths together would fill any memory.
 const MaxPath = 512
 
 // Path returns the path to a node in the tree, edges joined by "/"; "" for the

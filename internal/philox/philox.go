@@ -1,7 +1,7 @@
 // Package philox is the Philox 4x32-10 counter-based generator of random
 // numbers, with TensorFlow's conversions of its bits to floats and integers
 // (tensorflow/core/lib/random): the same key and counter produce the same
-// numbers. Many packages use it.
+// numbers. Many packages use it. Every bit must stay, TensorFlow's oddities included.
 package philox
 
 import "math"
@@ -78,7 +78,8 @@ func Float64(x0, x1 uint32) float64 {
 	return math.Float64frombits(1023<<52|uint64(x0&0xfffff)<<32|uint64(x1)) - 1
 }
 
-// Normal32 makes two normally distributed numbers of two words (Box and Muller).
+// Normal32 makes two normally distributed numbers of two words (Box and Muller), as BoxMullerFloat of
+// TensorFlow's random_distributions_utils.h: the least u is 1e-7, and each step is rounded to float32.
 func Normal32(x0, x1 uint32) (a, b float32) {
 	u := max(Float32(x0), 1e-7)
 	v := float32(2 * math.Pi * float64(Float32(x1)))
@@ -87,7 +88,7 @@ func Normal32(x0, x1 uint32) (a, b float32) {
 	return float32(sin) * r, float32(cos) * r
 }
 
-// Normal64 makes two normally distributed numbers of four words.
+// Normal64 makes two normally distributed numbers of four words (BoxMullerDouble).
 func Normal64(x [4]uint32) (a, b float64) {
 	u := max(Float64(x[0], x[1]), 1e-7)
 	v := 2 * math.Pi * Float64(x[2], x[3])

@@ -28,11 +28,11 @@ type page struct {
 	first  int32 // the index of its first slot, plus one; 0 if the entry of the table is free
 }
 
-// perPage is about how many T's a page holds.
+// perPage is about the number of T's of a page, a choice.
 const perPage = 64
 
-// layout returns the logarithm of a page's length, the size of T, and how many places
-// a page has.
+// layout returns the logarithm of a page's length in bytes, the size of T, and the number of places of a
+// page.
 func (s *Numbers[T]) layout() (shift int, size uintptr, places int) {
 	var t T
 	size = max(unsafe.Sizeof(t), 1)

@@ -7,6 +7,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
+// unmarshal writes the methods Unmarshal and merge of a message. As in protobuf, the last of several
+// single values counts, messages merge, and lists are joined. The nesting is bounded by maxDepth, and
+// unknown fields are kept as they come.
 func (g *generator) unmarshal(m protoreflect.MessageDescriptor, fields []field) {
 	name := g.names.message(m)
 	g.printf("// Unmarshal decodes b into m, which is emptied first. The message keeps\n// references into b, which must not change afterwards.\n")

@@ -30,6 +30,8 @@ func (g *generator) packedSize(f field) {
 	}
 }
 
+// size writes the method that returns a message's length. Lengths of inner messages are noted in the order
+// in which append asks for them, so the two functions must visit fields alike.
 func (g *generator) size(name string, fields []field) {
 	g.printf("// size returns the length of the encoded message. It notes the lengths of those\n// inside.\n")
 	g.printf("func (m *%s) size(s *sizes) int {\nif m == nil {\nreturn 0\n}\nn := len(m.Unknown)\n", name)
@@ -51,6 +53,7 @@ func (g *generator) size(name string, fields []field) {
 	g.printf("return n\n}\n\n")
 }
 
+// appendTo writes the methods that encode a message.
 func (g *generator) appendTo(name string, fields []field) {
 	g.printf("func (m *%s) append(b []byte, s *sizes) []byte {\nif m == nil {\nreturn b\n}\n", name)
 	for _, f := range fields {

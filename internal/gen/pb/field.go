@@ -16,8 +16,8 @@ type field struct {
 	optional bool   // has an additional field HasX
 	member   bool   // of the message's oneof
 	always   bool   // written even when zero
-	packed   bool
-	lazy     bool // a message, or a list of some, that is decoded when it is asked for
+	packed   bool   // a list that is written packed, as declared
+	lazy     bool   // a message, or a list of some, that is decoded when it is asked for
 }
 
 // fieldsOf lists a message's fields by number.
@@ -46,6 +46,7 @@ func (g *generator) fieldsOf(m protoreflect.MessageDescriptor) []field {
 // entries.
 func (f field) list() bool { return f.Cardinality() == protoreflect.Repeated }
 
+// elemType returns the Go type of the field's value, or of an element of a list.
 func (f field) elemType() string {
 	switch f.Kind() {
 	case protoreflect.BoolKind:
@@ -116,6 +117,7 @@ func (f field) wire() string {
 	return "protowire.VarintType"
 }
 
+// tagSize returns the number of bytes of the field's tag.
 func (f field) tagSize() int {
 	n := 1
 	for v := uint64(f.Number()) << 3; v >= 0x80; v >>= 7 {

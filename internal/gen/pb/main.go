@@ -65,6 +65,7 @@ func run(out string, files []string) error {
 	return g.write(out, "messages", "")
 }
 
+// compile parses the files, which are in one folder and may import each other.
 func compile(files []string) (linker.Files, error) {
 	names := make([]string, len(files))
 	for i, f := range files {
@@ -77,11 +78,12 @@ func compile(files []string) (linker.Files, error) {
 	return compiler.Compile(context.Background(), names...)
 }
 
+// generator writes the Go files one after the other.
 type generator struct {
 	names   *names
-	buf     bytes.Buffer
-	entries map[string]bool // Go types of map entries that are written
-	all     []protoreflect.MessageDescriptor
+	buf     bytes.Buffer                     // the present file
+	entries map[string]bool                  // Go types of map entries that are written
+	all     []protoreflect.MessageDescriptor // those of all files, for the registry
 }
 
 func (g *generator) printf(text string, args ...any) { fmt.Fprintf(&g.buf, text, args...) }

@@ -11,8 +11,8 @@ import (
 // names contains the Go name of every message, enum and member of a oneof. No
 // two are the same.
 type names struct {
-	byFull map[protoreflect.FullName]string
-	owner  map[string]protoreflect.FullName
+	byFull map[protoreflect.FullName]string // by the name in the .proto file
+	owner  map[string]protoreflect.FullName // the declaration that has a Go name
 }
 
 // nameAll names the declarations of the files. The name of a nested message is
@@ -59,6 +59,7 @@ func walk(list protoreflect.MessageDescriptors, visit func(protoreflect.MessageD
 	}
 }
 
+// take gives a declaration a Go name; another declaration with that name is an error.
 func (n *names) take(name string, full protoreflect.FullName) error {
 	if other, ok := n.owner[name]; ok {
 		return fmt.Errorf("%s and %s would have the same Go name %s", other, full, name)
@@ -153,6 +154,7 @@ func (n *names) message(m protoreflect.MessageDescriptor) string {
 	return name + "Entry"
 }
 
+// camel returns a name of words joined by "_" in Go's form: "node_def" becomes "NodeDef".
 func camel(s string) string {
 	var b strings.Builder
 	up := true

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
+// comment returns a declaration's comments in the .proto file, before it and after it on the line.
 func comment(d protoreflect.Descriptor) (lead, trail string) {
 	loc := d.ParentFile().SourceLocations().ByDescriptor(d)
 	return strings.TrimSpace(loc.LeadingComments), strings.TrimSpace(loc.TrailingComments)
@@ -32,6 +33,8 @@ func (g *generator) doc(d protoreflect.Descriptor, name string) {
 	}
 }
 
+// structType writes the struct of a message. The tags of its fields are those that package pb reads for the
+// text format.
 func (g *generator) structType(m protoreflect.MessageDescriptor, fields []field) {
 	name := g.names.message(m)
 	if m.IsMapEntry() {
