@@ -1,5 +1,7 @@
 // Package protodesc reads descriptors of messages, so that messages whose types are
-// known at run time only can be read and written. Package kernel/parse uses it.
+// known at run time only can be read and written. Package kernel/parse uses it for
+// DecodeProtoV2 and EncodeProto. The rules are protobuf's (descriptor.proto): packing
+// by syntax, defaults, and the scopes in which a type's name is found.
 package protodesc
 
 import (
@@ -113,7 +115,7 @@ func (e *Enum) Number(name string) (int32, bool) {
 	return 0, false
 }
 
-// Set is the messages that descriptors describe.
+// Set contains the messages and enums that descriptors describe, by full name.
 type Set struct {
 	messages map[string]*Message
 	enums    map[string]*Enum
@@ -124,7 +126,8 @@ func (s *Set) Message(name string) *Message { return s.messages[name] }
 
 var errBad = errors.New("the descriptors can't be decoded")
 
-// maxDepth bounds how deep messages are declared in each other.
+// maxDepth bounds the depth of messages that are declared in each other, so that a hostile descriptor
+// doesn't fill the stack.
 const maxDepth = 100
 
 // Parse reads a FileDescriptorSet.
@@ -155,12 +158,13 @@ func Parse(b []byte) (*Set, error) {
 	return s, nil
 }
 
-// scope is a message with how its file's syntax packs numbers.
+// scope is a message, and whether lists of numbers are packed by default in its file.
 type scope struct {
 	message *Message
 	packs   bool
 }
 
+// file reads a FileDescriptorProto: first its package and syntax, which may come last, then its messages.
 func (s *Set) file(scopes []scope, b []byte) ([]scope, error) {
 	name, packs := "", false
 	for f := (pb.Fields{Rest: b}); f.Next(); {
@@ -417,8 +421,8 @@ func (f *Field) AppendNumber(b []byte, v uint64) []byte {
 	return protowire.AppendVarint(b, v)
 }
 
-// Number reads a number in the field's form, and returns it as [Field.AppendNumber]
-// takes it and how many bytes it has; less than 0 where there is none.
+// Number reads a number in the field's form, and returns it as [Field.AppendNumber] takes it. n is the
+// number of its bytes; less than 0 if b doesn't begin with one.
 func (f *Field) Number(b []byte) (v uint64, n int) {
 	switch f.Kind.Wire() {
 	case protowire.Fixed64Type:

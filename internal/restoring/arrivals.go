@@ -17,15 +17,15 @@ type Arrival struct {
 	Parent any // the Node of the object
 	Child  any // its identity
 
-	goroutine uint64 // 0: nothing was pending when it began
-	ended     chan struct{}
+	goroutine uint64        // that delivers values to the child; 0 before Delivers
+	ended     chan struct{} // closed by End; nil until somebody waits
 }
 
 // arrivals are those of the process. There are few at a time.
 var arrivals struct {
-	begun atomic.Uint64
-	some  atomic.Bool
-	mu    sync.Mutex
+	begun atomic.Uint64 // calls of Arrive
+	some  atomic.Bool   // len(list) > 0, read without the lock
+	mu    sync.Mutex    // held for list, and for the fields of its elements
 	list  []*Arrival
 }
 

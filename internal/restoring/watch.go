@@ -9,9 +9,9 @@ import "context"
 type Watcher interface {
 	// BeforeStep delivers pending values to objects that have appeared.
 	BeforeStep(ctx context.Context) Watch
-	// AfterStep does so too. The error is that the step made variables which a
-	// restore should have filled before they were used; before is how many
-	// variables there were when it began.
+	// AfterStep delivers them too. The error means that the step made variables
+	// which a restore should have filled before they were used. before is the number
+	// of variables that the process had made when the step began.
 	AfterStep(ctx context.Context, before uint64) (Watch, error)
 }
 

@@ -42,7 +42,7 @@ const (
 	chunkHeaderSize = 40
 )
 
-// key is "Riegeli/records\n" twice.
+// key is the key of the hashes, a constant of the format: "Riegeli/records\n" twice.
 var key = []byte("Riegeli/records\nRiegeli/records\n")
 
 // Record is one record of a file.
@@ -92,9 +92,10 @@ func Read(b []byte, most int64) ([]Record, error) {
 	return out, nil
 }
 
+// reader reads one file.
 type reader struct {
-	b    []byte
-	left int64 // memory that records may still take
+	b    []byte // the whole file
+	left int64  // bytes of memory that records may still take
 }
 
 var errShort = errors.New("the file ends in the middle of a chunk")
@@ -123,7 +124,7 @@ func (r *reader) chunk(begin int64, out *[]Record) (next int64, err error) {
 	if binary.LittleEndian.Uint64(header[16:]) != hash(data) {
 		return 0, errors.New("the chunk's data are damaged: their hash is another")
 	}
-	if count > uint64(len(r.b)) {
+	if count > uint64(len(r.b)) { // a chunk takes a byte at least for each record
 		return 0, fmt.Errorf("a chunk of %d records in a file of %d bytes", count, len(r.b))
 	}
 	next = max(at, boundary(begin+int64(count)))

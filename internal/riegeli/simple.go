@@ -12,7 +12,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// simple appends the records of a chunk of type 'r'.
+// simple appends the records of a chunk of type 'r' that begins at the offset begin. count is the number of
+// records, and decoded the bytes of their values, as the chunk's header has them. A record counts 48 bytes
+// of memory besides its data.
 func (r *reader) simple(begin uint64, data []byte, count int, decoded uint64, out *[]Record) error {
 	if len(data) == 0 {
 		return errors.New("a chunk of records without data")

@@ -79,6 +79,7 @@ func (w *Writer) bytes(b []byte, begin, end int64) {
 	}
 }
 
+// put writes b to the file. After an error bytes calls it no more.
 func (w *Writer) put(b []byte) {
 	n, err := w.w.Write(b)
 	w.at += int64(n)

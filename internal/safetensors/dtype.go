@@ -35,6 +35,7 @@ var kinds = []struct {
 // others are types of the format that no tensor has.
 var others = []string{"F8_E8M0", "F6_E3M2", "F6_E2M3", "F4"}
 
+// rank returns the index of an element type in kinds; -1 if the format lacks it.
 func rank(d tensor.DType) int {
 	for i, k := range kinds {
 		if k.dtype == d {
@@ -47,6 +48,8 @@ func rank(d tensor.DType) int {
 // Holds reports whether the format has d as an element type.
 func Holds(d tensor.DType) bool { return rank(d) >= 0 }
 
+// parseKind returns the element type of a name. known is true for all of the format's names; d is Invalid for
+// those that no tensor has.
 func parseKind(name string) (d tensor.DType, known bool) {
 	for _, k := range kinds {
 		if k.name == name {

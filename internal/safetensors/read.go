@@ -93,7 +93,7 @@ func Open(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	}
 	f := &Reader{r: r, data: 8 + int64(n)}
 	err := f.parse(int64(n), size-f.data, false)
-	if _, twice := repeated(f.infos); twice { // again, for the offset
+	if _, twice := repeated(f.infos); twice { // parse again, so that the error has the offset of the second
 		f.infos, f.metadata = nil, nil
 		err = f.parse(int64(n), size-f.data, true)
 	}
@@ -125,8 +125,8 @@ type header struct {
 	Offsets []uint64 `json:"data_offsets"`
 }
 
-// entrySize is how many bytes of the header the entry of a tensor takes, if its name is
-// short.
+// entrySize is about the number of bytes that the entry of a tensor with a short name takes in the header.
+// It decides the first capacity of a list, and nothing else.
 const entrySize = 56
 
 // parse reads a header of n bytes, piece by piece. If names is set, repeated

@@ -19,7 +19,8 @@ import (
 
 var bigEndianHost = binary.NativeEndian.Uint16([]byte{1, 0}) != 1
 
-// toHost swaps words of little-endian data if the machine has the other order.
+// toHost swaps words of width bytes of little-endian data if the machine has the other order. It also
+// converts the other way.
 func toHost(b []byte, width int) {
 	if !bigEndianHost || width < 2 {
 		return
@@ -70,6 +71,7 @@ func Sorted(infos []Info) iter.Seq[Info] {
 	return slices.Values(slices.SortedFunc(slices.Values(infos), order))
 }
 
+// order compares infos by the order of the reference implementation: descending element type, then name.
 func order(a, b Info) int {
 	if ra, rb := rank(a.DType), rank(b.DType); ra != rb {
 		return ra - rb

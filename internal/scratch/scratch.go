@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// most is the maximum size in bytes of a list that is kept: the memory of one extraordinary
+// most is the maximum size in bytes of a list that is kept, a choice: the memory of one extraordinary
 // operation isn't kept for ordinary ones.
 const most = 4 << 20
 

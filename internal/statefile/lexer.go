@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// The syntax is that of protobuf's text format (google.protobuf.text_format), which TensorFlow parses with:
+// comments, both quotes, escapes.
+
 type tokKind int
 
 const (
@@ -19,7 +22,7 @@ const (
 type token struct {
 	kind tokKind
 	text string
-	at   int
+	at   int // offset in bytes
 }
 
 func (t token) String() string {
@@ -52,6 +55,7 @@ type lexer struct {
 	err *Error
 }
 
+// fail records the first error, at an offset, and makes the rest of the text empty.
 func (l *lexer) fail(at int, format string, args ...any) {
 	if l.err == nil {
 		e := &Error{Line: 1, Col: 1, What: fmt.Sprintf(format, args...)}

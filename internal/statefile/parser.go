@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// parser reads a CheckpointState. It fails by lexer.fail: callers continue, and Parse returns the first error.
 type parser struct{ lexer }
 
 func (p *parser) punct(text string) bool { return p.tok.kind == tokPunct && p.tok.text == text }
@@ -118,6 +119,8 @@ func (p *parser) str() string {
 	return b.String()
 }
 
+// number reads a double as protobuf's Python does: no octal or hexadecimal numbers, "inf" and "nan" in any
+// case, and infinity for numbers beyond the range.
 func (p *parser) number() float64 {
 	at := p.tok.at
 	minus := p.accept("-")
@@ -187,6 +190,7 @@ func (p *parser) unknown(depth int) {
 	p.separator()
 }
 
+// skipValue skips the value of an unknown field. depth counts the messages around it.
 func (p *parser) skipValue(depth int) {
 	open := p.tok
 	switch {

@@ -20,9 +20,10 @@ func (l *Layout) Describe(base unsafe.Pointer, place func(at unsafe.Pointer) *gr
 	return d.describe(reflect.NewAt(l.typ, base).Elem(), true, 0)
 }
 
+// describer describes one value.
 type describer struct {
 	rules Rules
-	place func(at unsafe.Pointer) *graph.Structure
+	place func(at unsafe.Pointer) *graph.Structure // describes a value, at its address
 }
 
 func (d *describer) describe(v reflect.Value, root bool, depth int) *graph.Structure {

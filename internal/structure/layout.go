@@ -26,7 +26,7 @@ type Rules struct {
 // Layout lists the places of the values in values of a type. It never changes.
 type Layout struct {
 	typ     reflect.Type
-	name    string
+	name    string // of the whole in errors; "" below the root
 	space   *space
 	entries []entry // values, and the parts that lead to values
 	statics []entry // all else
@@ -35,7 +35,7 @@ type Layout struct {
 // entry is a place at a fixed offset.
 type entry struct {
 	kind   entryKind
-	offset uintptr
+	offset uintptr // in bytes from the beginning of the layout's value
 	typ    reflect.Type
 	name   string  // as Go has it, after that of the layout: ".Pair.A", "[1]"
 	path   string  // as files have it: "pair/a", "1"
@@ -56,7 +56,7 @@ const (
 // space is the shared state of the layouts of one root.
 type space struct {
 	rules Rules
-	mu    sync.Mutex
+	mu    sync.Mutex               // held by dynamic, since a call may meet a new type
 	elems map[reflect.Type]*Layout // of the elements of slices, maps, pointers and interfaces
 }
 
