@@ -33,12 +33,12 @@ func appCases(ctx context.Context, r *run) {
 	}
 }
 
-// appTolerance is how far an element may be from TensorFlow's, measured against the
-// largest one.
+// appTolerance is the greatest distance of an element from TensorFlow's, as a part of the
+// largest element's magnitude. It is Cairn's choice.
 const appTolerance = 1e-4
 
-// answers runs the model in dir on the inputs of its case and returns the largest error
-// of an output.
+// answers runs the model in dir on the inputs of its case and returns the largest error of
+// an output, relative to the output's largest element. All outputs must be float32.
 func answers(ctx context.Context, dir string) (worst float64, err error) {
 	in, want, err := appCase(ctx, filepath.Join(dir, "case.npz"))
 	if err != nil {
@@ -74,7 +74,8 @@ func answers(ctx context.Context, dir string) (worst float64, err error) {
 	return worst, err
 }
 
-// appCase returns the inputs and outputs of a case.
+// appCase returns the inputs and outputs of a case: the arrays "in:NAME" and "out:NAME",
+// as peer/apps.py calls them.
 func appCase(ctx context.Context, path string) (in, out map[string]*tensor.Tensor, err error) {
 	f, err := os.Open(path)
 	if err != nil {

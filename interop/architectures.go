@@ -20,7 +20,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// architectures is how many random models are compared.
+// architectures is the number of random models that are compared.
 const architectures = "200"
 
 // architectureCases has tf_keras make random models, makes each from its config, restores its
@@ -77,7 +77,8 @@ func numbered(arrays map[string]*tensor.Tensor, name string) []*ops.Value {
 	}
 }
 
-// architecture compares one model, and saves it as a SavedModel for peer/kerasmodels.py.
+// architecture compares one model, and saves it as a SavedModel for peer/kerasmodels.py. The
+// names of files and arrays in the folder are peer/architectures.py's.
 func architecture(ctx context.Context, folder, saved string) error {
 	text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 	if err != nil {

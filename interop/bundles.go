@@ -12,18 +12,21 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// bundleSpec describes a bundle that peer/bundles.py wrote with SaveV2.
+// bundleSpec describes a bundle that peer/bundles.py wrote with SaveV2. The keys of the JSON
+// are those that it writes.
 type bundleSpec struct {
-	Case  string     `json:"case"`
+	Case  string     `json:"case"` // the name of its folder
 	Files []fileSpec `json:"files"`
-	Merge bool       `json:"merge"`
+	Merge bool       `json:"merge"` // whether TensorFlow merged the files into one bundle
 }
 
+// fileSpec is a bundle that one call of SaveV2 wrote.
 type fileSpec struct {
 	Prefix  string         `json:"prefix"`
 	Tensors []storedTensor `json:"tensors"`
 }
 
+// storedTensor is a tensor in a bundle, or a slice of one.
 type storedTensor struct {
 	Key   string `json:"key"`   // hex
 	Slice string `json:"slice"` // TensorFlow's shape_and_slice, "" for a whole tensor
@@ -41,7 +44,7 @@ func (t storedTensor) place() (name string, full tensor.Shape, s *bundle.Slice, 
 	return string(key), full, &slice, err
 }
 
-// result returns the name of the bundle from which the spec's tensors are read.
+// result returns the prefix of the bundle from which the tensors of file i are read.
 func (s bundleSpec) result(i int) string {
 	if s.Merge {
 		return "merged"
@@ -49,6 +52,7 @@ func (s bundleSpec) result(i int) string {
 	return s.Files[i].Prefix
 }
 
+// writeBundles writes the spec's files to folder and merges them if the spec asks for it.
 func (r *run) writeBundles(ctx context.Context, spec bundleSpec, folder string, o *bundle.WriterOptions) error {
 	dir := vfs.OSDir(folder)
 	var prefixes []string
@@ -123,6 +127,7 @@ func readBundles(ctx context.Context, spec bundleSpec, folder string) error {
 	return errors.Join(errs...)
 }
 
+// bundleCases writes and reads the bundles of peer/bundles.py.
 func bundleCases(ctx context.Context, r *run) {
 	for _, spec := range r.specs.Bundles {
 		ours, theirs := filepath.Dir(r.ours("bundles", spec.Case, "x")), r.tf("bundles", spec.Case)

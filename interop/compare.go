@@ -11,7 +11,7 @@ import (
 )
 
 // sameCheckpoint compares the files of two checkpoints byte for byte. If they
-// differ, the error shows the difference of the oracle's dumps.
+// differ, the error shows the difference of the dumps that peer/oracle.py makes.
 func (r *run) sameCheckpoint(ours, theirs string) error {
 	a, err := filesOf(ours)
 	if err != nil {
@@ -45,6 +45,7 @@ func (r *run) sameCheckpoint(ours, theirs string) error {
 	return fmt.Errorf("%s against %s: %s\n%s", ours, theirs, strings.Join(wrong, ", "), r.dumpDifference(ours, theirs))
 }
 
+// filesOf reads the files of a checkpoint, by their suffix after "prefix.".
 func filesOf(prefix string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	dir, base := filepath.Split(prefix)
@@ -62,6 +63,7 @@ func filesOf(prefix string) (map[string][]byte, error) {
 	return files, nil
 }
 
+// firstDifference returns the first offset at which a and b differ.
 func firstDifference(a, b []byte) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -72,8 +74,8 @@ func firstDifference(a, b []byte) int {
 }
 
 const (
-	differenceLines = 24 // of one difference
-	mostDifferences = 5  // of one run: each costs the start of TensorFlow
+	differenceLines = 24 // the greatest number of lines that are shown of one difference
+	mostDifferences = 5  // the greatest number of differences in a run: each starts TensorFlow
 )
 
 // dumpDifference returns the difference of two checkpoints' dumps, theirs as
@@ -94,6 +96,7 @@ func (r *run) dumpDifference(ours, theirs string) string {
 	return strings.Join(lines, "\n")
 }
 
+// timestamp matches the lines of a "checkpoint" file that change from run to run.
 var timestamp = regexp.MustCompile(`(timestamps?: )[0-9.e+]+`)
 
 // sameState compares two "checkpoint" files, timestamps aside.
@@ -113,7 +116,7 @@ func sameState(ours, theirs string) error {
 	return nil
 }
 
-// copyFolder copies the files of a folder.
+// copyFolder copies the files of a folder. An older dst is removed.
 func copyFolder(dst, src string) error {
 	if err := os.RemoveAll(dst); err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// compare compares our gradients with TensorFlow's files.
+// compare compares our gradients with TensorFlow's files and returns a summary. result.json
+// has an error of the whole group, or a result of each call.
 func (g *differentiation) compare(ctx context.Context) (string, error) {
 	var result struct {
 		Error string
@@ -52,7 +53,7 @@ func (g *differentiation) compare(ctx context.Context) (string, error) {
 	return tally.String(), errors.Join(wrong...)
 }
 
-// brief returns an error of TensorFlow's without the places where it arose.
+// brief returns the beginning of an error of TensorFlow's, without the places of its code.
 func brief(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
@@ -68,7 +69,7 @@ func brief(text string) string {
 // tally counts the results of the calls of an op.
 type tally struct {
 	calls, gradients int
-	excepted         map[string]int
+	excepted         map[string]int // the number of calls or gradients by the reason
 }
 
 func (t *tally) except(why string) {
@@ -94,7 +95,8 @@ func (t *tally) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// settle compares one call, or returns the reason why it can't be compared.
+// settle compares one call, whose gradients by TensorFlow are in the .npz at path. theirs
+// is TensorFlow's error. An exception or success is counted in t, and all else is an error.
 func (d *derivative) settle(ctx context.Context, path string, theirs error, t *tally) error {
 	e := gradientExceptions[d.of]
 	if !e.covers(d) {
@@ -159,8 +161,8 @@ func (d *derivative) settle(ctx context.Context, path string, theirs error, t *t
 	return errors.Join(wrong...)
 }
 
-// tolerances are how far gradients of a type may be from TensorFlow's, relative to
-// the largest element.
+// tolerances are the greatest distances of a type's gradients from TensorFlow's, relative to
+// the largest element. They are Cairn's choice.
 var tolerances = map[tensor.DType]float64{
 	tensor.Float32: 1e-5, tensor.Complex64: 1e-5, tensor.Float64: 1e-12, tensor.Complex128: 1e-12,
 	tensor.Float16: 4e-3, tensor.BFloat16: 3e-2,

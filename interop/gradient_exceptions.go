@@ -9,10 +9,11 @@ import (
 )
 
 // gradientException is the reason why gradients of an op aren't compared with
-// TensorFlow's.
+// TensorFlow's. Each is about a version of TensorFlow: a newer one may need fewer. An
+// exception must not be added to hide a fault of ours.
 type gradientException struct {
 	// onlyHere is the reason why TensorFlow has no gradient but we do; its error
-	// contains one of says.
+	// contains one of the texts says. The reasons are printed in the summary.
 	onlyHere string
 	says     []string
 	// onlyThere is the reason why we have no gradient but TensorFlow does.
@@ -25,8 +26,8 @@ type gradientException struct {
 	element func(d *derivative, place, i int) bool
 	// only limits the exception to some calls; nil means all.
 	only func(d *derivative) bool
-	// flows are the outputs from which TensorFlow's rule lets gradients flow; it
-	// leaves the others out without a word. nil means all.
+	// flows are the numbers of the outputs from which TensorFlow's rule lets gradients
+	// flow; it ignores the others without an error. nil means all.
 	flows []int
 }
 
@@ -100,6 +101,7 @@ func isZero(d *derivative, place, i int) bool { return opfixture.Numbers(d.in[pl
 
 func noIndices(d *derivative, _ int) bool { return d.in[1].Len() == 0 }
 
+// gradientExceptions are the exceptions by op, or by the name of a program.
 var gradientExceptions = map[string]gradientException{
 	"BlockLSTM":               {flows: []int{1, 6}},
 	"BlockLSTMV2":             {flows: []int{1, 6}, differs: "TensorFlow's rule calls the gradient of BlockLSTM, whose gates have another order"},

@@ -12,7 +12,7 @@ import (
 // model is the function of a gradient program.
 type model = func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value
 
-// rowsTwice has the same row more than once.
+// rowsTwice are numbers of rows to gather, one of them twice.
 var rowsTwice = tensor.Vector[int32](2, 0, 2, 1, 0)
 
 // judgedClip keeps gradients within 0.1.
@@ -22,8 +22,8 @@ var judgedClip = grad.NewCustom("JudgedClip",
 		return []*ops.Value{ops.Minimum(s, ops.Maximum(s, dy[0], float32(-0.1)), float32(0.1))}
 	})
 
-// judgedScaled is x·y, whose gradients use arguments and the result, and of which
-// there is none in the middle.
+// judgedScaled is x·y·z and sin x. Its gradients use arguments and results, and the one
+// with regard to y is missing.
 var judgedScaled = grad.NewCustom("Judged/Scaled",
 	func(s *ops.Scope, x []*ops.Value) []*ops.Value {
 		return []*ops.Value{ops.Mul(s, ops.Mul(s, x[0], x[1]), x[2]), ops.Sin(s, x[0])}
@@ -192,13 +192,14 @@ func gradientPrograms() []*program {
 	return out
 }
 
+// single makes a program's function of a model.
 func single(f model) func(*ops.Scope, []*trackable.Variable, []*ops.Value) []*ops.Value {
 	return func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 		return []*ops.Value{f(s, vars, in)}
 	}
 }
 
-// called makes of a model one whose body is a function that is called.
+// called makes a model that calls f as a function.
 func called(f model) model {
 	return func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
 		inner := function.New(func(s *ops.Scope, in programIn) *ops.Value { return f(s, vars, in.X) })
@@ -206,7 +207,8 @@ func called(f model) model {
 	}
 }
 
-// gradientOf makes of a model the gradient with regard to its input and variables.
+// gradientOf makes a program's function of a model's gradient: that with regard to the
+// variables, or to the first input if there is none.
 func gradientOf(f model) func(*ops.Scope, []*trackable.Variable, []*ops.Value) []*ops.Value {
 	return func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return ops.Sum(s, ops.Square(s, f(s, vars, in))) },

@@ -24,7 +24,7 @@ import (
 // the results of our own trace of its gradient.
 type derivative struct {
 	*program
-	of      string // the op or the model
+	of      string // the op or the model: a key of gradientExceptions
 	forward *graph.Function
 	calls   judgeCalls                // the one call
 	arrays  map[string]*tensor.Tensor // of the call, as they are before it
@@ -35,6 +35,7 @@ type derivative struct {
 	refused error                     // why there is none of ours
 }
 
+// hasGradient reports whether elements of a type can be differentiated.
 func hasGradient(d tensor.DType) bool { return d.IsFloating() || d.IsComplex() }
 
 // differentiate computes our gradient of the program by a trace. It returns nil for
@@ -195,7 +196,8 @@ func weighed(s *ops.Scope, y, dy *ops.Value) *ops.Value {
 	return ops.Sum(s, ops.Reshape(s, y, -1), 0)
 }
 
-// randomLike returns a tensor of numbers between -1 and 1, none close to 0.
+// randomLike returns a tensor of t's type and shape. The numbers are between -1 and 1, at
+// least 0.25 from 0.
 func randomLike(rng *rand.Rand, t *tensor.Tensor) (*tensor.Tensor, error) {
 	number := func() float64 {
 		x := 0.25 + 0.75*rng.Float64()
@@ -262,7 +264,8 @@ type gradientGroups struct {
 	groups []*differentiation
 }
 
-// add makes a group of programs, of which each is differentiated.
+// add makes a group of programs, of which each is differentiated. The kind begins the name
+// of its folder, and the name is that of its result.
 func (all *gradientGroups) add(ctx context.Context, kind, name string, programs []*program) {
 	r := all.run
 	g := &differentiation{name: name, dir: r.ours("gradients", fmt.Sprintf("%s%d", kind, len(all.groups)))}
@@ -314,6 +317,8 @@ func (all *gradientGroups) compare(ctx context.Context) {
 	}
 }
 
+// gradientCases differentiates every op with a kernel and all programs, here and in
+// TensorFlow, and compares.
 func gradientCases(ctx context.Context, r *run) {
 	if r.python == "" {
 		return

@@ -11,15 +11,16 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// graphSpec is an object graph as peer/graphs.py describes it.
+// graphSpec is an object graph as peer/graphs.py describes it, whose JSON has these keys.
 type graphSpec struct {
 	Seed       int        `json:"seed"`
-	Style      string     `json:"style"` // kwargs, object, both
-	Kwargs     []edgeSpec `json:"kwargs"`
+	Style      string     `json:"style"`  // kwargs, object, both: the arguments of tf.train.Checkpoint
+	Kwargs     []edgeSpec `json:"kwargs"` // the root's children by keyword
 	Nodes      []nodeSpec `json:"nodes"`
-	TFRestores bool       `json:"tf_restores"`
+	TFRestores bool       `json:"tf_restores"` // whether TensorFlow can restore it below another root
 }
 
+// nodeSpec is an object. Name and tensor are a variable's, the slots an optimizer's.
 type nodeSpec struct {
 	Kind  string     `json:"kind"` // module, list, map, opt, var
 	Edges []edgeSpec `json:"edges"`
@@ -29,19 +30,21 @@ type nodeSpec struct {
 	Held  []slotSpec `json:"held"`
 }
 
+// slotSpec is a slot variable.
 type slotSpec struct {
 	Slot string `json:"slot"`
-	Of   int    `json:"of"`
+	Of   int    `json:"of"` // the variable's node
 	Name string `json:"name"`
 	tensorSpec
 }
 
-// edgeSpec is [name, node] in the file.
+// edgeSpec is [name, node] in the file: a child's name and the number of its node.
 type edgeSpec struct {
 	name  string
 	child int
 }
 
+// UnmarshalJSON decodes the pair.
 func (e *edgeSpec) UnmarshalJSON(b []byte) error {
 	return unmarshalPair(b, &e.name, &e.child)
 }
@@ -61,7 +64,7 @@ type objectGraph struct {
 	root  map[string]any // style kwargs
 }
 
-// make makes a spec's objects, unconnected. Zero leaves out their values, and
+// newGraph makes a spec's objects, unconnected. Zero leaves out their values, and
 // with them the slots.
 func newGraph(spec *graphSpec, zero bool) (*objectGraph, error) {
 	g := &objectGraph{spec: spec}
@@ -104,7 +107,7 @@ func newGraph(spec *graphSpec, zero bool) (*objectGraph, error) {
 	return g, nil
 }
 
-// connect adds the edges of node i from the one with number from on, up to n.
+// connect adds the edges of node i from the one with number from on, up to n, without it.
 func (g *objectGraph) connect(i, from, n int) error {
 	for _, e := range g.spec.Nodes[i].Edges[from:n] {
 		var err error
@@ -134,6 +137,7 @@ func (g *objectGraph) connectAll() error {
 	return nil
 }
 
+// open makes the checkpoint of the spec's style. The nodes may be connected later.
 func (g *objectGraph) open() (err error) {
 	kwargs := map[string]any{}
 	for _, e := range g.spec.Kwargs {
@@ -201,10 +205,12 @@ func (g *objectGraph) compare() error {
 	return errors.Join(errs...)
 }
 
+// graphPath returns the prefix of a spec's checkpoint on one side, r.ours or r.tf.
 func (r *run) graphPath(side func(...string) string, g *graphSpec) string {
 	return side("graphs", strconv.Itoa(g.Seed), "ckpt")
 }
 
+// graphCases writes and restores the random object graphs of peer/graphs.py.
 func graphCases(ctx context.Context, r *run) {
 	each := func(name string, f func(*graphSpec) error) {
 		var wrong []string

@@ -18,6 +18,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// Net is the guide's model. Its name and those of its fields are in the checkpoint's object
+// graph or in messages, so they must stay as in TensorFlow's guide.
 type Net struct {
 	keras.Model
 	L1 *layers.Dense
@@ -25,6 +27,7 @@ type Net struct {
 
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
 
+// example is a batch of inputs and labels.
 type example struct{ X, Y *ops.Value }
 
 // training is the guide's checkpoint over any optimizer.
@@ -34,10 +37,12 @@ type training struct {
 	Net       *Net
 }
 
+// newTraining returns the state before the first step, with the layer not built yet.
 func newTraining(o optimizers.Optimizer) *training {
 	return &training{trackable.NewScalar[int32](1), o, &Net{L1: &layers.Dense{Units: 5}}}
 }
 
+// step makes one step of training and returns the loss.
 func (t *training) step(s *ops.Scope, ex example) *ops.Value {
 	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 		return ops.Mean(s, ops.Abs(s, ops.Sub(s, t.Net.Call(s, ex.X), ex.Y)))
@@ -46,7 +51,8 @@ func (t *training) step(s *ops.Scope, ex example) *ops.Value {
 	return loss
 }
 
-// train takes the guide's steps over its data, from the first on.
+// train takes the guide's steps over its data, from the first batch on. A batch has two of
+// the ten numbers 0 to 9, and labels of five columns.
 func (t *training) train(ctx context.Context, steps int) error {
 	step := function.New(t.step)
 	for i := range steps {
@@ -66,6 +72,7 @@ func (t *training) train(ctx context.Context, steps int) error {
 	return nil
 }
 
+// guideOptimizers are those of peer/models.py, with the same names and settings.
 var guideOptimizers = []struct {
 	name string
 	make func() optimizers.Optimizer
@@ -121,6 +128,7 @@ func guideCases(ctx context.Context, r *run) {
 	}
 }
 
+// resume trains from TensorFlow's checkpoint in theirs on, and saves in ours.
 func (r *run) resume(ctx context.Context, o optimizers.Optimizer, ours, theirs string) error {
 	t := newTraining(o)
 	ck, err := checkpoint.New(t, nil)
@@ -198,6 +206,8 @@ func managerCases(ctx context.Context, r *run) {
 	}
 }
 
+// managed makes the saves of peer/models.py: four of one manager, then one of another that
+// takes over.
 func managed(ctx context.Context, folder, prefix string) error {
 	open := func() (*trackable.Variable, *checkpoint.Manager, error) {
 		v := trackable.NewVariable(tensor.Scalar(float32(0))).Named("v")

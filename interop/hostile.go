@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	hostileFiles = 240      // spoiled checkpoints, besides those of bundle/testdata/damaged
-	mostMemory   = 64 << 20 // that a refusal may take
+	hostileFiles = 240      // the number of spoiled checkpoints, besides those of bundle/testdata/damaged
+	mostMemory   = 64 << 20 // the number of bytes that a refusal may take
 )
 
 // verdict is our reading of a spoiled checkpoint; peer/hostile.py compares it
-// with TensorFlow's.
+// with TensorFlow's, and reads these keys in verdicts.json.
 type verdict struct {
 	Folder string `json:"folder"`
 	How    string `json:"how"`
@@ -106,7 +106,8 @@ func hostileCases(ctx context.Context, r *run) {
 	}
 }
 
-// command runs a verb and returns its memory and its exit code.
+// command runs a verb of the command and returns its greatest memory in bytes and its exit
+// code. A panic, an exit code other than 0, 1 and 2, and a silent failure are errors.
 func (r *run) command(ctx context.Context, verb, prefix string) (rss int64, code int, err error) {
 	cmd := exec.CommandContext(ctx, r.cairn, verb, prefix)
 	var out bytes.Buffer
@@ -127,7 +128,8 @@ func (r *run) command(ctx context.Context, verb, prefix string) (rss int64, code
 	return maxRSS(cmd.ProcessState), code, nil
 }
 
-// digest reads all values and digests them: name, type, shape and bytes.
+// digest reads all values and digests them: name, type, shape and bytes. peer/hostile.py
+// makes the same digest, so both must change together.
 func digest(ctx context.Context, prefix string) (string, error) {
 	rd, err := bundle.OpenFile(ctx, prefix, nil)
 	if err != nil {
@@ -218,6 +220,7 @@ func (r *run) spoil(root string, add func(how, folder string)) error {
 	return nil
 }
 
+// damage changes a few bytes of one file.
 func damage(rng *rand.Rand, files map[string][]byte) {
 	names := make([]string, 0, len(files))
 	for name := range files {

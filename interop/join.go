@@ -29,7 +29,7 @@ func joinCases(ctx context.Context, r *run) {
 	r.result("pairs of TensorFlow's object graphs are joined", wrong, fmt.Sprintf("%d of %d", n-len(wrong), n))
 }
 
-// maxJoined is how many pairs are tried.
+// maxJoined is the greatest number of pairs. peer/check.py restores those that are there.
 const maxJoined = 20
 
 // pairs returns the seeds of graphs that TensorFlow can restore below another

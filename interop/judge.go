@@ -15,28 +15,30 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The format that interop/peer/run_functions.py and differentiate.py read.
+// The format that interop/peer/run_functions.py and differentiate.py read: the keys and
+// their meanings must stay or change there, too.
 type (
+	// judgeCall is a call of a function of the library.
 	judgeCall struct {
 		Function string              `json:"function"`
-		Inputs   string              `json:"inputs"`
-		Args     []map[string]string `json:"args"`
+		Inputs   string              `json:"inputs"` // the file of the arrays
+		Args     []map[string]string `json:"args"`   // each is {"input": array} or {"variable": name}
 		Outputs  string              `json:"outputs"`
-		Dys      []*string           `json:"dys,omitempty"`
-		By       []int               `json:"by,omitempty"`
+		Dys      []*string           `json:"dys,omitempty"` // the arrays of the outputs' gradients; nil: none
+		By       []int               `json:"by,omitempty"`  // the places of the arguments to differentiate by
 	}
 	judgeVariable struct {
 		Name  string   `json:"name"`
 		DType string   `json:"dtype"`
 		Shape []int    `json:"shape"`
-		Value []string `json:"value"`
+		Value []string `json:"value"` // a file and an array in it
 	}
 	// judgeGradient contains the description, by a SavedModel's objects, of a
 	// gradient in the library.
 	judgeGradient struct {
 		Function string         `json:"function"`
 		Inputs   int            `json:"inputs"` // of the node
-		Gives    []int          `json:"gives"`
+		Gives    []int          `json:"gives"`  // as in graph.RegisteredGradient
 		Captures []judgeCapture `json:"captures"`
 	}
 	judgeCapture struct {
@@ -133,6 +135,7 @@ func withInputShapes(f *graph.Function) {
 	f.Attrs = f.Attrs.Set(graph.Shapes("_input_shapes", shapes...))
 }
 
+// writeNPZ writes arrays to the file at path, strings as hexed.
 func writeNPZ(path string, arrays map[string]*tensor.Tensor) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -129,6 +129,7 @@ func rewriteKerasFile(ctx context.Context, from, to string) (err error) {
 	return w.Write(ctx, out)
 }
 
+// copyAttributes sets each attribute of o by set, null ones included.
 func copyAttributes(set func(string, *tensor.Tensor, *hdf5.ValueOptions) error, o hdf5.Object) error {
 	list, err := o.Attributes()
 	if err != nil {

@@ -15,6 +15,9 @@ import (
 // values of the type have equal keys if and only if they differ in values only.
 // The objects of two pointers count as the same if the pointers are equal; a
 // func that isn't nil can't be distinguished and is an error that names it.
+//
+// Package function chooses traces by keys. They are kept in memory only, so
+// their bytes may change, but not which values have equal ones.
 func (l *Layout) AppendKey(key []byte, base unsafe.Pointer) ([]byte, error) {
 	return l.appendKey(key, base, nil, 0)
 }
@@ -80,16 +83,19 @@ func (l *Layout) appendKey(key []byte, base unsafe.Pointer, from *trail, depth i
 	return key, nil
 }
 
+// typeName returns a text that is unique to the type.
 func typeName(t reflect.Type) string { return t.PkgPath() + "." + t.String() }
 
+// appendText appends the length of s, then s, so that no other row of texts has the same bytes.
 func appendText(key []byte, s string) []byte {
 	return append(binary.AppendUvarint(key, uint64(len(s))), s...)
 }
 
-// keyWriter writes a static value down, so that equal ones are equal bytes.
+// keyWriter writes a static value down, so that equal ones are equal bytes. After an
+// error it adds nothing.
 type keyWriter struct {
 	key []byte
-	err error
+	err error // continues a text that names the argument: "is too deep"
 }
 
 func (w *keyWriter) number(n uint64) { w.key = binary.AppendUvarint(w.key, n) }
@@ -155,6 +161,8 @@ func (w *keyWriter) add(v reflect.Value, depth int) {
 
 var tensorType = reflect.TypeFor[*tensor.Tensor]()
 
+// addPointer adds a tensor by its elements, an object by its address, and any other pointer by
+// the value that it points to.
 func (w *keyWriter) addPointer(v reflect.Value, depth int) {
 	switch {
 	case v.IsNil():

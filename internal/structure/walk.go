@@ -12,10 +12,11 @@ import (
 type Place struct {
 	layout *Layout
 	entry  *entry
-	trail  *trail
+	trail  *trail // to layout; nil in the outermost layout
 }
 
-// trail is the path to a place that isn't at a fixed offset.
+// trail is the path to a place that isn't at a fixed offset: a step through an entry of
+// a layout into another layout, after the steps of its parent.
 type trail struct {
 	layout *Layout
 	entry  *entry
@@ -27,7 +28,7 @@ type trail struct {
 // Type returns the place's type.
 func (l Place) Type() reflect.Type { return l.entry.typ }
 
-// Name returns the place's place as Go has it: "in.Pairs[2].X".
+// Name returns the place as Go code would write it, for errors: "in.Pairs[2].X".
 func (l Place) Name() string {
 	var b strings.Builder
 	l.trail.writeName(&b)
@@ -49,7 +50,8 @@ func (t *trail) writeName(b *strings.Builder) {
 	}
 }
 
-// Path returns the place's path as in files, "pairs/2/x"; empty if it is the whole.
+// Path returns the place's path as in files, "pairs/2/x"; empty if it is the whole. The
+// names of arguments and results in saved graphs are made of it, so it must stay.
 func (l Place) Path() string { return join2(l.trail.path(), l.entry.path) }
 
 func (t *trail) path() string {
@@ -66,6 +68,7 @@ func (t *trail) path() string {
 	return p
 }
 
+// join2 is join, except that b may be empty.
 func join2(a, b string) string {
 	if b == "" {
 		return a
@@ -73,10 +76,11 @@ func join2(a, b string) string {
 	return join(a, b)
 }
 
-// Visit is called with the place of a place.
+// Visit is called with the address of a value and its place. An error ends the walk.
 type Visit func(at unsafe.Pointer, place Place) error
 
-// Each visits the values of the value at base, which f must not change.
+// Each visits the values of the value at base, which f must not change. The order is
+// that of the package's comment.
 func (l *Layout) Each(base unsafe.Pointer, f Visit) error { return l.walk(base, f, nil, 0, false) }
 
 // Update visits the values of the value at base, which f may change; entries of
@@ -84,6 +88,8 @@ func (l *Layout) Each(base unsafe.Pointer, f Visit) error { return l.walk(base, 
 // the value shares with another one: [Layout.Detach] comes first.
 func (l *Layout) Update(base unsafe.Pointer, f Visit) error { return l.walk(base, f, nil, 0, true) }
 
+// walk is Each, or Update if update is set. base is the address of a value of the
+// layout's type, from leads to it, and depth is the number of layouts around it.
 func (l *Layout) walk(base unsafe.Pointer, f Visit, from *trail, depth int, update bool) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%s is too deep: does it lead to itself?", Place{l, &entry{}, from}.Name())
@@ -121,8 +127,8 @@ func (l *Layout) walk(base unsafe.Pointer, f Visit, from *trail, depth int, upda
 	return nil
 }
 
-// held returns a pointer to a copy of the contents of the interface v, and its
-// layout, or nil if that leads to no place.
+// held returns a pointer to a copy of the contents of the interface v, and the layout of
+// the contents. That is nil if no place is in them.
 func (l *Layout) held(v reflect.Value) (reflect.Value, *Layout) {
 	if v.IsNil() {
 		return v, nil
@@ -168,8 +174,9 @@ func (l *Layout) walkMap(at unsafe.Pointer, e *entry, f Visit, from *trail, dept
 	return nil
 }
 
-// sortedKeys returns a map's keys in the order of their text, so that the same value
-// has the same values every time.
+// sortedKeys returns a map's keys in the order of their text, so that a walk visits the
+// values of equal maps in the same order. The order must stay: that of the arguments of
+// saved functions depends on it.
 func sortedKeys(m reflect.Value) []reflect.Value {
 	keys := m.MapKeys()
 	if m.Type().Key().Kind() == reflect.String {
@@ -187,7 +194,7 @@ func (l *Layout) Detach(base unsafe.Pointer) { l.detach(base, 0) }
 
 func (l *Layout) detach(base unsafe.Pointer, depth int) {
 	if depth > maxDepth {
-		return // Each reports it
+		return // Each and Update report it
 	}
 	for i := range l.entries {
 		e := &l.entries[i]

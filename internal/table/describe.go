@@ -13,7 +13,7 @@ import (
 // checksum, and the footer. The value function, if it isn't nil, prints the
 // fields of a data entry's value; the rest is printed as bytes. Sound parts of a
 // damaged table are printed before the error is returned. The limit is that of
-// [Open].
+// [Open]. The texts are for people and may change; goldens of bundle show them.
 func Describe(w io.Writer, r io.ReaderAt, size, most int64, value func(p *binfmt.Printer, key []byte)) error {
 	t, err := Open(r, size, most)
 	if err != nil {
@@ -58,6 +58,7 @@ func Describe(w io.Writer, r io.ReaderAt, size, most int64, value func(p *binfmt
 	return p.Err()
 }
 
+// describeBlock prints a block with its trailer. The first line calls the block what.
 func (t *Reader) describeBlock(w io.Writer, h handle, what string, value func(*binfmt.Printer, []byte)) error {
 	contents, err := t.read(h, nil)
 	if err != nil {

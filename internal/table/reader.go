@@ -15,9 +15,10 @@ import (
 	"github.com/cairnml/cairn/internal/wire"
 )
 
-// keyBudget bounds the memory that prefix-compressed keys of the index block may
-// grow to: so many bytes, plus so many times the block's length. A sound block's
-// keys are all stored in full.
+// keyBudgetBase and keyBudgetFactor bound the memory that prefix-compressed keys of the
+// index block may grow to: so many bytes, plus so many times the block's length. The keys
+// of an index that TensorFlow wrote are stored in full, so that it never reaches the
+// bound. Both are Cairn's choice.
 const (
 	keyBudgetBase   = 4 << 20
 	keyBudgetFactor = 16
@@ -35,17 +36,19 @@ type Reader struct {
 	blocks []indexed
 }
 
+// indexed is a data block as the index block describes it.
 type indexed struct {
 	handle
 	limit []byte // no key in the block is greater
 }
 
 // ErrLimit is matched by errors.Is if a sound table needs more memory than its
-// reader allows.
+// reader allows. Package bundle decides by it whether a file counts as damaged.
 var ErrLimit = errors.New("beyond the limit on memory")
 
-// Open reads footer and index block of the table of that size. No block may
-// take more than so many bytes in memory, as stored or decompressed.
+// Open reads footer and index block of the table of that size. No block may take more
+// than most bytes in memory, as stored or decompressed. If the index block is damaged in
+// the middle, the Reader of the blocks before is returned with the error.
 func Open(r io.ReaderAt, size, most int64) (*Reader, error) {
 	if size < footerLen {
 		return nil, corrupt(0, "the file has %d bytes, too few for a table's footer of %d", size, footerLen)
@@ -106,6 +109,7 @@ func Open(r io.ReaderAt, size, most int64) (*Reader, error) {
 	return t, e.Err()
 }
 
+// handleAt reads a handle at c. An error is c's.
 func handleAt(c *wire.Cursor) handle { return handle{c.Uvarint(), c.Uvarint()} }
 
 // fits reports whether block and trailer are before the footer.
@@ -114,6 +118,7 @@ func (t *Reader) fits(h handle) bool {
 	return h.offset <= blocks && h.size <= blocks-h.offset && trailerLen <= blocks-h.offset-h.size
 }
 
+// readFull fills b from offset at on. A file that ends too early is corrupt.
 func readFull(r io.ReaderAt, b []byte, at int64) error {
 	n, err := r.ReadAt(b, at)
 	if n == len(b) {
@@ -125,8 +130,9 @@ func readFull(r io.ReaderAt, b []byte, at int64) error {
 	return err
 }
 
-// read returns a block's contents, checked and decompressed. If buf isn't nil they
-// are in buf until the next read with it.
+// read returns a block's contents, checked and decompressed. If buf isn't nil they may
+// be in buf, so that they are valid until the next read with it. The errors are
+// [*CorruptError], [ErrLimit] or those of the file.
 func (t *Reader) read(h handle, buf *[]byte) ([]byte, error) {
 	if !t.fits(h) {
 		return nil, corrupt(t.size-footerLen, "a block at %d of %d bytes reaches beyond the file", h.offset, h.size)
@@ -174,7 +180,8 @@ func (t *Reader) tooLarge(h handle, n uint64) error {
 	return fmt.Errorf("the block at offset %d takes %d bytes in memory, the most is %d: %w", h.offset, n, t.most, ErrLimit)
 }
 
-// maxKept is up to how many bytes a buffer is used for the next block, too.
+// maxKept is the greatest size in bytes of a block that is read into the common buffer. A
+// larger block has a new buffer, so that the common one doesn't keep its memory.
 const maxKept = 1 << 20
 
 const maxInt = int(^uint(0) >> 1)
@@ -200,7 +207,8 @@ func (t *Reader) All(f func(key, value []byte, offset int64) error) error {
 // Blocks returns how many blocks there are.
 func (t *Reader) Blocks() int { return len(t.blocks) }
 
-// LargestBlock returns the length of the longest one in the file.
+// LargestBlock returns the number of bytes that the longest data block takes in the file,
+// without its trailer.
 func (t *Reader) LargestBlock() (n uint64) {
 	for _, b := range t.blocks {
 		n = max(n, b.size)
@@ -231,7 +239,7 @@ func (t *Reader) scan(i int, buf *[]byte) Entries {
 }
 
 // Get returns the value of a key, and its offset; nil if there is none. It
-// reads one block.
+// reads one block, and checks it up to the key only.
 func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].limit, key) >= 0 })
 	if i == len(t.blocks) {
@@ -310,9 +318,9 @@ type Entries struct {
 	// the block's offset plus the entry's in the decompressed contents.
 	Offset int64
 
-	contents []byte
-	at       int
-	base     int64
+	contents []byte // the entries, without the restarts
+	at       int    // of the next entry in contents
+	base     int64  // the block's offset in the file
 	restarts []byte // those to come
 	tail     int64  // offset of the restarts' end in the file
 	after    []byte // the first key must be greater, unless nil
@@ -321,7 +329,7 @@ type Entries struct {
 	err      error
 }
 
-// entries steps through a block at base.
+// entries steps through a block's contents. base is the block's offset in the file.
 func entries(contents []byte, base int64) Entries {
 	if len(contents) < 4 {
 		return Entries{err: corrupt(base, "a block of %d bytes has no restarts", len(contents))}
@@ -334,8 +342,8 @@ func entries(contents []byte, base int64) Entries {
 	return Entries{contents: contents[:end], base: base, restarts: contents[end : len(contents)-4], tail: base + int64(len(contents)) - 4}
 }
 
-// Err returns the error that ended the iteration, nil if that was the block's
-// end.
+// Err returns the error that ended the iteration, nil if the block ended. It is a
+// [*CorruptError], [ErrLimit] or one of the file.
 func (e *Entries) Err() error { return e.err }
 
 // Next steps to the next entry, and reports whether there is one.
@@ -389,6 +397,7 @@ func (e *Entries) Next() bool {
 	return true
 }
 
+// fail ends the iteration with an error.
 func (e *Entries) fail(err error) bool {
 	e.err = err
 	return false

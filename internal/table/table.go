@@ -34,6 +34,9 @@
 //
 // The footer is 48 bytes: the handles of metaindex and index block, zeros up to
 // byte 40, then the magic number 0xdb4775248b80fb57.
+//
+// A written table must stay the same bytes as TensorFlow's. The checks of the
+// reader and its limits are Cairn's own.
 package table
 
 import (
@@ -49,16 +52,16 @@ const (
 	typeRaw    = 0
 	typeSnappy = 1
 
-	// BlockSize is how large TensorFlow lets a block grow before it ends it.
+	// BlockSize is the size in bytes at which TensorFlow ends a data block.
 	BlockSize = 262144
-	// RestartInterval is how many entries of a data block follow a restart.
+	// RestartInterval is the number of a data block's entries from one restart to the next.
 	RestartInterval = 16
 )
 
 // A CorruptError reports the place at which a table violates the format.
 type CorruptError struct {
-	Offset int64 // in the file
-	What   string
+	Offset int64  // in the file
+	What   string // the fault, in words that may change
 }
 
 // Error returns fault and offset.
@@ -68,5 +71,6 @@ func corrupt(offset int64, format string, args ...any) error {
 	return &CorruptError{Offset: offset, What: fmt.Sprintf(format, args...)}
 }
 
-// A handle is the location of a block; its trailer follows it.
+// A handle is the location of a block in bytes: its offset in the file, and its size
+// without the trailer, which follows it.
 type handle struct{ offset, size uint64 }

@@ -11,10 +11,11 @@ import (
 	"github.com/cairnml/cairn/internal/crc32c"
 )
 
-// A Writer writes a table. Keys must be added in strictly increasing order.
+// A Writer writes a table. Keys must be added in strictly increasing order. It must not
+// be used by several goroutines at once.
 type Writer struct {
 	w      io.Writer
-	offset uint64
+	offset uint64 // the number of bytes written
 
 	data, index block
 	last        []byte // the last key added
@@ -22,7 +23,7 @@ type Writer struct {
 	pending     bool   // a block ended: its index entry waits for the next key
 	done        handle // that block
 	snappy      bool   // compress blocks
-	err         error
+	err         error  // the first one; after Finish, that it is finished
 }
 
 // NewWriter begins a table that goes to w, without compression, byte for byte
@@ -32,7 +33,8 @@ func NewWriter(w io.Writer) *Writer {
 }
 
 // NewSnappyWriter begins a table whose blocks are compressed if that makes them
-// smaller by an eighth at least, as in old checkpoints.
+// smaller by more than an eighth, as in old checkpoints. Which compressed bytes it
+// writes is the choice of the library of snappy.
 func NewSnappyWriter(w io.Writer) *Writer {
 	t := NewWriter(w)
 	t.snappy = true
@@ -61,12 +63,14 @@ func (w *Writer) Add(key, value []byte) error {
 	return w.err
 }
 
+// endBlock writes the data block. Its index entry needs the next key, so it waits.
 func (w *Writer) endBlock() {
 	w.done = w.write(&w.data)
 	w.pending = true
 }
 
-// Finish writes the rest, index and footer.
+// Finish writes the rest, index and footer. It doesn't close the file. A second call,
+// and an Add after it, is an error.
 func (w *Writer) Finish() error {
 	if w.err != nil {
 		return w.err
@@ -90,6 +94,7 @@ func (w *Writer) Finish() error {
 // Size returns the number of bytes written so far.
 func (w *Writer) Size() int64 { return int64(w.offset) }
 
+// put writes b, unless there was an error before.
 func (w *Writer) put(b []byte) {
 	if w.err == nil {
 		_, w.err = w.w.Write(b)
@@ -126,22 +131,24 @@ func (h handle) append(b []byte) []byte {
 
 // A block is one being built.
 type block struct {
-	interval int
-	buf      []byte
-	restarts []uint32 // the first, at 0, is understood
+	interval int      // the number of entries from one restart to the next
+	buf      []byte   // the entries so far
+	restarts []uint32 // their offsets in buf; the first, at 0, is understood
 	count    int      // entries since the last restart
-	last     []byte
+	last     []byte   // the last entry's key
 }
 
 func (b *block) empty() bool { return len(b.buf) == 0 }
 
+// reset empties the block, which takes over buf's memory.
 func (b *block) reset(buf []byte) {
 	b.buf, b.restarts, b.count, b.last = buf[:0], b.restarts[:0], 0, b.last[:0]
 }
 
-// estimate returns the size of the block as it would be finished now.
+// estimate returns the size in bytes of the block as it would be finished now.
 func (b *block) estimate() int { return len(b.buf) + 4*(len(b.restarts)+1) + 4 }
 
+// add appends an entry, which may begin a new restart.
 func (b *block) add(key, value []byte) {
 	shared := 0
 	if b.count < b.interval {
@@ -162,6 +169,7 @@ func (b *block) add(key, value []byte) {
 	b.count++
 }
 
+// finish appends the restarts and returns the block's contents.
 func (b *block) finish() []byte {
 	b.buf = binary.LittleEndian.AppendUint32(b.buf, 0)
 	for _, r := range b.restarts {
@@ -170,8 +178,9 @@ func (b *block) finish() []byte {
 	return binary.LittleEndian.AppendUint32(b.buf, uint32(len(b.restarts)+1))
 }
 
-// separator returns a short key s with a <= s < b: a up to the first byte that
-// can be raised without reaching b's, raised; a itself if there is none.
+// separator returns a short key s with a <= s < b: a up to the first byte that differs
+// from b's, raised; a itself if it would reach b's. It must return the same as LevelDB's
+// FindShortestSeparator.
 func separator(a, b []byte) []byte {
 	n := min(len(a), len(b))
 	i := 0
@@ -187,7 +196,8 @@ func separator(a, b []byte) []byte {
 }
 
 // successor returns a short key not smaller than a: a up to its first byte that
-// isn't 0xff, raised; a itself if all are.
+// isn't 0xff, raised; a itself if all are. It must return the same as LevelDB's
+// FindShortSuccessor.
 func successor(a []byte) []byte {
 	for i, c := range a {
 		if c != 0xff {

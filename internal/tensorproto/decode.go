@@ -4,6 +4,10 @@
 // A TensorProto stores its elements as one piece of memory (tensor_content) or
 // as a list of the element type's kind. If the list is shorter than the shape
 // requires, its last element is repeated.
+//
+// Encoded messages must stay those that TensorFlow writes. Decoding refuses some
+// messages that TensorFlow takes: integers that the element type can't hold, and
+// bools other than 0 and 1.
 package tensorproto
 
 import (
@@ -37,7 +41,8 @@ func (e *SizeError) Error() string {
 // Decode returns the tensor that m describes. It may share m's memory. Elements
 // that m doesn't spell out are subtracted from the allowance, in bytes; if it
 // doesn't suffice, nothing is allocated and the error is a [*SizeError].
-// Variants and resources become their encoded messages.
+// Variants and resources become their encoded messages. A list with more
+// elements than the shape has is cut off. Graphs and signatures are read so.
 func Decode(m *pb.TensorProto, allowance *int64) (*tensor.Tensor, error) {
 	d := tensor.DType(m.Dtype)
 	if !d.Valid() {
@@ -76,7 +81,8 @@ func Decode(m *pb.TensorProto, allowance *int64) (*tensor.Tensor, error) {
 }
 
 // Exact returns the tensor of type d and a shape that m must hold element by
-// element: neither more nor fewer are taken. It shares no memory with m.
+// element: neither more nor fewer are taken. It shares no memory with m. Checkpoints of
+// version 1 are read so. The error of variants and resources is errors.ErrUnsupported.
 func Exact(m *pb.TensorProto, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	if m.Dtype != 0 && tensor.DType(m.Dtype) != d {
 		return nil, fmt.Errorf("the values are %v, the entry says %v", tensor.DType(m.Dtype), d)
@@ -99,8 +105,8 @@ func Exact(m *pb.TensorProto, d tensor.DType, shape tensor.Shape) (*tensor.Tenso
 	return fromList(m, d, shape, n)
 }
 
-// Shape returns the shape of a message, all of whose sizes must be known. None
-// is a scalar's.
+// Shape returns the shape of a message, all of whose sizes must be known. No message
+// means the shape of a scalar.
 func Shape(m *pb.TensorShapeProto) (tensor.Shape, error) {
 	if m == nil {
 		return tensor.Shape{}, nil
@@ -155,6 +161,8 @@ func values(m *pb.TensorProto, d tensor.DType) (n, per int) {
 	return len(m.IntVal), 1
 }
 
+// fromList returns the tensor of n elements that m's list describes. Strings may share m's
+// memory.
 func fromList(m *pb.TensorProto, d tensor.DType, shape tensor.Shape, n int) (*tensor.Tensor, error) {
 	switch d {
 	case tensor.Float32:
@@ -220,7 +228,8 @@ func fromList(m *pb.TensorProto, d tensor.DType, shape tensor.Shape, n int) (*te
 	return mask(t.Bytes(), d, shape)
 }
 
-// repeat fills out from vals, whose last value is repeated.
+// repeat fills out from vals by f. The last value is repeated; without values out stays
+// as it is.
 func repeat[V, T any](out []T, vals []V, f func(V) T) {
 	n := min(len(vals), len(out))
 	for i, v := range vals[:n] {
@@ -233,12 +242,15 @@ func repeat[V, T any](out []T, vals []V, f func(V) T) {
 	}
 }
 
+// fill returns a tensor of n elements: vals by f, and the last of them for the rest.
 func fill[V any, T tensor.Element](vals []V, n int, shape tensor.Shape, f func(V) T) (*tensor.Tensor, error) {
 	out := make([]T, n)
 	repeat(out, vals, f)
 	return tensor.New(out, shape...)
 }
 
+// fillInts is fill of integers, which must be from least to most. TensorFlow cuts off the
+// upper bits of others.
 func fillInts[T tensor.Element](vals []int32, n int, shape tensor.Shape, f func(int32) T, least, most int32) (*tensor.Tensor, error) {
 	for i, v := range vals {
 		if v < least || v > most {
@@ -248,12 +260,14 @@ func fillInts[T tensor.Element](vals []int32, n int, shape tensor.Shape, f func(
 	return fill(vals, n, shape, f)
 }
 
+// fillStrings is fill of a type whose elements are byte strings.
 func fillStrings[V any](vals []V, d tensor.DType, n int, shape tensor.Shape, f func(V) string) (*tensor.Tensor, error) {
 	out := make([]string, n)
 	repeat(out, vals, f)
 	return tensor.FromStrings(d, out, shape...)
 }
 
+// pairs returns the complex numbers of which vals has real and imaginary part in turn.
 func pairs[V, T any](vals []V, f func(re, im V) T) []T {
 	out := make([]T, len(vals)/2)
 	for i := range out {
@@ -275,8 +289,8 @@ func content(b []byte, d tensor.DType, shape tensor.Shape, n int) (*tensor.Tenso
 	return mask(native(b, d), d, shape)
 }
 
-// mask returns the tensor over b, after a look at bits that the type doesn't
-// use.
+// mask returns the tensor over b. Bits that the type doesn't use are cleared in a copy;
+// in a bool they are an error.
 func mask(b []byte, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	used := byte(0xff)
 	switch d {
@@ -302,7 +316,8 @@ func mask(b []byte, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) 
 	return tensor.FromBytes(d, b, shape...)
 }
 
-// stringContent decodes strings that follow their lengths, which are varints.
+// stringContent decodes strings that follow their lengths, which are varints. It shares no
+// memory with b.
 func stringContent(b []byte, shape tensor.Shape, n int) (*tensor.Tensor, error) {
 	if n > len(b) {
 		return nil, fmt.Errorf("%d bytes for %d strings", len(b), n)

@@ -11,7 +11,8 @@ import (
 
 // Encode returns the message that TensorFlow's make_tensor_proto makes of t:
 // the memory of the common numeric types if there is more than one element, a
-// list of values otherwise. The message may share t's memory.
+// list of values otherwise. The message may share t's memory. An error is that of a
+// variant or resource whose string is no message.
 func Encode(t *tensor.Tensor) (*pb.TensorProto, error) {
 	d := t.DType()
 	m := &pb.TensorProto{}
@@ -110,7 +111,8 @@ func EncodeList(t *tensor.Tensor) (*pb.TensorProto, error) {
 	return m, nil
 }
 
-// EncodeShape returns the message of a shape; a negative size is unknown.
+// EncodeShape returns the message of a shape. Any negative size is written as -1, which
+// means that it isn't known.
 func EncodeShape(s tensor.Shape) *pb.TensorShapeProto {
 	dims := make([]pb.Dim, len(s))
 	m := &pb.TensorShapeProto{}
@@ -134,6 +136,7 @@ func asContent(d tensor.DType) bool {
 	return false
 }
 
+// ints returns v as the integers of a message.
 func ints[T ~int8 | ~int16 | ~int32 | ~uint8 | ~uint16](v []T) []int32 {
 	out := make([]int32, len(v))
 	for i, x := range v {
@@ -142,7 +145,7 @@ func ints[T ~int8 | ~int16 | ~int32 | ~uint8 | ~uint16](v []T) []int32 {
 	return out
 }
 
-// signed returns the integers of so many bits in bytes.
+// signed returns the signed integers in the lower bits of bytes.
 func signed(b []byte, bits int) []int32 {
 	out := make([]int32, len(b))
 	for i, v := range b {

@@ -1,5 +1,6 @@
 // Package tfrecord writes TensorFlow's files of records: TFRecords, and the events
 // of summaries. Packages keras/callbacks, kernel/data and kernel/internal/events use it.
+// The format is TensorFlow's (tsl/lib/io/record_writer.cc) and must stay.
 package tfrecord
 
 import (
@@ -8,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/internal/crc32c"
 )
 
-// Append appends a record to b: its length and its bytes, each with a checksum.
+// Append appends a record to b: its length and its bytes, each with a masked CRC-32C.
 func Append(b []byte, record string) []byte {
 	from := len(b)
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(record)))

@@ -13,14 +13,14 @@ import (
 type Cursor struct {
 	b    []byte
 	base int64 // offset of b's first byte in its file
-	at   int
+	at   int   // of the next byte in b; its end after an error
 	err  *Error
 }
 
 // An Error reports the place at which a Cursor failed.
 type Error struct {
-	Offset int64 // in the file
-	What   string
+	Offset int64  // in the file
+	What   string // the fault, in words that may change
 }
 
 // Error returns fault and offset.
@@ -38,6 +38,7 @@ func (c *Cursor) Len() int { return len(c.b) - c.at }
 // Err returns the first error, or nil.
 func (c *Cursor) Err() *Error { return c.err }
 
+// fail records the first error and leaves nothing to read.
 func (c *Cursor) fail(what string) {
 	if c.err == nil {
 		c.err = &Error{Offset: c.Offset(), What: what}

@@ -18,7 +18,8 @@ var (
 )
 
 // Open returns a reader of the zip archive in r. The size is the length of r in bytes. If r
-// contains no archive, the error states whether one is cut off.
+// contains no archive, the text of the error distinguishes one that is cut off. No caller
+// tests for either error.
 func Open(r io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zip.NewReader(r, size)
 	if !errors.Is(err, zip.ErrFormat) {

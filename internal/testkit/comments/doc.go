@@ -1,5 +1,7 @@
-// Package comments has no code, only the tests that hold the module's doc
-// comments to rules: every exported identifier has one, and a function's
-// says what the function returns or does, not what it "is"; and what reads and
-// writes checkpoints to the field's words.
+// Package comments has no code, only the tests that hold the module's texts to
+// rules. Every exported identifier needs a doc comment. That of a function must
+// not begin with "F is": it describes the result or the action. Comments and
+// documents use the words of the field and of the glossary, and few of the
+// constructions that testdata/prose.txt counts. Lists of tests and promises must
+// be complete.
 package comments

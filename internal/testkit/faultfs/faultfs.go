@@ -43,9 +43,9 @@ const (
 
 // Op is one operation.
 type Op struct {
-	N    int // counts from 0
+	N    int // counts from 0, since the last Hook
 	Kind Kind
-	Name string
+	Name string // of the file
 	To   string // Rename's new name
 }
 
@@ -72,29 +72,30 @@ func (e afterwards) Unwrap() error { return e.error }
 // done, as from a network file system that lost the answer.
 func Afterwards(err error) error { return afterwards{err} }
 
+// inode is a file's contents, which may have several names over time.
 type inode struct {
-	live, synced []byte
+	live, synced []byte // as a process reads them, and as of the last Sync
 	time         time.Time
 }
 
 // nameOp is a change of names that isn't durable yet.
 type nameOp struct {
-	remove, add string
-	node        *inode
+	remove, add string // "": none
+	node        *inode // add's
 }
 
 // FS is the file system. The zero FS is not ready: see [New].
 type FS struct {
 	mu      sync.Mutex
-	live    map[string]*inode
-	durable map[string]*inode
-	pending []nameOp
-	ops     []Op
+	live    map[string]*inode // by name, as a process sees them
+	durable map[string]*inode // by name, as of the last Dir's Sync
+	pending []nameOp          // the changes from durable to live, in order
+	ops     []Op              // since the last Hook
 	hook    func(Op) error
 	cap     int64 // bytes that fit, -1 for any
 
 	handles map[any]string // the names of the files that are open
-	busy    []Op
+	busy    []Op           // on names of open files
 }
 
 // New makes an empty one.
@@ -212,7 +213,8 @@ func (op nameOp) apply(names map[string]*inode) {
 	}
 }
 
-// step counts an operation and asks the hook; d.mu is held.
+// step counts an operation and asks the hook; d.mu is held. See failed for the meaning of
+// the error.
 func (d *FS) step(kind Kind, name, to string) error {
 	op := Op{N: len(d.ops), Kind: kind, Name: name, To: to}
 	d.ops = append(d.ops, op)
@@ -235,6 +237,7 @@ func failed(err error) bool {
 	return err != nil && !errors.As(err, &after)
 }
 
+// checkName returns an error for names that no file can have.
 func checkName(op, name string) error {
 	if !fs.ValidPath(name) || name == "." {
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -428,11 +431,12 @@ func (d *FS) Damage(name string, from, to int) {
 	n.synced = slices.Clone(n.live)
 }
 
+// file is a vfs.File that is open for writing.
 type file struct {
 	d      *FS
 	n      *inode
-	name   string
-	at     int64
+	name   string // at Create
+	at     int64  // of the next Write
 	closed bool
 }
 
@@ -492,6 +496,7 @@ func (f *file) Close() error {
 	return f.d.step(Close, f.name, "")
 }
 
+// reader is a file or folder that is open for reading. It has the contents as of Open.
 type reader struct {
 	d    *FS
 	name string

@@ -1,13 +1,16 @@
 // Package hostilemodels makes SavedModels that never arise by accident: deep, wide,
 // damaged, and with ops that ask for huge results. Tests of cmd/cairn
 // and savedmodel/run load, call and print them.
+//
+// The numbers of fields are those of TensorFlow's .proto files. They are written out
+// here, because package pb can't write broken messages.
 package hostilemodels
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message is an encoded message that grows field by field.
+// message is an encoded message that grows field by field. Its functions know no types.
 type message []byte
 
 // text adds a string, bytes or message.
@@ -25,12 +28,12 @@ func (m message) number(field protowire.Number, v int64) message {
 	return protowire.AppendVarint(protowire.AppendTag(m, field, protowire.VarintType), uint64(v))
 }
 
-// entry adds an entry of a map.
+// entry adds an entry of a map from strings to messages.
 func (m message) entry(field protowire.Number, key string, value message) message {
 	return m.sub(field, message(nil).text(1, key).sub(2, value))
 }
 
-// The numbers of element types.
+// The numbers of element types, as in TensorFlow's DataType.
 const (
 	float   = 1
 	integer = 3
@@ -39,6 +42,8 @@ const (
 	boolean = 10
 	variant = 21
 )
+
+// The functions whose names end in Attr make an AttrValue.
 
 func typeAttr(t int64) message { return message(nil).number(6, t) }
 func intAttr(v int64) message  { return message(nil).number(3, v) }
@@ -77,6 +82,7 @@ func shapesAttr(n int) message {
 	return message(nil).sub(1, l)
 }
 
+// shape makes a TensorShapeProto.
 func shape(dims ...int64) message {
 	var s message
 	for _, d := range dims {
@@ -91,6 +97,7 @@ type attr struct {
 	value message
 }
 
+// node makes a NodeDef.
 func node(name, op string, in []string, attrs ...attr) message {
 	m := message(nil).text(1, name).text(2, op)
 	for _, s := range in {
@@ -102,6 +109,7 @@ func node(name, op string, in []string, attrs ...attr) message {
 	return m
 }
 
+// constant makes a node of the TensorProto value.
 func constant(name string, t int64, value message) message {
 	return node(name, "Const", nil, attr{"dtype", typeAttr(t)}, attr{"value", tensorAttr(value)})
 }
@@ -155,16 +163,17 @@ func call(name, in, f string, t int64) message {
 
 // graph holds the parts of a model.
 type graph struct {
-	nodes     []message
-	functions []message
-	output    string
-	outType   int64
-	objects   message
-	meta      message // further fields of the MetaGraph
+	nodes     []message // NodeDefs, without the placeholder x
+	functions []message // FunctionDefs
+	output    string    // the signature's result; "" means y:0
+	outType   int64     // its element type; 0 means float
+	objects   message   // the object graph; empty means none
+	meta      message   // further fields of the MetaGraph
 }
 
 func (g *graph) add(n ...message) { g.nodes = append(g.nodes, n...) }
 
+// info makes the TensorInfo of a tensor of unknown rank.
 func info(name string, t int64) message {
 	return message(nil).text(1, name).number(2, t).sub(3, message(nil).number(3, 1))
 }

@@ -12,7 +12,7 @@ import (
 // Model is a SavedModel: the contents of its only file, saved_model.pb. Its signature
 // serving_default maps x, a float tensor, to y.
 type Model struct {
-	Name string
+	Name string // for the tests' lists of exceptions, which must be changed with it
 	Make func() []byte
 }
 
@@ -38,7 +38,7 @@ func All(large bool) []Model {
 
 func attrT(t int64) attr { return attr{"T", typeAttr(t)} }
 
-// chain makes a model of one op after the other.
+// chain makes a model of n nodes of one op, each after the other.
 func chain(op string, n int) []byte {
 	var g graph
 	in := "x"
@@ -51,7 +51,8 @@ func chain(op string, n int) []byte {
 	return g.model()
 }
 
-// calls makes a model of functions that call each other, times often each.
+// calls makes a model of functions that call each other in a chain, each the next one
+// several times.
 func calls(depth, times int) []byte {
 	var g graph
 	g.functions = append(g.functions, function("f0", float, "n:y:0", node("n", "Neg", []string{"a"}, attrT(float))))
@@ -74,6 +75,7 @@ var (
 	outShapes = attr{"output_shapes", shapesAttr(1)}
 )
 
+// numbersFrom adds a dataset "range" of the numbers from zero up to to, without it.
 func numbersFrom(g *graph, to int64) {
 	g.add(scalar("zero", 0), scalar("one", 1), scalar("to", to), node("range", "RangeDataset", []string{"zero", "to", "one"}, outTypes, outShapes))
 }
@@ -93,6 +95,7 @@ func datasets(n int) []byte {
 	return g.model()
 }
 
+// nestedObjects makes a model with a chain of objects.
 func nestedObjects(n int) []byte {
 	var g graph
 	g.add(node("y", "Neg", []string{"x"}, attrT(float)))
@@ -106,11 +109,14 @@ func nestedObjects(n int) []byte {
 	return g.model()
 }
 
+// emptyParts makes a model of n nodes without any field.
 func emptyParts(n int) []byte {
 	def := message(bytes.Repeat([]byte{1<<3 | 2, 0}, n))
 	return message(nil).number(1, 1).sub(2, message(nil).sub(1, message(nil).text(4, "serve")).sub(2, def))
 }
 
+// nested returns a message that is n levels deep: each has the next one as its only field,
+// of that number, and the last one has inner.
 func nested(n int, number byte, inner []byte) []byte {
 	// Lengths grow from the inside to the outside, so each level is written once, backwards.
 	out := make([]byte, 0, 6*n+len(inner))
@@ -303,7 +309,8 @@ func deep(n int) []Model {
 	return list
 }
 
-// lists push lists into lists, times often each: diamonds if more than once.
+// lists makes a model of lists in lists. Each list is pushed several times into the next
+// one, so that the model has diamonds if times is more than 1.
 func lists(n, times int) []byte {
 	var g graph
 	g.add(ints("shape"), intScalar("most", -1), intScalar("unknown", -1))
@@ -327,7 +334,8 @@ func lists(n, times int) []byte {
 	return g.model()
 }
 
-// loops returns models that work without end, or for a very long time.
+// loops returns models whose calls run without end, or for a very long time. A context must
+// be able to end each.
 func loops() []Model {
 	while := func(cond, body message) []byte {
 		var g graph
@@ -513,6 +521,7 @@ func sizes() []Model {
 	return list
 }
 
+// repeated returns s n times.
 func repeated(s string, n int) []string {
 	list := make([]string, n)
 	for i := range list {
@@ -521,6 +530,7 @@ func repeated(s string, n int) []string {
 	return list
 }
 
+// zeros returns a zlib stream of n zeros.
 func zeros(n int) string {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -532,7 +542,8 @@ func zeros(n int) string {
 	return b.String()
 }
 
-// damaged returns models of which some bytes are others, or gone.
+// damaged returns models of which some bytes are others, or missing. They are the same in
+// each run.
 func damaged() []Model {
 	whole := calls(4, 2)
 	var list []Model

@@ -34,6 +34,7 @@ func Numbers(t *tensor.Tensor) []float64 {
 	return v
 }
 
+// largest returns the largest finite magnitude of an element in ts, 0 if there is none.
 func largest(ts []*tensor.Tensor) float64 {
 	m := 0.0
 	for _, t := range ts {
@@ -49,8 +50,8 @@ func largest(ts []*tensor.Tensor) float64 {
 	return m
 }
 
-// Differ describes the place at which two tensors differ by more than the class
-// allows; "" if there is none.
+// Differ describes the place at which two tensors differ by more than the class of
+// precision allows; "" if there is none. The scale is that of [Scale].
 func Differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string {
 	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
 		return fmt.Sprintf("%v%v, want %v%v", got.DType(), got.Shape(), want.DType(), want.Shape())
@@ -79,13 +80,13 @@ func Differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string 
 }
 
 // Scale returns the magnitude against which rounding in a call counts: the
-// largest element among inputs and outputs, times the square root of how many
-// elements go into one output.
+// largest element among inputs and outputs, times the square root of the number
+// of elements that make one output. engine.Precision counts its tolerances in it.
 func Scale(in, out []*tensor.Tensor) float64 {
 	return largest(append(append([]*tensor.Tensor{}, out...), in...)) * math.Sqrt(terms(in, out))
 }
 
-// terms returns about how many elements go into one output.
+// terms returns about how many elements of inputs make one element of an output.
 func terms(in, out []*tensor.Tensor) float64 {
 	n, m := 1, 1
 	for _, t := range in {

@@ -19,14 +19,15 @@ import (
 )
 
 // Fixture is a call of an op that TensorFlow has run; testdata/tf2.21's
-// generator describes the fields.
+// generator describes the fields. The names of fields are keys of the JSON files, so
+// they must stay, as in the other types here.
 type Fixture struct {
 	Op    string
 	Attrs []Attr
 	In    []Tensor
 	Out   []Tensor
-	Vars  int
-	After []Tensor
+	Vars  int      // the number of inputs, from the first on, that are variables
+	After []Tensor // the variables' values after the call
 	// Elsewhere means that TensorFlow can't run the call in a plain graph on the
 	// CPU whose inputs are arguments: the answer is of an equal call, such as with
 	// the channels last.
@@ -35,7 +36,7 @@ type Fixture struct {
 	Undefined []int
 }
 
-// Attr is an attribute.
+// Attr is an attribute. Its kind, such as "ints" or "func", decides the form of its value.
 type Attr struct {
 	Name, Kind string
 	Value      json.RawMessage
@@ -45,7 +46,7 @@ type Attr struct {
 type Tensor struct {
 	DType string
 	Shape []int
-	Data  json.RawMessage
+	Data  json.RawMessage // the little-endian elements in base 64; of strings, a list of them
 }
 
 // Load reads the fixtures in a folder, by op.
@@ -105,6 +106,7 @@ func (f Tensor) Tensor(t testing.TB) *tensor.Tensor {
 	return tensor.Must(tensor.FromBytes(d, b, f.Shape...))
 }
 
+// unbase64 decodes s. An error ends the test.
 func unbase64(t testing.TB, s string) []byte {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
@@ -113,12 +115,13 @@ func unbase64(t testing.TB, s string) []byte {
 	return b
 }
 
-// EngineAttrs returns the attributes.
+// EngineAttrs returns the attributes for a node, without functions.
 func (f Fixture) EngineAttrs(t testing.TB) graph.Attrs {
 	t.Helper()
 	return attrs(t, f.Attrs, nil)
 }
 
+// dtype returns the element type of a name. An error ends the test.
 func dtype(t testing.TB, name string) tensor.DType {
 	t.Helper()
 	d, err := tensor.ParseDType(name)
@@ -188,6 +191,7 @@ func (a Attr) attr(t testing.TB, functions map[string]*graph.Function) graph.Att
 	return graph.Attr{}
 }
 
+// value decodes an attribute's value. An error ends the test.
 func value[T any](t testing.TB, a Attr) T {
 	t.Helper()
 	var v T
@@ -197,7 +201,7 @@ func value[T any](t testing.TB, a Attr) T {
 	return v
 }
 
-// shape returns a shape with -1 for unknown sizes; nil is one of unknown rank.
+// shape returns the shape of dims, of which -1 is an unknown size; nil means unknown rank.
 func shape(dims *[]int) graph.PartialShape {
 	if dims == nil {
 		return graph.UnknownShape

@@ -24,28 +24,29 @@ type Program struct {
 	Runs  []Run
 }
 
-// Body is a graph with arguments and results.
+// Body is a graph with arguments and results. A pair of numbers is an output: the place of
+// its step and the number of the output, or -1 and the place of the argument.
 type Body struct {
 	Name    string
 	Args    []string // element types
 	Steps   []Step
-	Results [][2]int
-	Control []int // the steps that happen in any case
+	Results [][2]int // a step without outputs is a control result
+	Control []int    // the steps that happen in any case
 }
 
-// Step is a node.
+// Step is a node. It uses steps before it only.
 type Step struct {
 	Op      string
 	Attrs   []Attr
 	In      [][2]int
-	Control []int
+	Control []int // the places of the steps that happen before it
 }
 
 // Run is a call: its results, or a part of TensorFlow's message.
 type Run struct {
 	In, Out []Tensor
 	After   []Tensor // the variables' values, if a run changes them
-	Error   string
+	Error   string   // "": the call succeeds
 }
 
 // LoadPrograms reads the programs in a folder.
@@ -100,6 +101,7 @@ func (p *Program) Function(t testing.TB) *graph.Function {
 	return f
 }
 
+// fill makes f of the body. The first arguments are handles of vars.
 func (b *Body) fill(t testing.TB, f *graph.Function, functions map[string]*graph.Function, vars []Tensor) {
 	t.Helper()
 	for i, name := range b.Args {

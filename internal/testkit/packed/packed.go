@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Read returns the contents of the gzip file at path.
+// Read returns the contents of the gzip file at path. An error ends the test.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
 	file, err := os.ReadFile(path)

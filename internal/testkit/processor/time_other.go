@@ -9,4 +9,4 @@ import "time"
 // Time returns the time since the process started, because this system has no better measure.
 func Time() time.Duration { return time.Since(start) }
 
-var start = time.Now()
+var start = time.Now() // of the process, nearly

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Time returns the processor's time that the process has taken so far, on all cores.
+// Time returns the processor's time that the process has taken so far, on all cores. If the
+// system has no answer, it returns the time since the start.
 func Time() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -18,4 +19,4 @@ func Time() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-var start = time.Now()
+var start = time.Now() // of the process, nearly

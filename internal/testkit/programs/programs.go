@@ -1,5 +1,7 @@
 // Package programs generates random programs, the same for the same seed, for the tests
 // that compare ways of running them. Tests of grad use it, and the program interop.
+//
+// The program of a seed may change with the code here: no file holds results of one.
 package programs
 
 import (
@@ -25,9 +27,9 @@ var Steep = grad.NewCustom("TestSteep",
 // Expression is a part of a random program: a form applied to other parts.
 // Every value is a vector of three numbers that stay small.
 type Expression struct {
-	form string
-	args []*Expression
-	pick int
+	form string        // a key of forms
+	args []*Expression // as many as the form has
+	pick int           // decides details of the form; from 0 to 999
 }
 
 // forms are the building blocks of programs, with the number of parts of each.
@@ -38,6 +40,8 @@ var forms = map[string]int{
 	"if": 3, "if two": 4, "case": 4, "while": 4, "until": 3, "grow": 2, "map": 3, "scan": 4, "apply": 2, "gradient": 2, "write": 1, "scoped": 1,
 }
 
+// leaves are the forms without parts, branches the others. A form that is listed twice is
+// twice as frequent.
 var leaves, branches = func() (leaves, branches []string) {
 	for _, f := range []string{"argument", "argument", "w", "u", "constant", "rows", "state",
 		"add", "mul", "div", "max", "where", "sin", "tanh", "cumsum", "reverse", "softmax", "total", "stop", "custom", "matrix", "split", "pad", "slice", "gather",
@@ -56,6 +60,7 @@ func Program(seed int) *Expression {
 	return random(rand.New(rand.NewPCG(uint64(seed), 7)), 2+seed%3)
 }
 
+// random returns a program with at most depth forms in each other around a leaf.
 func random(r *rand.Rand, depth int) *Expression {
 	e := &Expression{pick: r.IntN(1000)}
 	if depth == 0 || r.IntN(8) == 0 {
@@ -80,9 +85,9 @@ func (e *Expression) String() string {
 
 // World is the state that programs use from outside.
 type World struct {
-	w, u, table ops.Input // variables, or values in their places
-	state       *trackable.Variable
-	calls       map[*Expression]*function.Func[[]*ops.Value, *ops.Value]
+	w, u, table ops.Input                                                // variables, or values in their places
+	state       *trackable.Variable                                      // which programs write
+	calls       map[*Expression]*function.Func[[]*ops.Value, *ops.Value] // of the form apply
 }
 
 // WorldVariables returns the variables of a [World] in which no program has run yet.
@@ -100,7 +105,7 @@ func NewWorld(vars []*trackable.Variable) *World {
 	return newWorld(vars[0], vars[1], vars[2], vars[3])
 }
 
-// NewWorldOf returns a world that has values in place of the first variables of
+// NewWorldOf returns a world that has values in place of the first three variables of
 // [WorldVariables].
 func NewWorldOf(values []*ops.Value, state *trackable.Variable) *World {
 	return newWorld(values[0], values[1], values[2], state)
@@ -122,7 +127,8 @@ func (w *World) arguments(env []*ops.Value) []*ops.Value {
 	return env
 }
 
-// of returns the world that the arguments of a call make, and the values in sight.
+// of returns the world that the arguments of a call make, and the values in scope: the
+// reverse of arguments.
 func (w *World) of(args []*ops.Value) (*World, []*ops.Value) {
 	if _, ok := w.w.(*ops.Value); !ok {
 		return w, args
@@ -281,7 +287,8 @@ func (w *World) Eval(s *ops.Scope, e *Expression, env []*ops.Value) *ops.Value {
 }
 
 // Derivatives returns a program's value, the gradients of two tapes, and the state
-// afterwards.
+// afterwards. The second tape differentiates the sum of the first one's gradients. A
+// source without a gradient has zeros.
 func (w *World) Derivatives(s *ops.Scope, e *Expression, x, y *ops.Value) []*ops.Value {
 	type V = *ops.Value
 	var vars []*trackable.Variable
@@ -338,8 +345,8 @@ var inner = map[string]struct {
 // StateInBranchOfLoop reports whether the state is used in a branch inside of a loop.
 func (e *Expression) StateInBranchOfLoop() bool { return e.nested([]bool{true, false}) }
 
-// nested reports whether the state is used inside of loops (true) and branches, those
-// given and maybe others between.
+// nested reports whether the state is used inside of loops (true) and branches (false),
+// nested in the order of within. Others may be between.
 func (e *Expression) nested(within []bool) bool {
 	if len(within) == 0 && (e.form == "state" || e.form == "write") {
 		return true
@@ -356,7 +363,8 @@ func (e *Expression) nested(within []bool) bool {
 	return false
 }
 
-// Smaller returns parts of a program, and programs with less in them.
+// Smaller returns parts of a program, and programs with fewer parts. Tests use it to find the
+// smallest program that fails.
 func (e *Expression) Smaller() (list []*Expression) {
 	list = append(list, e.args...)
 	if len(e.args) > 0 {

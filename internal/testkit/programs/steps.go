@@ -18,11 +18,12 @@ type Steps []*step
 
 type step struct {
 	form   string
-	pick   int
-	blocks []Steps
+	pick   int     // decides details of the form; from 0 to 999
+	blocks []Steps // as many as the form has
 }
 
-// effects are the steps without blocks, blocked those with so many of them.
+// effects are the forms of steps without blocks, blocked those with so many blocks. A form
+// that is listed twice is twice as frequent.
 var (
 	effects = []string{"assign", "add", "sub", "read", "read", "draw", "stateful", "insert", "insert", "find", "size", "remove", "push", "push", "pop", "set"}
 	blocked = []struct {
@@ -37,6 +38,7 @@ func StepsOf(seed int, stateful bool) Steps {
 	return randomSteps(rand.New(rand.NewPCG(uint64(seed), 11)), 1+seed%3, stateful)
 }
 
+// randomSteps returns a few steps with at most depth blocks in each other.
 func randomSteps(r *rand.Rand, depth int, stateful bool) Steps {
 	var out Steps
 	for range 2 + r.IntN(4) {
@@ -77,8 +79,8 @@ func (p Steps) String() string {
 type Outside struct {
 	vars   []*trackable.Variable // the two variables and the generator's state
 	random *ops.Random
-	table  string
-	calls  map[*step]*function.Func[[]*ops.Value, []*ops.Value]
+	table  string                                               // its shared name
+	calls  map[*step]*function.Func[[]*ops.Value, []*ops.Value] // of the forms call and unused
 }
 
 // OutsideVariables returns the variables of an [Outside] that no program has changed yet.
@@ -97,7 +99,7 @@ func NewOutside(name string, vars []*trackable.Variable) *Outside {
 }
 
 // Run runs the program on a number and returns its results: the number that all steps
-// contributed to, the list that they pushed to, and the table.
+// contributed to, the list that they pushed to, and the table's size and values.
 func (o *Outside) Run(s *ops.Scope, p Steps, x *ops.Value) []*ops.Value {
 	list := s.Emit1("EmptyTensorList", graph.Attrs{graph.Type("element_dtype", tensor.Float64)}, ops.ConstOf(s, tensor.Int32, []int{}), ops.ConstOf(s, tensor.Int32, -1))
 	list = push(s, push(s, list, x), ops.ConstOf(s, tensor.Float64, 1.0))
@@ -127,7 +129,7 @@ func (o *Outside) size(s *ops.Scope) *ops.Value {
 	return ops.Cast(s, s.Emit1("LookupTableSizeV2", nil, o.handle(s)), tensor.Float64)
 }
 
-// run runs steps on a number and a list.
+// run runs steps on a number and a list, which are state's values, and returns both.
 func (o *Outside) run(s *ops.Scope, p Steps, state []*ops.Value) []*ops.Value {
 	for _, st := range p {
 		if s.Err() != nil {
@@ -138,6 +140,7 @@ func (o *Outside) run(s *ops.Scope, p Steps, state []*ops.Value) []*ops.Value {
 	return state
 }
 
+// step runs a step on the number x and a list, and returns both.
 func (o *Outside) step(s *ops.Scope, st *step, x, list *ops.Value) []*ops.Value {
 	type V = *ops.Value
 	number := func(i int) V { return ops.ConstOf(s, tensor.Float64, float64(i)/8) }

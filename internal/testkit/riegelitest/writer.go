@@ -1,6 +1,7 @@
 // Package riegelitest writes riegeli/records files, for the tests of their
 // readers. Tests of internal/chunked, internal/riegeli and savedmodel/run use
-// it.
+// it. It is written from the format's description, apart from the reader, so that
+// a fault in one doesn't hide in the other.
 package riegelitest
 
 import (
@@ -33,7 +34,8 @@ func New() *Writer {
 	return w
 }
 
-// Chunk appends a chunk, with block headers as needed, and returns its offset.
+// Chunk appends a chunk, with block headers as needed, and returns its offset. Count is
+// the number of records, decoded the sum of their sizes in bytes.
 func (w *Writer) Chunk(kind byte, count int, decoded uint64, data []byte) (begin int) {
 	begin = len(w.File)
 	header := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
@@ -84,8 +86,10 @@ func boundary(at int) int {
 	return at
 }
 
+// hash returns the checksum of the format: HighwayHash with the format's key.
 func hash(b []byte) uint64 { return highwayhash.Sum64(b, []byte("Riegeli/records\nRiegeli/records\n")) }
 
+// compressed returns b with its length before it if it is compressed.
 func compressed(compression byte, b []byte) []byte {
 	var out bytes.Buffer
 	switch compression {
