@@ -14,7 +14,8 @@ import (
 )
 
 // List returns the tensors of the file or directory at path, sorted by name, without
-// reading a value. See [tensorfile.Open] for the paths and the errors.
+// reading a value. See [tensorfile.Open] for the paths and the errors, which the other
+// functions that take a path have, too. Options may be nil in all functions here.
 func List(ctx context.Context, path string, opts *tensorfile.Options) ([]tensorfile.Entry, error) {
 	f, err := tensorfile.Open(ctx, path, opts)
 	if err != nil {

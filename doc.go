@@ -41,4 +41,6 @@
 //
 // A program that imports only tensor, bundle, trackable and checkpoint links no
 // kernels.
+//
+// The functions here only call those packages: a change of behaviour belongs there.
 package cairn

@@ -51,8 +51,7 @@ func Bind[In, Out any](m *run.Model, signature string) (func(context.Context, In
 }
 
 // Run loads the SavedModel in dir, or the latest version in the directory of a model
-// server, calls one of its signatures with in and returns the
-// outputs by name. An empty signature means "serving_default" or, if the model has one
+// server, calls one of its signatures with in and returns the outputs by name. An empty signature means "serving_default" or, if the model has one
 // signature only, that one. Programs that call a model more than once use [Load].
 func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tensor, opts *run.LoadOptions) (map[string]*tensor.Tensor, error) {
 	var with run.LoadOptions
@@ -77,7 +76,7 @@ func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tenso
 }
 
 // defaultSignature returns name or, if that is empty, the name of the model's only
-// signature, or else "serving_default".
+// signature, or else "serving_default". The command has the same rule in cmd/cairn.
 func defaultSignature(m *run.Model, name string) string {
 	if name != "" {
 		return name

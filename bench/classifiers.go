@@ -16,7 +16,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// mlp and cnn are the models of these names in peer/tf_steps.py.
+// mlp returns the model of that name in peer/tf_steps.py, which must be the same.
 func mlp() keras.Callable {
 	return keras.NewSequential(
 		&layers.Dense{Units: 512, Activation: activations.Relu},
@@ -28,6 +28,7 @@ func mlp() keras.Callable {
 // the gradients of its weights and, but for the first, of those of its inputs.
 const mlpProducts = 128 * (2*784*512 + 3*512*256 + 3*256*10)
 
+// cnn returns the model of that name in peer/tf_steps.py, which must be the same.
 func cnn() keras.Callable {
 	return keras.NewSequential(
 		&conv{filters: 32}, new(maxPool), &conv{filters: 64}, new(maxPool), new(layers.Flatten),
@@ -35,7 +36,7 @@ func cnn() keras.Callable {
 		&layers.Dense{Units: 10})
 }
 
-// conv is a convolution of 3 by 3 with a bias and relu.
+// conv is a layer: a convolution of 3 by 3 with a bias and relu.
 type conv struct {
 	keras.Layer
 	Kernel, Bias *trackable.Variable
@@ -57,13 +58,15 @@ func (l *conv) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return ops.Relu(s, ops.BiasAdd(s, ops.Conv2D(s, v, l.Kernel), l.Bias))
 }
 
+// maxPool is a layer: the maximum of windows of 2 by 2.
 type maxPool struct{ keras.Layer }
 
 func (*maxPool) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return ops.MaxPool(s, x, []int{2, 2})
 }
 
-// classifierVerb takes n steps of a classifier with 10 classes, on noise of a shape.
+// classifierVerb returns a verb that makes n steps of training of a classifier with 10
+// classes, on noise of a shape, the batch first.
 func classifierVerb(model keras.Callable, n int, shape ...int) verb {
 	r := rand.New(rand.NewPCG(1, 2))
 	x := tensor.Must(tensor.Zeros(tensor.Float32, shape...))

@@ -4,7 +4,8 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// cpuTime returns the seconds that the process has kept processors busy.
+// cpuTime returns the seconds that the process has kept processors busy, 0 if the system
+// has no answer.
 func cpuTime() float64 {
 	var used unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {

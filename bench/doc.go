@@ -24,4 +24,8 @@
 //
 // Each peer speaks the same protocol on its standard streams: it prints "ready", then answers
 // every line (a verb) with the seconds that the work took.
+//
+// The work of a verb must be the same for all contenders, so a change here needs the same
+// change in the programs in peer/. The documents quote rows with their figures: a row that is
+// reworded or changed must be measured and quoted again.
 package main

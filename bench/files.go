@@ -15,7 +15,8 @@ import (
 )
 
 // fileVerbs adds the command's work on a saved checkpoint: verify it, compare
-// it with a copy, convert it. The warm-up round makes the copy.
+// it with a copy, convert it. The warm-up round makes the copy. folder must have
+// the checkpoint "ck" of one data file.
 func fileVerbs(folder string, verbs map[string]verb) {
 	prefix, twin := filepath.Join(folder, "ck"), filepath.Join(folder, "twin")
 	verbs["verify"] = func(ctx context.Context) error {
@@ -54,8 +55,8 @@ func fileVerbs(folder string, verbs map[string]verb) {
 	}
 }
 
-// rawFileVerbs do the same to a file of bytes: read it, compare it with a copy,
-// copy it and sync the copy.
+// rawFileVerbs adds the same verbs for a file of bytes: read it, compare it with a
+// copy, copy it and sync the copy. No contender can be faster.
 func rawFileVerbs(path string, verbs map[string]verb) {
 	twin := path + ".twin"
 	verbs["verify"] = func(context.Context) error {

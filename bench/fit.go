@@ -15,6 +15,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The sizes of the work, which are in peer/tf_fit.py too.
 const (
 	fitBatch, fitSteps, fitEpochs = 32, 50, 4
 	tableRows                     = 10_000
@@ -56,6 +57,7 @@ func (b *bench) fit(ctx context.Context) error {
 	return nil
 }
 
+// classes returns the last layer of a classifier.
 func classes(n int) *layers.Dense { return &layers.Dense{Units: n, Activation: activations.Softmax} }
 
 func smallMLP() keras.Callable {
@@ -70,7 +72,7 @@ func smallCNN() keras.Callable {
 
 func smallLSTM() keras.Callable { return keras.NewSequential(&layers.LSTM{Units: 32}, classes(10)) }
 
-// fitVerb fits a model to examples of a shape, and their classes.
+// fitVerb returns a verb that fits a model to examples of a shape, and their classes.
 func fitVerb(model keras.Callable, shape ...int) verb {
 	x := tensor.Must(tensor.Zeros(tensor.Float32, slices.Concat([]int{fitBatch * fitSteps}, shape)...))
 	for i, v := 0, tensor.Values[float32](x); i < len(v); i++ {
@@ -91,7 +93,8 @@ func fitVerb(model keras.Callable, shape ...int) verb {
 	}
 }
 
-// tableVerb predicts from a table with columns of strings, integers and numbers.
+// tableVerb returns a verb that predicts from a table with columns of strings, integers and
+// numbers, by batches of that size.
 func tableVerb(batch int) verb {
 	trainer, err := training.Compile(tableModel(), nil)
 	if err != nil {
@@ -107,6 +110,7 @@ func tableVerb(batch int) verb {
 	}
 }
 
+// words returns n different words that begin with kind.
 func words(kind string, n int) []string {
 	list := make([]string, n)
 	for i := range list {
@@ -115,6 +119,7 @@ func words(kind string, n int) []string {
 	return list
 }
 
+// tableModel returns a model with lookups of the table's columns.
 func tableModel() keras.Callable {
 	s := keras.Symbolic(context.Background())
 	column := func(name string, d tensor.DType, size int) *ops.Value {
@@ -140,6 +145,7 @@ func tableModel() keras.Callable {
 	return m
 }
 
+// tableData returns the table, in which some words and years are unknown to the lookups.
 func tableData() *training.Examples {
 	cities, colors := make([]string, tableRows), make([]string, tableRows)
 	ages := make([]int64, tableRows)

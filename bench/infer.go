@@ -18,11 +18,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// app is a model that interop/peer/apps.py writes, and how many calls one request makes
-// at batches of 1 and of 8.
+// app is a model that interop/peer/apps.py writes under that name. words is its name in rows.
 type app struct {
 	name, words string
-	calls       [2]int  // none: only the memory for loading it is measured
+	calls       [2]int  // the calls of a request at batches of 1 and of 8; 0: only the memory for loading it is measured
 	twoCallers  bool    // is also called by two at once
 	products    float64 // multiply-adds of an example's products of matrices; 0: not known
 }
@@ -104,7 +103,8 @@ func (b *bench) infer(ctx context.Context) error {
 	return nil
 }
 
-// loads measures the memory for loading the model; only Linux reports it.
+// loads measures the memory for loading the model. It adds nothing unless the system is Linux,
+// which alone reports it.
 func (b *bench) loads(p *process, a app) {
 	if times, err := p.ask("loading"); err == nil {
 		b.loading = append(b.loading, fmt.Sprintf("%.2f of %s", times, a.words))
@@ -131,8 +131,9 @@ func load(ctx context.Context, dir string) (*modelrun.Model, error) {
 	return modelrun.Load(ctx, os.DirFS(dir), &modelrun.LoadOptions{Kernels: kernel.All()})
 }
 
-// loadingPeak returns how many times its weights loading the model takes at most, in a
-// process that has loaded and called models before, as a server has.
+// loadingPeak returns the greatest memory that loading the model takes, as a multiple of its
+// weights' bytes. The process has loaded and called models before, as a server has. The
+// result is the median of five loads.
 func loadingPeak(ctx context.Context, dir string) (float64, error) {
 	shards, err := filepath.Glob(filepath.Join(dir, "variables", "variables.data-*"))
 	if err != nil {
@@ -170,9 +171,9 @@ func loadingPeak(ctx context.Context, dir string) (float64, error) {
 	return times[len(times)/2], nil
 }
 
-// inferVerbs returns those of a peer that runs the model in a folder: it loads it, and calls
-// its signature calls times for each batch. The other function returns the KiB that a call
-// allocates besides its outputs.
+// inferVerbs returns the verbs of a peer that runs the model in a folder. They load it, and
+// make calls[0] calls of its signature with a batch of 1, and calls[1] with a batch of 8. The
+// other function returns the KiB that a call allocates besides its outputs.
 func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb, func() (float64, error), error) {
 	m, err := load(ctx, dir)
 	if err != nil {
@@ -225,8 +226,8 @@ func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb,
 	}, nil
 }
 
-// takenBy returns how many KiB a call takes from the garbage collector besides its outputs,
-// once the shapes are known.
+// takenBy returns the KiB of memory that a call takes from the garbage collector besides its
+// outputs, once the shapes are known.
 func takenBy(ctx context.Context, sig *modelrun.Signature, feeds map[string]*tensor.Tensor) (float64, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties pools
 	const calls = 10

@@ -119,7 +119,7 @@ func writeKerasFiles(ctx context.Context, folder string) error {
 	return nil
 }
 
-// kerasFileVerbs load the models, or read the bytes of their files.
+// kerasFileVerbs returns verbs that load the models, or that read the bytes of their files.
 func kerasFileVerbs(folder string, bytes bool) map[string]verb {
 	verbs := map[string]verb{}
 	for _, f := range kerasFiles {

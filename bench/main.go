@@ -48,6 +48,8 @@ func main() {
 	}
 }
 
+// run measures the parts that only names, all if it is "", and prints the table. readme and doc
+// are files to put it into, "" for none.
 func run(ctx context.Context, b *bench, only, readme, doc string) error {
 	if b.dir == "" {
 		temp, err := os.MkdirTemp("", "cairn-bench")
@@ -85,7 +87,7 @@ func run(ctx context.Context, b *bench, only, readme, doc string) error {
 	return nil
 }
 
-// inReadme are the rows that README shows.
+// inReadme are the rows that README shows. A row that is reworded must be reworded here, too.
 var inReadme = []string{
 	"save 1 GiB in 100 tensors", "restore 1 GiB in 100 tensors", "save 10,000 variables of 1 KiB", "restore 10,000 variables of 1 KiB",
 	"train step of an MLP 784-512-256-10, batch 128, traced", "addition of 4 elements, eager", "ResNet50, batch 1", "MobileNetV2, batch 1",
@@ -114,21 +116,21 @@ type bench struct {
 	match       *regexp.Regexp // of the rows to be measured
 	peers       []*process
 	rows        []row
-	notes       []string
-	cores       float64  // how much two goroutines do, one being 1; 0 where that wasn't measured
-	taken       []string // by calls of models
-	loading     []string // takes so many times the weights
+	notes       []string // of peak memory
+	cores       float64  // the work of two goroutines, one being 1; 0 if that wasn't measured
+	taken       []string // memory by calls of models
+	loading     []string // memory for loading, as a multiple of the weights
 	ratios      []string // of Cairn's time for one work to that for another
 }
 
-// row is one line of the table: a work and each contender's median seconds.
+// row is one line of the table: a work and each contender's median seconds for one of its count.
 type row struct {
 	work     string
 	medians  map[string]float64
 	products float64 // multiply-adds
 }
 
-// The contenders, in the table's order.
+// The contenders by the heads of their columns. The versions are those of interop/requirements.txt.
 const (
 	cairn       = "Cairn"
 	tensorflow  = "TensorFlow 2.21"
@@ -139,8 +141,10 @@ const (
 	peak = "products alone, at the machine's peak"
 )
 
+// contenders are in the order of the table.
 var contenders = []string{cairn, tensorflow, onnxruntime, safetensors, raw, peak}
 
+// big measures a file of few large tensors.
 func (b *bench) big(ctx context.Context) error {
 	const what = "1 GiB in 100 tensors"
 	return b.files(ctx, []fileStep{
@@ -152,6 +156,7 @@ func (b *bench) big(ctx context.Context) error {
 	})
 }
 
+// many measures a file of many small tensors.
 func (b *bench) many(ctx context.Context) error {
 	const what = "10,000 variables of 1 KiB"
 	return b.files(ctx, []fileStep{{kind: "many", verb: "save", words: "save " + what}, {kind: "many", verb: "restore", words: "restore " + what}})
@@ -370,18 +375,18 @@ func (b *bench) start(ctx context.Context) error {
 }
 
 const (
-	// short is how many seconds a work takes which a contender does more often in a round:
-	// a moment in which the machine does something else would be most of one. How long the
-	// others take plays no part, so that rows can be compared with each other.
+	// short is the time in seconds below which a contender does a work shortTimes in a round:
+	// a moment in which the machine does something else would be most of one. The time of
+	// the others plays no part, so that rows can be compared with each other.
 	short      = 0.5
 	shortTimes = 5
-	// rest is how long the machine is left alone before a contender is asked: until the
-	// threads of the one before have stopped looking out for work.
+	// rest is the time for which the machine is left alone before a contender is asked: until
+	// the threads of the one before have stopped polling for work.
 	rest = 100 * time.Millisecond
 )
 
 // together measures works that are compared with each other in the same rounds, after a
-// round that counts for nothing.
+// round that counts for nothing. peers are those of works that have no own ones.
 func (b *bench) together(works []step, peers map[string]*process) error {
 	if !slices.ContainsFunc(works, b.wanted) {
 		return nil
@@ -427,6 +432,7 @@ func (b *bench) together(works []step, peers map[string]*process) error {
 	return nil
 }
 
+// add adds the row of a work and prints it to standard error.
 func (b *bench) add(w step, times map[string][]float64) {
 	r := row{work: w.words, medians: map[string]float64{}, products: w.products}
 	line := w.words + ":"
@@ -483,6 +489,7 @@ func (b *bench) table() string {
 	return s.String()
 }
 
+// ratio formats x with two digits or three.
 func ratio(x float64) string {
 	switch {
 	case x >= 10:
@@ -493,6 +500,7 @@ func ratio(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
+// seconds formats a time with three digits.
 func seconds(t float64) string {
 	switch {
 	case t >= 1:
@@ -503,7 +511,7 @@ func seconds(t float64) string {
 	return fmt.Sprintf("%.3g µs", t*1e6)
 }
 
-// insert replaces the text between the bench markers of a file.
+// insert replaces the text between the bench markers of a file, which must have both.
 func insert(file, table string) error {
 	const begin, end = "<!-- bench:begin -->\n", "<!-- bench:end -->"
 	text, err := os.ReadFile(file)
@@ -544,6 +552,7 @@ func (p *process) settle() error {
 	})
 }
 
+// startPeer starts a peer and waits until it is ready. close ends it.
 func (b *bench) startPeer(ctx context.Context, argv ...string) (*process, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), "TF_CPP_MIN_LOG_LEVEL=3", "CUDA_VISIBLE_DEVICES=")
@@ -568,7 +577,8 @@ func (b *bench) startPeer(ctx context.Context, argv ...string) (*process, error)
 	return p, nil
 }
 
-// ask has the peer do a work and returns the number that it answers.
+// ask has the peer do a work and returns the number that it answers: seconds, or the unit of
+// the figure.
 func (p *process) ask(verb string) (float64, error) {
 	if _, err := fmt.Fprintln(p.in, verb); err != nil {
 		return 0, err
@@ -580,6 +590,7 @@ func (p *process) ask(verb string) (float64, error) {
 	return strconv.ParseFloat(strings.TrimSpace(line), 64)
 }
 
+// close ends the peers, which exit when their input ends.
 func (b *bench) close() {
 	for _, p := range b.peers {
 		p.in.Close()

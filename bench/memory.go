@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// residentNow returns the resident memory of the process, after unused memory
+// residentNow returns the resident memory of the process in bytes, after unused memory
 // has been returned.
 func residentNow() (int64, error) {
 	debug.FreeOSMemory()
 	return status("VmRSS:")
 }
 
-// residentPeak returns the most that the process has taken since forgetPeak, or ever.
+// residentPeak returns the greatest resident memory in bytes since forgetPeak, or ever.
 func residentPeak() (int64, error) { return status("VmHWM:") }
 
 // forgetPeak resets the peak to the resident memory after unused memory has been
@@ -25,7 +25,7 @@ func forgetPeak() error {
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// status reads a line of Linux's /proc; elsewhere it is an error.
+// status returns the bytes that a line of Linux's /proc has in KiB. Other systems have an error.
 func status(field string) (int64, error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -23,12 +23,13 @@ import (
 // counts the CPU time of a single thread.
 type opRow struct {
 	words, verb string
-	count       int // calls of a request
-	exact       bool
+	count       int  // calls of a request
+	exact       bool // whether the answers must have TensorFlow's bits
 	// spans reports whether vectors are determined up to a factor. If so, magnitudes are compared.
 	spans bool
 }
 
+// opRows are the rows about ops. The verbs are the names of signatures in peer/tf_ops.py.
 var opRows = []opRow{
 	{words: "eigh of 100×100", verb: "eigh100", count: 20, spans: true},
 	{words: "eigh of 64 of 8×8", verb: "eigh8", count: 50, spans: true},
@@ -179,7 +180,8 @@ func opVerbs(ctx context.Context, dir string) (func(line string) (float64, error
 	}, nil
 }
 
-// readTensors reads the tensors of an op whose names begin so.
+// readTensors reads the tensors of an op whose names begin with begin: "x" for inputs, "y"
+// for TensorFlow's answers. The files are tensors/OP.NAME.pb, each a TensorProto.
 func readTensors(dir, op, begin string) (map[string]*tensor.Tensor, error) {
 	out := map[string]*tensor.Tensor{}
 	files, err := filepath.Glob(filepath.Join(dir, "tensors", op+"."+begin+"*.pb"))
@@ -233,6 +235,8 @@ func checkOp(dir, name string, f func() (map[string]*tensor.Tensor, error)) erro
 	return nil
 }
 
+// sameTensor returns an error if an answer is too far from TensorFlow's. The tolerances find
+// only wrong work; the tests of kernels are stricter.
 func sameTensor(g, w *tensor.Tensor, r opRow) error {
 	switch {
 	case w.DType() == tensor.String:

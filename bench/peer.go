@@ -18,12 +18,15 @@ import (
 // verb is a work that a peer does when asked.
 type verb func(context.Context) error
 
+// timed returns the seconds that f takes.
 func timed(f func() error) (float64, error) {
 	begin := time.Now()
 	err := f()
 	return time.Since(begin).Seconds(), err
 }
 
+// bePeer answers the lines of standard input as the peer of that name, in the protocol of the
+// package's comment. An error ends it.
 func bePeer(ctx context.Context, name string, args []string) error {
 	verbs := map[string]verb{}
 	find := func(line string) verb { return verbs[line] }
@@ -127,7 +130,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 }
 
 // tensors returns the work's values: 100 of 10 MiB, 10,000 or 100,000 of 1 KiB,
-// or one of as many bytes as the latter.
+// or one of as many bytes as the latter. The Python peers make the same sizes for a kind.
 func tensors(kind string) []*tensor.Tensor {
 	n, shape := 100, []int{1024, 2560}
 	switch kind {
@@ -151,13 +154,14 @@ func tensors(kind string) []*tensor.Tensor {
 	return all
 }
 
-// looked is about how many variables are checked after a restore; every contender
-// checks that it read their values. Checking very many would take time.
+// looked is about the number of variables that are checked after a restore; every
+// contender checks that it read their values. Checking very many would take time.
 const looked = 100
 
 // model has its variables in a list, as the TensorFlow peer's module.
 type model struct{ V []*trackable.Variable }
 
+// cairnVerbs returns the verbs of a checkpoint "ck" in folder.
 func cairnVerbs(folder string, values []*tensor.Tensor) (save, restore verb, err error) {
 	m := new(model)
 	for _, t := range values {
@@ -191,8 +195,8 @@ func cairnVerbs(folder string, values []*tensor.Tensor) (save, restore verb, err
 	return save, restore, nil
 }
 
-// rawVerbs write the bytes one after another and sync once, and read them back:
-// the machine's limit.
+// rawVerbs returns verbs that write the bytes one after another and sync once, and that
+// read them back: the machine's limit.
 func rawVerbs(folder string, values []*tensor.Tensor) (save, restore verb) {
 	path := filepath.Join(folder, "raw")
 	save = func(context.Context) error {

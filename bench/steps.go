@@ -18,13 +18,12 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// step is a row about a program that runs: the work of one request, count
-// times. peer/tf_steps.py has the same verbs and counts.
+// step is a row about a program that runs. peer/tf_steps.py has the same verbs and counts.
 type step struct {
-	words string
-	verb  string
-	count float64
-	make  func() verb
+	words string      // the row's name
+	verb  string      // of the protocol
+	count float64     // the pieces of work of a request; the row has the time of one
+	make  func() verb // of Cairn's peer
 	// withBefore has the row measured in the same rounds as the one before, with
 	// which it is compared.
 	withBefore bool
@@ -35,9 +34,10 @@ type step struct {
 	products float64
 }
 
-// chained is how many additions the row about a chain makes.
+// chained is the number of additions of the row about a chain.
 const chained = 200
 
+// steps are the rows about programs.
 var steps = []step{
 	{words: "train step of the guide's Net, eager", verb: "eager", count: 200, make: func() verb { return guideVerb(function.Eagerly, 200) }},
 	{words: "train step of the guide's Net, traced", verb: "traced", count: 200, make: func() verb { return guideVerb(function.Traced, 200) }, withBefore: true},
@@ -68,6 +68,7 @@ func repeat[In any](f *function.Func[In, *ops.Value], in In, n int) verb {
 	}
 }
 
+// net is the guide's model.
 type net struct {
 	keras.Model
 	L1 *layers.Dense
@@ -75,8 +76,10 @@ type net struct {
 
 func (n *net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
 
+// example is a batch of inputs and labels.
 type example struct{ X, Y *ops.Value }
 
+// guideVerb returns a verb that makes n steps of the guide's training.
 func guideVerb(mode function.Mode, n int) verb {
 	model, adam := &net{L1: &layers.Dense{Units: 5}}, optimizers.NewAdam(0.1)
 	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
@@ -100,7 +103,7 @@ func concat(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Concat(s, []*ops
 
 func reshape(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Reshape(s, x, 2, 2) }
 
-// smallVerb runs op on four elements, n times a thousand.
+// smallVerb returns a verb that runs op on four elements, n times a thousand.
 func smallVerb(n int, op func(*ops.Scope, *ops.Value) *ops.Value) verb {
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		y := x
@@ -112,6 +115,7 @@ func smallVerb(n int, op func(*ops.Scope, *ops.Value) *ops.Value) verb {
 	return repeat(f, ops.ValueOf(tensor.Vector[float32](1, 2, 3, 4)), n)
 }
 
+// chain returns a function that makes n additions one after the other.
 func chain(n int) *function.Func[*ops.Value, *ops.Value] {
 	return function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		y := x
@@ -122,6 +126,7 @@ func chain(n int) *function.Func[*ops.Value, *ops.Value] {
 	}, &function.Options{Mode: function.Traced})
 }
 
+// chainVerb returns a verb that calls a chain of n additions of 4 MiB once.
 func chainVerb(n int) verb {
 	return repeat(chain(n), ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 1<<20))), 1)
 }
@@ -142,7 +147,7 @@ func chainMemory(ctx context.Context, n int) (float64, error) {
 	return float64(used.Peak) / (1 << 20), err
 }
 
-// onOneCore makes a function whose calls keep to one core, and calls it n times.
+// onOneCore returns a verb that calls a function n times, each call on one core.
 func onOneCore(n int) verb {
 	w := trackable.NewVariable(tensor.Must(tensor.Zeros(tensor.Float32, 128, 128)))
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
@@ -154,10 +159,10 @@ func onOneCore(n int) verb {
 	return repeat(f, ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 32, 128))), n)
 }
 
-// callersVerb has as many goroutines call one function n times each.
+// callersVerb returns a verb in which as many goroutines call one function n times each.
 func callersVerb(callers, n int) verb { return atOnce(slices.Repeat([]verb{onOneCore(n)}, callers)) }
 
-// atOnce does works in parallel.
+// atOnce returns a verb that does works in parallel.
 func atOnce(works []verb) verb {
 	return func(ctx context.Context) error {
 		errs := make(chan error, len(works))
@@ -172,9 +177,9 @@ func atOnce(works []verb) verb {
 	}
 }
 
-// twoCores returns how much more two goroutines do than one if they share nothing,
-// each with a separate function: the limit for two callers of one function on this
-// machine.
+// twoCores returns the work of two goroutines, as a multiple of the work of one. They share
+// nothing, each with a separate function: the limit for two callers of one function on
+// this machine.
 func twoCores(ctx context.Context) (float64, error) {
 	a, b := onOneCore(200), onOneCore(200)
 	both := atOnce([]verb{a, b})
@@ -196,6 +201,7 @@ func twoCores(ctx context.Context) (float64, error) {
 	return 2 * one[len(one)/2] / two[len(two)/2], nil
 }
 
+// loopVerb returns a verb that calls a function whose loop makes n rounds.
 func loopVerb(n int) verb {
 	f := function.New(func(s *ops.Scope, limit *ops.Value) *ops.Value {
 		vars := []*ops.Value{ops.Const(s, 0), ops.Const(s, 0.0)}

@@ -5,7 +5,10 @@
 //
 //	interop/run [CASE…]
 //
-// A line is printed for each case; the exit code is 1 if one fails.
+// A line is printed for each case; the exit code is 1 if one fails, 2 if the program can't run.
+//
+// Only people and the script run read the lines, so names of cases may change. The keys of JSON files, the paths under
+// tf/ and go/ and the names of arrays in .npz files are those of the programs in peer/, and change with them.
 package main
 
 import (
@@ -33,6 +36,7 @@ type suite struct {
 	judged bool
 }
 
+// suites are all suites, in the order in which they run.
 var suites = []suite{
 	{name: "graphs", run: graphCases},
 	{name: "bundles", run: bundleCases},
@@ -56,7 +60,7 @@ var suites = []suite{
 	{name: hostile, run: hostileCases},
 }
 
-// hostile is run only when named: it wants -cairn and a small process.
+// hostile is run only when named: it needs -cairn and a small process.
 const hostile = "hostile"
 
 // run is one run of the program over a work folder.
@@ -67,10 +71,11 @@ type run struct {
 	match  *regexp.Regexp // the gradients to judge
 	specs  specs
 	out    io.Writer // takes the cases' lines
-	failed int
-	dumped int // differences shown
+	failed int       // the number of cases that failed
+	dumped int       // the number of differences shown
 }
 
+// specs is the file specs.json that peer/write.py makes.
 type specs struct {
 	Graphs  []graphSpec   `json:"graphs"`
 	Bundles []bundleSpec  `json:"bundles"`
@@ -95,6 +100,7 @@ func main() {
 	}
 }
 
+// main runs the suites that only names, all but hostile if it is "".
 func (r *run) main(only string) error {
 	if only != hostile {
 		text, err := os.ReadFile(filepath.Join(r.root, "specs.json"))
@@ -167,7 +173,7 @@ func (r *run) check(name string, f func() error) {
 	r.result(name, wrongs(guarded(f)), "")
 }
 
-// guarded makes a panic an error: a case never ends the run.
+// guarded calls f and returns a panic as an error: a case never ends the run.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -177,6 +183,7 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
+// wrongs returns err as the faults of a case.
 func wrongs(err error) []string {
 	if err == nil {
 		return nil
@@ -184,6 +191,7 @@ func wrongs(err error) []string {
 	return []string{err.Error()}
 }
 
+// tf returns a path under tf/, the files that TensorFlow wrote.
 func (r *run) tf(parts ...string) string {
 	return filepath.Join(append([]string{r.root, "tf"}, parts...)...)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// vector returns a float32 variable called name; scale 0 makes it one without
-// values.
+// vector returns a float32 variable called name, with the values times scale. Scale 0
+// makes all of them 0, for a restore to fill.
 func vector(name string, scale float32, values ...float32) *trackable.Variable {
 	for i := range values {
 		values[i] *= scale
@@ -24,14 +24,15 @@ func vector(name string, scale float32, values ...float32) *trackable.Variable {
 	return trackable.NewVariable(tensor.Vector(values...)).Named(name)
 }
 
-// containers is the object of models.py of that name: nested Go slices and a
-// nested ordered map.
+// containersRoot is the object "containers" of peer/models.py: nested Go slices and a
+// nested ordered map. The fields are the names of its children, here and in the next types.
 type containersRoot struct {
 	Listed []any
 	Mapped *trackable.Map[any]
 	Shared *trackable.Variable
 }
 
+// newContainers returns the object with values times k.
 func newContainers(k float32) any {
 	v := func(x ...float32) *trackable.Variable { return vector("v", k, x...) }
 	shared := v(1, 2)
@@ -48,6 +49,7 @@ func newContainers(k float32) any {
 	}
 }
 
+// manyModel is the object "10,000 objects" of peer/models.py.
 type manyModel struct {
 	trackable.Base
 	V []*trackable.Variable
@@ -61,7 +63,7 @@ func newMany(k float32) any {
 	return &struct{ Model *manyModel }{m}
 }
 
-// part and stack are those of the registration document.
+// part and stack are those of the document about registration, and of peer/models.py.
 type part struct{ trackable.Variable }
 
 type stack struct {
@@ -71,6 +73,7 @@ type stack struct {
 
 func (st *stack) value(s *ops.Scope) *ops.Value { return ops.Stack(s, st.Parts) }
 
+// stacks saves the parts of each stack as one tensor. Its name is in the checkpoint.
 var stacks = function.Saver{
 	Name: "stacks",
 	Matches: func(o trackable.Trackable) bool {
@@ -94,6 +97,7 @@ var stacks = function.Saver{
 	},
 }
 
+// stackSlices returns the tensors of the stacks in objs, in the order of objs.
 func stackSlices(s *ops.Scope, objs checkpoint.Objects) (out []ops.Slice) {
 	for prefix, st := range checkpoint.Only[*stack](objs) {
 		out = append(out, ops.Slice{Name: prefix + "/value", Value: st.value(s)})
@@ -101,6 +105,7 @@ func stackSlices(s *ops.Scope, objs checkpoint.Objects) (out []ops.Slice) {
 	return out
 }
 
+// newStacks returns the object "stacked parts" of peer/models.py, with values times k.
 func newStacks(k float32) any {
 	p := func(x ...float32) *part {
 		for i := range x {
@@ -122,6 +127,7 @@ func newStacks(k float32) any {
 	}
 }
 
+// modelCases writes and restores the objects of peer/models.py.
 func modelCases(ctx context.Context, r *run) {
 	savers := new(checkpoint.Savers)
 	if err := savers.Register("Custom", stacks); err != nil {
@@ -179,6 +185,7 @@ func sameVariables(got, want any) error {
 	return errors.Join(errs...)
 }
 
+// readWant reads the variables that a folder's checkpoint has, as peer/models.py lists them.
 func readWant(folder string) (want []namedSpec, err error) {
 	text, err := os.ReadFile(filepath.Join(folder, "want.json"))
 	if err != nil {
@@ -194,6 +201,7 @@ type byName struct {
 	Rest  *trackable.Map[*trackable.Variable]
 }
 
+// restoreByName restores a checkpoint without an object graph, of which kind is the folder.
 func (r *run) restoreByName(ctx context.Context, kind string) error {
 	folder := r.tf("legacy", kind)
 	want, err := readWant(folder)
@@ -230,6 +238,8 @@ func (r *run) restoreByName(ctx context.Context, kind string) error {
 	return nil
 }
 
+// restoreSavedModel restores the variables of a SavedModel. want has them in the order of the
+// fields here.
 func (r *run) restoreSavedModel(ctx context.Context) error {
 	folder := r.tf("legacy", "SavedModel's variables")
 	want, err := readWant(folder)

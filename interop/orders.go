@@ -14,7 +14,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// orderStep is a step of a program that peer/orders.py describes.
+// orderStep is a step of a program that peer/orders.py describes. On and Other are numbers of
+// objects, CK and File those of checkpoints and files; step has the meaning of Do and How.
 type orderStep struct {
 	Do, Field, Key, How string
 	On, Other, CK, File int
@@ -75,10 +76,11 @@ type orderProgram struct {
 	report      *checkpoint.Report
 }
 
-// pair returns the tensor [x, x+1].
+// pair returns the tensor [x, y].
 func pair(x, y float32) *tensor.Tensor { return tensor.Must(tensor.New([]float32{x, y}, 2)) }
 
-// step executes a step; the message of an assertion is no error.
+// step executes a step. said is the message of an assertion, which doesn't end the program
+// as an error does.
 func (p *orderProgram) step(ctx context.Context, s *orderStep) (said, err error) {
 	on, other := p.objects[s.On], p.objects[s.Other]
 	value := pair(s.Value, s.Value+1)
@@ -223,7 +225,8 @@ func (p *orderProgram) step(ctx context.Context, s *orderStep) (said, err error)
 func (p *orderProgram) path(file string) string { return p.folder + "/" + file }
 
 // orderCases runs the programs that save, restore and assign in random orders, each up to
-// the step that is refused. peer/check.py compares.
+// the step that is refused. It writes the messages of all steps to said.json, null for none.
+// peer/check.py compares them and the checkpoints.
 func orderCases(ctx context.Context, r *run) {
 	var all [][]*string
 	for i, steps := range r.specs.Orders {

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// randomPrograms is how many programs of each kind TensorFlow judges.
+// randomPrograms is the number of programs of each kind that TensorFlow judges.
 const randomPrograms = 200
 
 // programCases has TensorFlow run and differentiate random programs: our traces,

@@ -19,7 +19,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// recurrentLayers is how many random layers are compared.
+// recurrentLayers is the number of random layers that are compared.
 const recurrentLayers = "120"
 
 // recurrentCases has tf_keras make random recurrent layers, makes each from its config,
@@ -44,7 +44,8 @@ func recurrentCases(ctx context.Context, r *run) {
 	}
 }
 
-// recurrentLayer compares one layer.
+// recurrentLayer compares one layer with the arrays that peer/recurrent.py wrote: x, mask,
+// out0 and so on, and the gradient of a loss that is made of all outputs as here.
 func recurrentLayer(ctx context.Context, folder string) error {
 	text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 	if err != nil {
@@ -139,8 +140,8 @@ func recurrentLayer(ctx context.Context, folder string) error {
 	return errors.Join(wrong...)
 }
 
-// nearTensor returns an error unless two float32 tensors are within tol of the larger
-// element, and of a tenth of the largest if elements are small.
+// nearTensor returns an error unless each element of two float32 tensors is within tol times
+// its magnitude in want, or times a tenth of the largest magnitude or 0.01 if that is more.
 func nearTensor(got, want *tensor.Tensor, tol float64) error {
 	if want == nil || got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
 		return fmt.Errorf("got %v, tf_keras has %v", got, want)

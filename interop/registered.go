@@ -18,7 +18,8 @@ import (
 )
 
 // registeredPart and registeredStack are Go's classes for those of the Python program
-// that wrote the test data's model "registered".
+// that wrote the test data's model "registered". The names of fields, of the saver and of
+// the classes below are those of the program.
 type registeredPart struct{ trackable.Variable }
 
 type registeredStack struct {
@@ -50,6 +51,7 @@ var registeredStacks = function.Saver{
 	},
 }
 
+// registeredSlices returns the tensors of the stacks in objs, in the order of objs.
 func registeredSlices(s *ops.Scope, objs checkpoint.Objects) (out []ops.Slice) {
 	for prefix, st := range checkpoint.Only[*registeredStack](objs) {
 		out = append(out, ops.Slice{Name: prefix + "/value", Value: ops.Stack(s, st.Parts)})

@@ -22,7 +22,7 @@ import (
 )
 
 // rescueCases moves models of tf_keras to Keras 3 and back, and has both compare outputs and the
-// losses of further steps.
+// losses of further steps. peer/rescue.py prints a line for each case: its name, a tab, its fault.
 func rescueCases(ctx context.Context, r *run) {
 	folder := r.tf("rescue")
 	dir := func(name string) string { return filepath.Join(folder, name) }
@@ -109,7 +109,7 @@ func rescueCases(ctx context.Context, r *run) {
 }
 
 // untranslatable reports whether Keras 3 lacks a part of the model, or the model has code of
-// Python, of which neither is written.
+// Python. Such a model isn't written, which is no fault.
 func untranslatable(err error) bool {
 	var lacks *saving.TranslationError
 	var unknown *config.UnknownError
@@ -171,7 +171,8 @@ func sameOutputs(ctx context.Context, path string) error {
 	return nil
 }
 
-// near compares two tensors element by element, numbers within 1e-5.
+// near compares two tensors element by element. Numbers may differ by 1e-5 times the magnitude
+// of the wanted one, or by 1e-5 if that is more.
 func near(got, want *tensor.Tensor) error {
 	if !slices.Equal(got.Shape(), want.Shape()) {
 		return fmt.Errorf("got the shape %v, want %v", got.Shape(), want.Shape())

@@ -36,6 +36,7 @@ func rewriteCases(ctx context.Context, r *run) {
 	r.result("TensorFlow's checkpoints, read and written again, are the same bytes", wrong, fmt.Sprintf("%d of %d", n-len(wrong), n))
 }
 
+// rewrite copies one checkpoint by bundle's reader and writer.
 func (r *run) rewrite(ctx context.Context, prefix string) error {
 	rd, err := bundle.OpenFile(ctx, prefix, nil)
 	if err != nil {
@@ -78,11 +79,13 @@ func legacyCases(ctx context.Context, r *run) {
 	r.check("a SavedModel's variables restore an object graph", func() error { return r.restoreSavedModel(ctx) })
 }
 
+// namedSpec is a variable in want.json.
 type namedSpec struct {
 	Name string `json:"name"`
 	tensorSpec
 }
 
+// readLegacy reads the values that a folder's want.json has.
 func (r *run) readLegacy(ctx context.Context, folder string) error {
 	want, err := readWant(folder)
 	if err != nil {

@@ -28,7 +28,8 @@ import (
 
 // savedModelCases writes SavedModels for peer/savedmodels.py: models that are built here
 // into go/savedmodels, and the test data's models, restored and saved again, into
-// go/resaved. Each has a .npz file with calls and their results next to it.
+// go/resaved. Each has a .npz file with calls and their results next to it. The numbers
+// of models here are only lower bounds, against a folder that is empty by mistake.
 func savedModelCases(ctx context.Context, r *run) {
 	for _, b := range []struct {
 		name  string
@@ -124,7 +125,8 @@ type signatureCall struct {
 	in, out   map[string]*tensor.Tensor
 }
 
-// writeCalls writes calls as peer/savedmodels.py reads them.
+// writeCalls writes calls as peer/savedmodels.py reads them: arrays with names like
+// "0|serving_default|in|x", the number of the call first.
 func writeCalls(name string, calls []signatureCall) error {
 	f, err := os.Create(name)
 	if err != nil {
@@ -196,7 +198,8 @@ func madeCalls(ctx context.Context, dir string) ([]signatureCall, error) {
 	return calls, nil
 }
 
-// madeInput returns an input that a signature takes, with sizes of 2 where any goes.
+// madeInput returns an input that a signature takes, with sizes of 2 for those that aren't
+// known. It returns nil for a huge one.
 func madeInput(in savedmodel.TensorInfo, random *rand.Rand) *tensor.Tensor {
 	shape := tensor.Shape{2}
 	if in.Shape.HasRank() {
@@ -230,10 +233,11 @@ func madeInput(in savedmodel.TensorInfo, random *rand.Rand) *tensor.Tensor {
 type builtModel struct {
 	root       trackable.Trackable
 	signatures map[string]*graph.Concrete
-	defaults   map[string]map[string]*tensor.Tensor
-	calls      []signatureCall
+	defaults   map[string]map[string]*tensor.Tensor // by signature and input
+	calls      []signatureCall                      // one after the other, from the saved state on
 }
 
+// The fields of these types are the names of inputs and outputs of signatures.
 type (
 	linearIn  struct{ X, Scale *ops.Value }
 	linearOut struct{ Probs, Logits *ops.Value }
@@ -332,6 +336,7 @@ type wordsIn struct{ Words *ops.Value }
 
 type foundOut struct{ Known, File, Vocab, Counts, Dense, Size, Note *ops.Value }
 
+// buildTables returns a model that looks words up in its tables and reads its asset.
 func buildTables() (builtModel, error) {
 	ctx := context.Background()
 	files := fstest.MapFS{"vocab.txt": {Data: []byte("a\nb\nc\n")}, "notes/readme.txt": {Data: []byte("read me")}}

@@ -23,6 +23,7 @@ func ramp(from float32, dims ...int) *tensor.Tensor {
 	return tensor.Must(tensor.New(v, dims...))
 }
 
+// named returns a variable of that name.
 func named(name string, t *tensor.Tensor) *trackable.Variable {
 	return trackable.NewVariable(t).Named(name)
 }
@@ -32,6 +33,8 @@ func dense(s *ops.Scope, x ops.Input, w, b *trackable.Variable) *ops.Value {
 	return ops.BiasAdd(s, ops.MatMul(s, x, w), b)
 }
 
+// mlpVars returns the weights of a small network, and two variables of the size of the first
+// for an optimizer. Programs use them by their places.
 func mlpVars() []*trackable.Variable {
 	return []*trackable.Variable{
 		named("w1", ramp(0.1, 4, 8)), named("b1", ramp(0, 8)), named("w2", ramp(-0.1, 8, 3)), named("b2", ramp(0, 3)),
@@ -200,8 +203,8 @@ func tracePrograms() []*program {
 	}...)
 }
 
-// tablePrograms train a table of which each step looks up some rows, two of them
-// the same, by each optimizer: their gradients are slices.
+// tablePrograms returns programs that train a table by each optimizer. Each step looks up
+// some rows, two of them the same, so that gradients are slices.
 func tablePrograms() []*program {
 	vars := func() []*trackable.Variable {
 		return []*trackable.Variable{named("table", ramp(0.2, 6, 4)), named("w", ramp(-0.1, 4, 3))}
@@ -231,13 +234,13 @@ func tablePrograms() []*program {
 	return out
 }
 
+// judgedOptimizer is an optimizer that is made anew for each run.
 type judgedOptimizer struct {
 	name string
 	make func() any
 }
 
-// optimizerPrograms train the MLP by each optimizer of package keras, with a
-// schedule if one is named.
+// optimizerPrograms returns programs that train the MLP by each of optimizersToJudge.
 func optimizerPrograms(x, labels *tensor.Tensor) []*program {
 	var out []*program
 	for _, o := range optimizersToJudge() {
@@ -251,7 +254,8 @@ func optimizerPrograms(x, labels *tensor.Tensor) []*program {
 	return out
 }
 
-// optimizersToJudge returns the optimizers of package keras.
+// optimizersToJudge returns the optimizers of package keras/optimizers, with tf_keras's
+// layout of variables unless the name has another.
 func optimizersToJudge() []judgedOptimizer {
 	return []judgedOptimizer{
 		{"SGD", func() any { return optimizers.NewSGD(0.1) }},

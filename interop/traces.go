@@ -27,7 +27,7 @@ import (
 // program is something that is traced here, run in TensorFlow, and run eagerly
 // here from the same state.
 type program struct {
-	name string
+	name string // of its case
 	// vars are made anew for each run.
 	vars func() []*trackable.Variable
 	// with makes the objects that the run uses besides vars, such as an optimizer,
@@ -35,17 +35,18 @@ type program struct {
 	with func() any
 	// in are the inputs of each call.
 	in []*tensor.Tensor
-	// calls is how often it is called, one call after the other; 0 means once.
+	// calls is the number of calls, one after the other; 0 means one.
 	calls int
-	run   func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
+	// run makes one call and returns its outputs.
+	run func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
 	// runWith is run with the result of with.
 	runWith func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
 	// attrs are those of the op, if the program is one call.
 	attrs graph.Attrs
 	// flows are the outputs into which gradients flow; nil means all.
 	flows []int
-	// tolerance is how far an element may be from TensorFlow's, relative to the
-	// largest element; 0 means the same bits.
+	// tolerance is the greatest distance of an element from TensorFlow's, relative to the
+	// largest element; 0 means equal numbers.
 	tolerance float64
 	// gradientTolerance is the same for gradients, if the element type's is too small:
 	// gradients of long programs add up the roundings of their ops.
@@ -56,10 +57,12 @@ type program struct {
 	// traced has the plan's run compared in place of the eager one: eager ops have no
 	// nodes that count their draws.
 	traced bool
-	// differ compares output k, or variable k afterwards, in place of tolerance.
+	// differ compares output k, or variable k afterwards, in place of tolerance; it returns
+	// the difference, "" for none. nil means tolerance.
 	differ func(variable bool, k int, got, want *tensor.Tensor) string
 }
 
+// programIn is the argument of a program's trace.
 type programIn struct{ X []*ops.Value }
 
 // instance returns the program's variables, made anew, and the program that works
@@ -81,6 +84,7 @@ func (p *program) function() func(mode function.Mode) *function.Func[programIn, 
 	}
 }
 
+// values returns the inputs of a call.
 func (p *program) values() programIn {
 	var in programIn
 	for _, x := range p.in {
@@ -155,6 +159,7 @@ func (j *judged) compare(ctx context.Context) error {
 	return nil
 }
 
+// compareCall compares the outputs of call i, and the captured variables after it.
 func (j *judged) compareCall(ctx context.Context, i int, got []*ops.Value, captures []graph.Capture) error {
 	z, err := readNPZ(filepath.Join(j.dir, fmt.Sprintf("out%d.npz", i)))
 	if err != nil {
@@ -182,6 +187,7 @@ func (j *judged) compareCall(ctx context.Context, i int, got []*ops.Value, captu
 	return nil
 }
 
+// near compares output k, or variable k, with the array of that name in z.
 func (j *judged) near(ctx context.Context, z *tensor.NPZ, name string, variable bool, k int, got *tensor.Tensor) error {
 	want, err := z.Read(ctx, name)
 	if err != nil {
@@ -218,7 +224,8 @@ func (j *judged) near(ctx context.Context, z *tensor.NPZ, name string, variable 
 	return nil
 }
 
-// compareTraces runs programs in TensorFlow and compares.
+// compareTraces runs programs in TensorFlow and compares. The kind begins the names of their
+// folders, so it must differ from those of other calls.
 func (r *run) compareTraces(ctx context.Context, kind string, programs []*program) {
 	var all []*judged
 	var dirs []string
@@ -245,6 +252,7 @@ func (r *run) compareTraces(ctx context.Context, kind string, programs []*progra
 	}
 }
 
+// traceCases compares all ops and programs.
 func traceCases(ctx context.Context, r *run) {
 	if r.python == "" {
 		return
@@ -281,8 +289,8 @@ func opPrograms() []*program {
 	return out
 }
 
-// untraced returns the reason why TensorFlow can't run a graph with an op, "" if it
-// can.
+// untraced returns the reason why TensorFlow can't run a graph with an op, or why its
+// answer can't be compared; "" if it can. The list is about TensorFlow 2.21.
 func untraced(op string) string {
 	for _, family := range []string{"QuantizedConv2D", "QuantizedDepthwiseConv2D", "QuantizedMatMulWithBias", "QuantizedConcatV2"} {
 		if strings.HasPrefix(op, family) {
@@ -318,6 +326,7 @@ func stored(t *tensor.Tensor) *tensor.Tensor {
 	return tensor.Must(tensor.FromBytes(as, t.Bytes(), t.Shape()...))
 }
 
+// opProgram returns a program that calls an op once for each fixture that is in a graph.
 func opProgram(op string, cases []opfixture.Fixture, precision engine.Precision) *program {
 	p := &program{name: op}
 	cases = slices.DeleteFunc(slices.Clone(cases), func(f opfixture.Fixture) bool { return f.Elsewhere })

@@ -20,8 +20,8 @@ import (
 // attribute that names them.
 type registration map[string][]string
 
-// typeCases holds the element types that the kernels declare to those of
-// TensorFlow's CPU kernels.
+// typeCases compares the element types that the kernels declare with those of
+// TensorFlow's CPU kernels. A kernel here may take more.
 func typeCases(ctx context.Context, r *run) {
 	if r.python == "" {
 		return

@@ -53,7 +53,7 @@ func (t tensorSpec) tensor(zero bool) (*tensor.Tensor, error) {
 	return tensor.FromBytes(d, append(make([]byte, 0, len(b)+8), b...), t.Shape...)
 }
 
-// differs returns the difference between got and the description.
+// differs returns the difference between got and the description, nil if there is none.
 func (t tensorSpec) differs(got *tensor.Tensor) error {
 	want, err := t.tensor(false)
 	if err != nil {
@@ -62,6 +62,7 @@ func (t tensorSpec) differs(got *tensor.Tensor) error {
 	return sameTensor(got, want)
 }
 
+// sameTensor returns an error unless types, shapes and all bits are equal.
 func sameTensor(got, want *tensor.Tensor) error {
 	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
 		return fmt.Errorf("%v%v, want %v%v", got.DType(), got.Shape(), want.DType(), want.Shape())

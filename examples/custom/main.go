@@ -1,5 +1,8 @@
 // Custom saves and loads objects of a registered class, whose structure has changed
 // since its first version: the example of the RFC "Building Custom SavedModels".
+//
+// Names of the class, of edges and of metadata are in saved files, so a program that has
+// saved some must keep them.
 package main
 
 import (
@@ -17,6 +20,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// metadata is the part of an object that isn't in edges, saved as JSON.
 type metadata struct {
 	Name string `json:"name"`
 }
@@ -37,6 +41,7 @@ func NewCustom(name string) *Custom {
 	return c
 }
 
+// call returns x·Var1 + Var2.
 func (c *Custom) call(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.Add(s, ops.Mul(s, x, c.Var1), c.Var2)
 }
@@ -52,6 +57,7 @@ func (c *Custom) SavedModelSpec(sc *savedmodel.SaveContext) (*savedmodel.SaveSpe
 	return spec, err
 }
 
+// loadCustom makes an object of a saved one, of either version. The values come later.
 func loadCustom(ctx context.Context, spec *savedmodel.LoadSpec) (*Custom, error) {
 	var m metadata
 	if err := json.Unmarshal(spec.Metadata, &m); err != nil {
@@ -99,6 +105,7 @@ func oldSerializer() (*savedmodel.Serializer, error) {
 	return &savedmodel.Serializer{Package: "Example", Classes: classes}, err
 }
 
+// run saves an object to dir, loads it and prints its values.
 func run(ctx context.Context, dir string) error {
 	ser, err := serializer()
 	if err != nil {

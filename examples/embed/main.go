@@ -22,7 +22,8 @@ import (
 //go:embed all:model
 var files embed.FS
 
-// Image is the input of the signature; `cairn show --go` prints such types.
+// Image is the input of the signature; `cairn show --go` prints such types. The names of
+// fields, or their tags, are those of the signature's inputs and outputs.
 type Image struct {
 	Image *tensor.Tensor // uint8 [?,?,?]
 }
@@ -38,6 +39,7 @@ func main() {
 	}
 }
 
+// run reads a picture from in and writes the probabilities of the ten digits to out.
 func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	dir, err := fs.Sub(files, "model")
 	if err != nil {

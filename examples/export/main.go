@@ -34,10 +34,12 @@ func NewLinear(w, b *tensor.Tensor) *Linear {
 	return m
 }
 
+// predict returns the probabilities of the classes for each row.
 func (m *Linear) predict(s *ops.Scope, in Features) Scores {
 	return Scores{ops.Softmax(s, ops.Add(s, ops.MatMul(s, in.X, m.W), m.B))}
 }
 
+// export saves the model with the signature serving_default, for any number of rows of 4.
 func export(ctx context.Context, m *Linear, dir string) error {
 	serve, err := m.Predict.Trace(Features{X: ops.Spec(tensor.Float32, -1, 4)}) // a spec is an example value without data
 	if err != nil {

@@ -94,6 +94,7 @@ func data() Batch {
 	return Batch{ops.ValueOf(tensor.Must(tensor.New(x, 64, 4))), ops.ValueOf(tensor.Vector(labels...))}
 }
 
+// run makes 30 steps more, saves a checkpoint in dir every ten, and writes the model to out.
 func run(ctx context.Context, fsys fs.FS, dir, out string) error {
 	t, err := load(ctx, fsys)
 	if err != nil {

@@ -44,7 +44,8 @@ func NewStack(values ...[]float32) *Stack {
 // Value returns the parts' values, stacked.
 func (st *Stack) Value(s *ops.Scope) *ops.Value { return ops.Stack(s, st.Parts) }
 
-// Stacks saves stacks with their parts.
+// Stacks saves stacks with their parts. Its name, and those of its tensors, are in saved
+// files and must stay.
 var Stacks = function.Saver{
 	Name: "stacks",
 	Matches: func(o trackable.Trackable) bool {
@@ -68,6 +69,7 @@ var Stacks = function.Saver{
 	},
 }
 
+// slices returns the tensors of the stacks in objs, in the order of objs.
 func slices(s *ops.Scope, objs checkpoint.Objects) (out []ops.Slice) {
 	for prefix, st := range checkpoint.Only[*Stack](objs) { // ordered: same state, same bytes
 		out = append(out, ops.Slice{Name: prefix + "/value", Value: st.Value(s)})
@@ -78,6 +80,7 @@ func slices(s *ops.Scope, objs checkpoint.Objects) (out []ops.Slice) {
 // Model is the saved object.
 type Model struct{ Stack *Stack }
 
+// run saves a model in dir.
 func run(ctx context.Context, dir string) error {
 	savers := new(checkpoint.Savers)
 	if err := savers.Register("Custom", Stacks); err != nil {

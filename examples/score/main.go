@@ -27,7 +27,7 @@ import (
 //go:embed all:model
 var files embed.FS
 
-// rowsAtOnce is the number of rows in one call of the model.
+// rowsAtOnce is the greatest number of rows in one call of the model. Any number works.
 const rowsAtOnce = 1024
 
 func main() {
@@ -111,7 +111,8 @@ func scoreRows(ctx context.Context, s *run.Signature, head []string, rows [][]st
 	return nil
 }
 
-// column returns the column of a name as a vector.
+// column returns the column of a name as a vector of type d. head has the names of the rows'
+// columns.
 func column(name string, d tensor.DType, head []string, rows [][]string) (*tensor.Tensor, error) {
 	at := -1
 	for i, h := range head {

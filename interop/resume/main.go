@@ -16,7 +16,9 @@
 // mean squared error and 1e-4 for the mean absolute error. Last, TensorFlow
 // computes the accuracy of the demo's net from the demo's checkpoint.
 //
-// A line is printed for each case; the exit code is 1 where one fails.
+// A line is printed for each case; the exit code is 1 if one fails, 2 if the
+// program can't run. Models, optimizers, batches and the names of files must stay
+// the same as in resume.py.
 package main
 
 import (
@@ -44,7 +46,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// cases are "model-loss-optimizer", as in resume.py.
+// cases are "model-loss-optimizer", as in resume.py. Models whose names end in 3, and their
+// optimizers, are Keras 3's.
 var cases = []string{
 	"guide-mse-adam", "guide-mae-adam", "deep-mse-adam_small", "deep-mae-adam_small",
 	"guide-mse-sgd", "deep-mse-rmsprop", "deep-mse-adagrad", "deep-mse-adamw",
@@ -76,6 +79,7 @@ func (d *Deep) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return d.Head.Call(s, v)
 }
 
+// newModel returns a model that isn't built. keras3 makes it one of Keras 3 from the start.
 func newModel(name string, keras3 bool) keras.Callable {
 	if strings.HasPrefix(name, "guide") {
 		return &Net{L1: &layers.Dense{Units: 5, Keras3: keras3}}
@@ -86,6 +90,7 @@ func newModel(name string, keras3 bool) keras.Callable {
 	}
 }
 
+// newOptimizer returns a fresh optimizer with the settings of resume.py.
 func newOptimizer(name string) optimizers.Optimizer {
 	switch name {
 	case "adam", "adam3":
@@ -118,7 +123,7 @@ type training struct {
 	Optimizer optimizers.Optimizer
 	Net       keras.Callable
 
-	model, loss string
+	model, loss string                 // parts of the case's name
 	seed        uint64                 // of the first values; 0 for any
 	ckpt        *checkpoint.Checkpoint `cairn:"-"`
 }
@@ -159,8 +164,10 @@ func resume(ctx context.Context, name, path string) (t *training, done func() er
 	return t, report.AssertConsumed, nil
 }
 
+// example is a batch of inputs and labels.
 type example struct{ X, Y *ops.Value }
 
+// step makes one step of training and returns the loss.
 func (t *training) step(s *ops.Scope, ex example) *ops.Value {
 	if t.seed != 0 {
 		s = keras.WithSeed(s, t.seed)
@@ -209,6 +216,7 @@ func batch(model string, step int) (example, error) {
 	return example{ops.ValueOf(xt), ops.ValueOf(yt)}, err
 }
 
+// train makes some more steps and returns their losses.
 func (t *training) train(ctx context.Context, steps int) ([]float64, error) {
 	f := function.New(t.step)
 	losses := make([]float64, 0, steps)
@@ -231,16 +239,18 @@ func (t *training) train(ctx context.Context, steps int) ([]float64, error) {
 	return losses, nil
 }
 
+// runner is one run of the program. script is the path of resume.py.
 type runner struct {
 	work, python, script string
 	failed               bool
 }
 
+// path returns a path in the work folder.
 func (r *runner) path(part ...string) string {
 	return filepath.Join(append([]string{r.work}, part...)...)
 }
 
-// peer runs resume.py.
+// peer runs resume.py, of which what is "first" or "second": before or after our legs.
 func (r *runner) peer(what string) error {
 	cmd := exec.Command(r.python, r.script, what, r.work)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -287,7 +297,7 @@ func compare(name string, got, want []float64) (string, error) {
 	return fmt.Sprintf("%d losses, largest relative difference %.2g", len(got), worst), nil
 }
 
-// leg restores, trains and saves, and returns the losses.
+// leg restores from, trains and saves to, unless that is "", and returns the losses.
 func (r *runner) leg(ctx context.Context, name, from, to string, steps int) ([]float64, error) {
 	t, done, err := resume(ctx, name, from)
 	if err != nil {
@@ -303,6 +313,8 @@ func (r *runner) leg(ctx context.Context, name, from, to string, steps int) ([]f
 	return losses, err
 }
 
+// firstLegs makes our legs before TensorFlow's second start, and records in fresh the losses of
+// the run that begins here. whole are TensorFlow's losses of forty steps.
 func (r *runner) firstLegs(ctx context.Context, name string, whole []float64, fresh map[string][]float64) error {
 	losses, err := r.leg(ctx, name, r.path("tf", name, "20"), "", 20)
 	detail := ""
@@ -332,6 +344,7 @@ func (r *runner) firstLegs(ctx context.Context, name string, whole []float64, fr
 	return err
 }
 
+// lastLegs makes our legs after TensorFlow's second start, and compares those of TensorFlow.
 func (r *runner) lastLegs(ctx context.Context, name string, whole []float64, fresh map[string][]float64) error {
 	var tf []float64
 	if err := readJSON(r.path("mixed", name, "tf.json"), &tf); err != nil {
@@ -392,7 +405,7 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// demo trains the demo's net.
+// demo trains the demo's net, and leaves its checkpoint for resume.py.
 func (r *runner) demo(ctx context.Context) (accuracy float64, steps int, err error) {
 	d, err := demo.New(r.path("demo"), nil)
 	if err != nil {

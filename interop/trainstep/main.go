@@ -2,6 +2,9 @@
 // steps next to it, for TensorFlow to run the same steps.
 //
 //	trainstep DIR
+//
+// It writes DIR/model, with the signatures serving_default and train, and DIR/losses.npz
+// with the arrays x, y and losses. These names must stay: peer/trainstep.py reads them.
 package main
 
 import (
@@ -38,6 +41,7 @@ type Training struct {
 	Predict   *function.Func[*ops.Value, *ops.Value]
 }
 
+// newTraining returns a model that isn't built.
 func newTraining() *Training {
 	t := &Training{Step: trackable.NewScalar[int32](0), Optimizer: optimizers.NewAdam(0.05),
 		Layers: &Layers{Hidden: &layers.Dense{Units: 8, Activation: activations.Tanh}, Out: &layers.Dense{Units: 1}}}
@@ -46,10 +50,12 @@ func newTraining() *Training {
 	return t
 }
 
+// predict returns the model's output.
 func (t *Training) predict(s *ops.Scope, x *ops.Value) *ops.Value {
 	return t.Layers.Out.Call(s, t.Layers.Hidden.Call(s, x))
 }
 
+// train makes one step of training and returns the loss.
 func (t *Training) train(s *ops.Scope, ex Example) *ops.Value {
 	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 		return ops.Mean(s, ops.Square(s, ops.Sub(s, t.predict(s, ex.X), ex.Y)))
@@ -59,6 +65,8 @@ func (t *Training) train(s *ops.Scope, ex Example) *ops.Value {
 	return loss
 }
 
+// run writes the files. The first step comes before the save, so TensorFlow's first loss is that
+// of the second step here.
 func run(ctx context.Context, dir string) error {
 	t := newTraining()
 	x := make([]float32, 16*3)
