@@ -77,9 +77,8 @@ func (t *Training) step(s *ops.Scope, ex Example) *ops.Value {
 	return loss
 }
 
-// train trains from the latest checkpoint in dir on, and reports on w.
-// train restores the latest checkpoint in dir, if there is one, and makes 50 steps. It prints
-// to w.
+// train trains for 50 steps, from the latest checkpoint in dir on if there is one, and reports
+// on w.
 func train(ctx context.Context, w io.Writer, dir string, net *Net) error {
 	t := &Training{trackable.NewScalar[int32](1), optimizers.NewAdam(0.1), net}
 	ckpt, err := checkpoint.New(t, nil) // one walk: an unexported layer or a clashing edge is an error here
