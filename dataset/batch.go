@@ -52,7 +52,8 @@ type batched[T any] struct {
 	layout *structure.Layout
 	n      int
 	drop   bool
-	parts  []T // elements taken for the next batch
+	parts  []T     // elements taken for the next batch, if an error cut it off
+	start  encoder // from's place before the first of parts
 }
 
 func (c *batched[T]) next(ctx context.Context) (T, error) {
@@ -65,6 +66,10 @@ func (c *batched[T]) next(ctx context.Context) (T, error) {
 		return v, err
 	}
 	// Elements of a batch that an error cut off stay for the next call.
+	if len(c.parts) == 0 {
+		c.start.buf = c.start.buf[:0]
+		c.from.save(&c.start)
+	}
 	for len(c.parts) < c.n {
 		v, err := c.from.next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -107,6 +112,16 @@ func (c *batched[T]) skip(ctx context.Context, n int64) error {
 	return nil
 }
 
-func (c *batched[T]) save(e *encoder) { c.from.save(e) }
+// save writes the place before the next batch: elements that were taken for it are read again.
+func (c *batched[T]) save(e *encoder) {
+	if len(c.parts) > 0 {
+		e.buf = append(e.buf, c.start.buf...)
+		return
+	}
+	c.from.save(e)
+}
 
-func (c *batched[T]) load(ctx context.Context, d *decoder) error { return c.from.load(ctx, d) }
+func (c *batched[T]) load(ctx context.Context, d *decoder) error {
+	c.parts = nil
+	return c.from.load(ctx, d)
+}

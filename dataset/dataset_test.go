@@ -508,3 +508,57 @@ func TestAPlaceOfAnotherPipelineChangesNothing(t *testing.T) {
 		t.Errorf("the iterator gives %v, %v", x, err)
 	}
 }
+
+// TestABatchThatAnErrorCutOffIsReadAgain checks that a place saved after an error in the
+// middle of a batch is that before the batch, of which no element was returned.
+func TestABatchThatAnErrorCutOffIsReadAgain(t *testing.T) {
+	boom, ctx := errors.New("boom"), context.Background()
+	fails := true
+	d := numbers(6).Map(func(_ context.Context, v *tensor.Tensor) (*tensor.Tensor, error) {
+		if fails && tensor.Values[int32](v)[0] == 4 {
+			return nil, boom
+		}
+		return v, nil
+	}).Batch(3, nil)
+	it := d.Iterator()
+	if _, err := it.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := it.Next(ctx); !errors.Is(err, boom) {
+		t.Fatalf("error %v, want boom", err)
+	}
+	state, err := it.SerializeToTensors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fails = false
+	for name, again := range map[string]*Iterator[*tensor.Tensor]{"another iterator": d.Iterator(), "the same iterator": it} {
+		if err := again.RestoreFromTensors(map[string]*tensor.Tensor{state[0].Name: state[0].Tensor}); err != nil {
+			t.Fatal(err)
+		}
+		v, err := again.Next(ctx)
+		if err != nil || !slices.Equal(tensor.Values[int32](v), []int32{3, 4, 5}) {
+			t.Errorf("%s: %v, %v", name, v, err)
+		}
+	}
+}
+
+// TestPrefetchEndsWithTheContext checks that Next doesn't wait for a slow source after its
+// context ends, and that the element stays for the next call.
+func TestPrefetchEndsWithTheContext(t *testing.T) {
+	slow := make(chan struct{})
+	it := numbers(2).Map(func(_ context.Context, v *tensor.Tensor) (*tensor.Tensor, error) {
+		<-slow
+		return v, nil
+	}).Prefetch(1).Iterator()
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := it.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	close(slow)
+	v, err := it.Next(context.Background())
+	if err != nil || tensor.Values[int32](v)[0] != 0 {
+		t.Errorf("%v, %v", v, err)
+	}
+}

@@ -49,7 +49,20 @@ func (c *prefetched[T]) next(ctx context.Context) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fill(ctx)
+	if len(c.queue) == 0 {
+		stop := context.AfterFunc(ctx, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.ready.Broadcast()
+		})
+		defer stop()
+	}
 	for len(c.queue) == 0 {
+		// An element that is made later stays for the next call.
+		if err := ctx.Err(); err != nil {
+			var zero T
+			return zero, err
+		}
 		c.ready.Wait()
 	}
 	m := c.queue[0]
@@ -92,7 +105,7 @@ func (c *prefetched[T]) fill(ctx context.Context) {
 			c.queue = append(c.queue, m)
 			c.filling = c.hasSpace()
 			again := c.filling
-			c.ready.Signal()
+			c.ready.Broadcast()
 			c.mu.Unlock()
 			if !again {
 				return

@@ -47,17 +47,19 @@ func (n *network) insert(v *ops.Value) error {
 	for _, node := range n.nodes {
 		w.state[node] = closed
 	}
-	before := len(n.nodes)
+	before, layersBefore := len(n.nodes), len(n.layers)
 	if err := w.visit(v); err != nil {
 		n.nodes = n.nodes[:before]
 		return err
 	}
 	for _, node := range n.nodes[before:] {
+		depth := 0
 		for _, parent := range w.parents[node] {
 			if p, ok := n.graph.PlaceOf(parent); ok {
-				n.depth[node] = min(n.depth[node], n.depth[p.Node]-1)
+				depth = min(depth, n.depth[p.Node])
 			}
 		}
+		n.depth[node] = depth - 1
 		if !slices.Contains(n.layers, node.Layer) {
 			n.layers = append(n.layers, node.Layer)
 		}
@@ -66,5 +68,15 @@ func (n *network) insert(v *ops.Value) error {
 			n.slots++
 		}
 	}
-	return w.uniqueNames()
+	if err := w.uniqueNames(); err != nil {
+		for _, node := range n.nodes[before:] {
+			delete(n.depth, node)
+			for _, out := range node.Outputs {
+				delete(n.slot, out.Output())
+			}
+		}
+		n.nodes, n.layers = n.nodes[:before], n.layers[:layersBefore]
+		return err
+	}
+	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 )
@@ -20,11 +19,6 @@ import (
 //go:generate go test . -run TestHelpPageIsFresh -rewrite
 
 func main() {
-	if os.Getenv("GOGC") == "" {
-		// Listings of millions of names are held whole; the collector's usual half
-		// of the heap as space to grow would double them.
-		debug.SetGCPercent(40)
-	}
 	os.Exit(interruptible(os.Args[1:]))
 }
 

@@ -118,7 +118,7 @@ func Must(c *Classes, err error) *Classes {
 
 // With returns a set that has the classes of lists as well.
 func (c *Classes) With(lists ...[]Class) (*Classes, error) {
-	out := &Classes{list: slices.Clone(c.list), byName: map[string][]*Class{}, byType: maps.Clone(c.byType), byFunc: maps.Clone(c.byFunc), unknown: c.unknown, decoded: c.decoded}
+	out := &Classes{list: slices.Clone(c.list), byName: map[string][]*Class{}, byType: maps.Clone(c.byType), byFunc: maps.Clone(c.byFunc), ctx: c.ctx, unknown: c.unknown, decoded: c.decoded}
 	if out.byType == nil {
 		out.byType, out.byFunc = map[reflect.Type]*Class{}, map[any]*Class{}
 	}

@@ -42,8 +42,11 @@ var (
 	// defined for float32 alone, the type of the layer's kernel.
 	LaplacianKernel initializers.Initializer = &kernelFunction{func(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 		t, err := initializers.RandomUniform{Min: new(0.0), Max: new(1.0)}.Init(r, d, shape)
-		if err != nil || d != tensor.Float32 {
-			return t, err
+		if err != nil {
+			return nil, err
+		}
+		if d != tensor.Float32 {
+			return nil, fmt.Errorf("keras/layers: LaplacianKernel: the kernel has another type (got %v, want float32)", d)
 		}
 		v := tensor.Values[float32](t)
 		for i, x := range v {
@@ -73,7 +76,7 @@ func (l *RandomFourierFeatures) Weights(in base.Shapes) ([]base.Weight, error) {
 	case l.OutputDim < 1 || l.Scale != nil && !(*l.Scale > 0):
 		return nil, fmt.Errorf("OutputDim is %d, want 1 or more, and the scale must be above 0", l.OutputDim)
 	case in != nil && len(in[0]) != 2:
-		return nil, fmt.Errorf("the input has the shape %v, want a matrix", in)
+		return nil, fmt.Errorf("the input has the shape %v, want a matrix", in[0])
 	}
 	f := tensor.Float32
 	return []base.Weight{

@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/cairnml/cairn/engine"
@@ -39,9 +40,10 @@ func unravelOf[T int32 | int64](c *engine.Call) error {
 		if n == 0 {
 			return fmt.Errorf("the dims %v hold a zero", dims)
 		}
-		if total *= int64(n); total > 1<<62/int64(n) {
+		if total > math.MaxInt64/int64(n) {
 			return fmt.Errorf("the dims %v span more elements than can be counted", dims)
 		}
+		total *= int64(n)
 	}
 	v := tensor.Values[T](indices)
 	for _, k := range v { // negative indices are divided like others, as in TensorFlow

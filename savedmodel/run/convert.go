@@ -1,6 +1,10 @@
 package run
 
-import "github.com/cairnml/cairn/tensor"
+import (
+	"slices"
+
+	"github.com/cairnml/cairn/tensor"
+)
 
 // This file makes tensors of Go's numbers, strings and lists, as tf.convert_to_tensor with a type does
 // for Python's. It is only used if no trace accepts the arguments as they are.
@@ -16,31 +20,33 @@ func listOf(v any) ([]any, bool) {
 	return nil, false
 }
 
-// number returns a number or a truth value as a float64.
-func number(v any) (float64, bool) {
+// number returns a bool or a number of Go: as i if it is an integer, whose bits a float64 may
+// not hold, and as x in any case.
+func number(v any) (x float64, i int64, ok bool) {
 	switch v := v.(type) {
 	case bool:
 		if v {
-			return 1, true
+			i = 1
 		}
-		return 0, true
 	case int:
-		return float64(v), true
+		i = int64(v)
 	case int32:
-		return float64(v), true
+		i = int64(v)
 	case int64:
-		return float64(v), true
+		i = v
 	case float32:
-		return float64(v), true
+		return float64(v), 0, true
 	case float64:
-		return v, true
+		return v, 0, true
+	default:
+		return 0, 0, false
 	}
-	return 0, false
+	return float64(i), i, true
 }
 
-// toTensor makes a tensor of type d of a number, a string, or nested lists of them that are
-// rectangular. ok is false if TensorFlow would refuse the conversion: of fractions to integers, between
-// truth values and numbers, or between strings and others.
+// toTensor makes a tensor of type d of a number, a string, or nested lists of them that are rectangular. ok
+// is false if TensorFlow would refuse the conversion: of fractions to integers, of integers that d cannot hold,
+// between truth values and numbers, or between strings and others.
 func toTensor(v any, d tensor.DType) (*tensor.Tensor, bool) {
 	var c collector
 	if !c.collect(v, 0) {
@@ -56,11 +62,27 @@ func toTensor(v any, d tensor.DType) (*tensor.Tensor, bool) {
 	case len(c.numbers) != c.n || c.floats && isInteger(d) || c.bools != (d == tensor.Bool) && c.n > 0:
 		return nil, false
 	}
-	t, err := tensor.New(c.numbers, c.shape...)
+	if c.floats {
+		t, err := tensor.New(c.numbers, c.shape...)
+		if err == nil {
+			t, err = tensor.Cast(t, d)
+		}
+		return t, err == nil
+	}
+	whole, err := tensor.New(c.integers, c.shape...)
 	if err != nil {
 		return nil, false
 	}
-	t, err = tensor.Cast(t, d)
+	t, err := tensor.Cast(whole, d)
+	if err == nil && isInteger(d) {
+		var back *tensor.Tensor
+		if back, err = tensor.Cast(t, tensor.Int64); err == nil && !whole.Equal(back) {
+			return nil, false
+		}
+		if d == tensor.Uint64 && slices.ContainsFunc(c.integers, func(i int64) bool { return i < 0 }) {
+			return nil, false
+		}
+	}
 	return t, err == nil
 }
 
@@ -78,6 +100,7 @@ type collector struct {
 	ranked        bool // shape has all dimensions
 	n             int  // number of elements
 	numbers       []float64
+	integers      []int64 // of the same numbers, 0 for floats
 	strings       []string
 	floats, bools bool // whether any element is a float64 or float32; a bool
 }
@@ -117,7 +140,7 @@ func (c *collector) collect(v any, depth int) bool {
 		c.strings = append(c.strings, s)
 		return true
 	}
-	x, ok := number(v)
+	x, i, ok := number(v)
 	if !ok {
 		return false
 	}
@@ -127,6 +150,6 @@ func (c *collector) collect(v any, depth int) bool {
 	case float32, float64:
 		c.floats = true
 	}
-	c.numbers = append(c.numbers, x)
+	c.numbers, c.integers = append(c.numbers, x), append(c.integers, i)
 	return true
 }

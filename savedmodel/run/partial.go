@@ -32,6 +32,7 @@ func choose(g *savedmodel.MetaGraph, paths []string) (map[*savedmodel.Object]boo
 		}
 		need(o)
 	}
+	var optimizers []*savedmodel.Object // chosen objects with slots
 	for len(stack) > 0 {
 		o := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -41,19 +42,26 @@ func choose(g *savedmodel.MetaGraph, paths []string) (map[*savedmodel.Object]boo
 		for _, e := range o.Dependencies {
 			need(e.Object)
 		}
-		for _, s := range o.Slots {
-			// A slot belongs to its variable, so it isn't needed without that. The order counts: a
-			// variable that is chosen after its optimizer gets no slots.
-			if chosen[s.Original] {
-				need(s.Slot)
+		if len(o.Slots) > 0 {
+			optimizers = append(optimizers, o)
+		}
+		if o.Function != nil {
+			for _, c := range o.Function.Concrete {
+				for _, x := range c.Captures {
+					need(x)
+				}
 			}
 		}
-		if o.Function == nil {
+		if len(stack) > 0 {
 			continue
 		}
-		for _, c := range o.Function.Concrete {
-			for _, x := range c.Captures {
-				need(x)
+		// A slot belongs to its variable, which may be chosen after the optimizer. Without the
+		// variable it means nothing.
+		for _, o := range optimizers {
+			for _, s := range o.Slots {
+				if chosen[s.Original] {
+					need(s.Slot)
+				}
 			}
 		}
 	}

@@ -64,6 +64,7 @@ const (
 	ruleMalformed = "malformed"
 	ruleAbort     = "abort"
 	ruleNoted     = "noted-op"
+	ruleMore      = "more"
 )
 
 // Rules lists the rules of a scan.
@@ -85,6 +86,7 @@ func Rules() []Rule {
 		{ruleMalformed, "The file contradicts itself.", "Don't trust the model; TensorFlow may crash on it."},
 		{ruleAbort, "An op ends the process.", "Don't run the model in TensorFlow in a process that serves others."},
 		{ruleNoted, "An op that other scanners list, though it reaches nothing outside of the model.", "Nothing, unless the model has no reason to have it."},
+		{ruleMore, "The model has more findings, or more files, than a report lists.", "Don't trust the model: parts of it are not in the report."},
 	}
 }
 
@@ -124,7 +126,8 @@ func (r *Report) Worst() (Severity, bool) {
 	return r.Findings[0].Severity, true
 }
 
-// maxFindings bounds a report: a graph can have a million bad nodes. Later findings are dropped.
+// maxFindings bounds the findings of one severity in a report: a graph can have a million bad
+// nodes. Each severity has its own bound, so that notes can't hide findings that are more severe.
 const maxFindings = 10_000
 
 // add notes a finding; one that is like another but for the node is counted.
@@ -137,7 +140,7 @@ func (s *scanner) add(f Finding) {
 		s.report.Findings[i].Count++
 		return
 	}
-	if len(s.report.Findings) >= maxFindings {
+	if s.listed[f.Severity]++; s.listed[f.Severity] > maxFindings {
 		return
 	}
 	if f.File == "" {
@@ -149,6 +152,19 @@ func (s *scanner) add(f Finding) {
 	}
 	s.at[key] = len(s.report.Findings)
 	s.report.Findings = append(s.report.Findings, f)
+}
+
+// close adds a finding for each severity of which some are not listed, and sorts the findings.
+func (s *scanner) close() {
+	for severity, n := range s.listed {
+		if n > maxFindings {
+			s.report.Findings = append(s.report.Findings, Finding{
+				Rule: ruleMore, Severity: Severity(severity), File: s.file, Count: n - maxFindings,
+				Message: fmt.Sprintf("the model has %d more findings of this severity, which are not listed", n-maxFindings),
+			})
+		}
+	}
+	s.report.sort()
 }
 
 type findingKey struct{ rule, message, function, op, reached string }

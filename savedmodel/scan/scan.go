@@ -84,7 +84,7 @@ func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions
 		if err := keras(b); err != nil {
 			return nil, err
 		}
-		s.report.sort()
+		s.close()
 		return s.report, ctx.Err()
 	}
 	if what := otherModel(name); what != "" {
@@ -99,7 +99,7 @@ func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions
 		} else {
 			s.graph(g, nil)
 		}
-		s.report.sort()
+		s.close()
 		return s.report, ctx.Err()
 	}
 	decode := savedmodel.Unmarshal
@@ -133,11 +133,12 @@ func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUn
 // scanner is one scan. It runs nothing of the model.
 type scanner struct {
 	ctx    context.Context
-	report *Report            // with the findings so far
-	file   string             // that findings name: of the graph
-	tags   []string           // of the MetaGraph that is scanned
-	at     map[findingKey]int // the indices of findings in the report
-	assets *assets            // of the MetaGraph; nil for a graph without one
+	report *Report                 // with the findings so far
+	file   string                  // that findings name: of the graph
+	tags   []string                // of the MetaGraph that is scanned
+	at     map[findingKey]int      // the indices of findings in the report
+	listed [len(severityNames)]int // findings by severity, with those that are not listed
+	assets *assets                 // of the MetaGraph; nil for a graph without one
 
 	within string          // the place of the serialized graph that is scanned, and ": "
 	depth  int             // the number of serialized graphs around the present one
@@ -162,7 +163,7 @@ func (s *scanner) finish(m *savedmodel.SavedModel, err error) (*Report, error) {
 			s.metaGraph(g)
 		}
 	}
-	s.report.sort()
+	s.close()
 	return s.report, s.ctx.Err()
 }
 
@@ -335,6 +336,7 @@ func (s *scanner) extraFiles(fsys fs.FS) error {
 			return err
 		}
 		if seen++; seen > maxFiles {
+			s.add(Finding{Rule: ruleMore, Severity: Warning, Message: fmt.Sprintf("the directory has more than %d files, of which the rest is not scanned", maxFiles)})
 			return fs.SkipAll
 		}
 		s.extraFile(name, d.Type())

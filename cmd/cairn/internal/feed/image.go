@@ -97,6 +97,8 @@ func scaleOf(v []float64) (lo, scale float64, words string, err error) {
 		return 0, 255, "0 is black and 1 is white", nil
 	case lo >= 0 && hi <= 255:
 		return 0, 1, "0 is black and 255 is white", nil
+	case lo == hi:
+		return lo, 0, fmt.Sprintf("all values are %.4g, which is black", lo), nil
 	}
 	return lo, 255 / (hi - lo), fmt.Sprintf("%.4g is black and %.4g is white", lo, hi), nil
 }
