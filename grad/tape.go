@@ -78,6 +78,8 @@ type Tape struct {
 	values  map[graph.Output]*ops.Value // of the function that was replayed, by the nodes' origins; else nil
 }
 
+// varSlot is a variable that the tape follows. A slot is the number of a followed value: gradients are
+// collected by slot.
 type varSlot struct {
 	v    *trackable.Variable
 	slot int32

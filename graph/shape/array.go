@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// arrayRules returns the rules of ops that return a shape, or the same elements in another shape.
 func arrayRules() map[string]Rule {
 	return map[string]Rule{
 		"EnsureShape": ensureShape, "Shape": shapeRule, "ShapeN": shapeRule, "Size": sizeRule, "Rank": rankRule,

@@ -62,7 +62,7 @@ func newArray(c *Inference) error {
 	}
 	c.setDims(1)
 	s, _ := c.Attrs.Shape("element_shape")
-	if len(c.Out) > 0 && (s.Known() || c.Attrs.Bool("identical_element_shapes")) {
+	if len(c.Out) > 0 && (s.Known() || c.Attrs.Bool("identical_element_shapes")) { // as TensorFlow's shape function
 		c.Out[0].Handle = []graph.Content{{DType: c.Attrs.Type("dtype", tensor.Invalid), Shape: s}}
 	}
 	return c.scalar(0)

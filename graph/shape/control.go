@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// controlRules returns the rules of ops that call functions, and of TensorFlow 1's control flow.
 func controlRules() map[string]Rule {
 	return join(
 		rules(nothing, "SymbolicGradient", "Abort", "For"),

@@ -8,6 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// convRules returns the rules of convolutions, pooling and batch normalization, with those of blocks.go,
+// image.go, fused.go and fractional.go.
 func convRules() map[string]Rule {
 	return join(blockRules(), imageRules(), fusedRules(), fractionalRules(),
 		rules(conv, "Conv2D", "Conv3D", "DepthwiseConv2dNative"),

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// diagonalRules returns the rules of ops on a range of diagonals. matrix.go has those on the main one.
 func diagonalRules() map[string]Rule {
 	return join(
 		rules(diagonalMatrix, "MatrixDiagV2", "MatrixDiagV3"),

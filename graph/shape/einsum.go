@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The rule of Einsum and XlaEinsum, and the equation as their kernels read it.
+
 // Label names a dimension in an einsum equation: a character. Labels below zero are
 // the dimensions of an ellipsis, -1 is the last of them.
 type Label int

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// elementwiseRules returns the rules of ops that compute each element from the elements at its place.
 func elementwiseRules() map[string]Rule {
 	return join(
 		rules(unchanged,

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// fillRules returns the rules of ops that make tensors of attributes or numbers, and of some without outputs.
 func fillRules() map[string]Rule {
 	return map[string]Rule{
 		"Const": constant, "Placeholder": placeholder, "PlaceholderV2": placeholder, "Fill": fill, "Range": rangeRule,

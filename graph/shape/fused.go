@@ -6,6 +6,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
+// fusedRules returns the rules of the ops that engine/passes makes. Their names begin with "_".
 func fusedRules() map[string]Rule {
 	return map[string]Rule{
 		"_FusedConv2D":                fused("Conv2D", conv),

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// gatherRules returns the rules of ops that read or write parts of a tensor at indices.
 func gatherRules() map[string]Rule {
 	return join(
 		rules(segments, "UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd"),

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// joinRules returns the rules of ops that join, split and repeat tensors.
 func joinRules() map[string]Rule {
 	return map[string]Rule{
 		"ConcatV2": concatV2, "Concat": concatV1, "ConcatOffset": concatOffset, "Pack": pack, "Unpack": unpack,

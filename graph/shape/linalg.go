@@ -6,6 +6,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
+// linalgRules returns the rules of linear algebra on batches of matrices [..., rows, cols].
 func linalgRules() map[string]Rule {
 	return join(
 		rules(squareMatrix, "Cholesky", "BatchCholesky", "MatrixInverse", "BatchMatrixInverse",

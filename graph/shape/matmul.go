@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// matmulRules returns the rules of matrix products and of Einsum.
 func matmulRules() map[string]Rule {
 	return map[string]Rule{
 		"MatMul": matMul, "SparseMatMul": matMul, "BatchMatMul": batchMatMul, "BatchMatMulV2": batchMatMul,

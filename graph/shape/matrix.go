@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// matrixRules returns the rules of ops on main diagonals and bands, and of those that search, sort and count.
 func matrixRules() map[string]Rule {
 	return map[string]Rule{
 		"MatrixDiag": matrixDiag, "BatchMatrixDiag": matrixDiag, "MatrixDiagPart": matrixDiagPart, "BatchMatrixDiagPart": matrixDiagPart,

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// nnRules returns the rules of softmax and of its losses.
 func nnRules() map[string]Rule {
 	return map[string]Rule{
 		"Softmax": softmax, "LogSoftmax": softmax,

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// padRules returns the rules of padding and of its gradient.
 func padRules() map[string]Rule {
 	return map[string]Rule{
 		"Pad": pad, "PadV2": pad, "MirrorPad": pad, "MirrorPadGrad": padGrad,

@@ -6,6 +6,8 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
+// The rules of ops that decode, encode, crop and mark images; the table is in image.go.
+
 // pictureRule infers a decoded image from the attributes.
 func pictureRule(c *Inference) error {
 	if err := c.atLeast(1); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// randomRules returns the rules of random numbers and of samples.
 func randomRules() map[string]Rule {
 	return join(
 		rules(drawn, "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "ParameterizedTruncatedNormal",

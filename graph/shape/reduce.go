@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// reduceRules returns the rules of reductions and of running sums.
 func reduceRules() map[string]Rule {
 	return join(
 		rules(reduction, "Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "EuclideanNorm", "ReduceJoin"),

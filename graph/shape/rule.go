@@ -6,6 +6,9 @@
 // kernels, which pass complete shapes. Kernels may need more than the shapes of
 // outputs, such as the block that a StridedSlice takes. Exported functions of
 // this package compute that; the rules use them too.
+//
+// A negative size is unknown. Equal negative sizes other than -1 are the same number ([graph.NewDim]), so rules
+// hand sizes on where they can, and ask [graph.SameDim] and [graph.MergeDim] in place of ==.
 package shape
 
 import (

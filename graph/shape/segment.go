@@ -225,6 +225,7 @@ func Formats(a graph.Attrs) error {
 	return nil
 }
 
+// segmentRules returns the rules of reductions over sorted segments, and of ops that fit no other file.
 func segmentRules() map[string]Rule {
 	return join(
 		rules(sortedSegments, "SegmentSum", "SegmentMean", "SegmentProd", "SegmentMin", "SegmentMax"),

@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// signalRules returns the rules of Fourier transforms and sounds. The number after an op's name is how many
+// dimensions it transforms.
 func signalRules() map[string]Rule {
 	out := map[string]Rule{"AudioSpectrogram": spectrogram, "Mfcc": mfcc, "DecodeWav": decodeWav, "EncodeWav": encodeWav}
 	for i, rank := range []string{"", "2D", "3D"} {

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// sliceRules returns the rules of slices, and of ops that reverse dimensions.
 func sliceRules() map[string]Rule {
 	return map[string]Rule{
 		"Slice": slice, "StridedSlice": stridedSlice, "StridedSliceGrad": stridedSliceGrad, "StridedSliceAssign": unchanged,

@@ -9,6 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// stateRules returns the rules of variables and of optimizers' steps.
 func stateRules() map[string]Rule {
 	return join(
 		rules(handleOp, "VarHandleOp", "VariableV2", "Variable", "TemporaryVariable"),
@@ -283,6 +284,7 @@ func assignWith(c *Inference) error {
 	return nil
 }
 
+// ioRules returns the rules of checkpoints, files and summaries.
 func ioRules() map[string]Rule {
 	return map[string]Rule{
 		"SaveV2": named, "RestoreV2": restore, "MergeV2Checkpoints": nothing, "ShardedFilename": scalars, "ShardedFilespec": scalars,

@@ -8,7 +8,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// XlaNumbers are the repeated integers of a message of dimension numbers, by field.
+// The rules of XlaDot and XlaGather; the table is in xla.go.
+
+// XlaNumbers are the repeated integers of a message of dimension numbers, by field. The numbers of the fields
+// are those of xla_data.proto. DotDimensionNumbers has 1 and 2 for the contracted dimensions of the left and
+// the right input, 3 and 4 for the batches. GatherDimensionNumbers has 1 offset_dims, 2 collapsed_slice_dims, 4
+// index_vector_dim, 5 operand_batching_dims.
 type XlaNumbers map[protowire.Number][]int
 
 // ParseXlaNumbers reads a message whose fields are integers or lists of
