@@ -35,11 +35,11 @@ const (
 
 // A piece is a tensor or a slice as stored in a data file.
 type piece struct {
-	off, size int64
-	elems     int64
+	off, size int64 // bytes, in the data file
+	elems     int64 // the number of elements
 	dtype     tensor.DType
 	shard     int32
-	crc       uint32
+	crc       uint32 // CRC-32C of the bytes, not masked
 }
 
 // piece returns the piece that a record describes.
@@ -85,14 +85,14 @@ type blobReader struct {
 	wholes    wholes
 	whole     []task // besides, of small tensors
 	rowSize   int64  // how much is read at a time of small pieces
-	total     int64
+	total     int64  // bytes of all blobs
 	done      atomic.Int64
 	reporting sync.Mutex // held by the caller of progress
 
 	mu      sync.Mutex
-	sources map[int]*openShard
-	open    int
-	errs    []nameError
+	sources map[int]*openShard // the data files, by number
+	open    int                // how many of sources are open, at most handles
+	errs    []nameError        // those collected if keepGoing
 	stop    atomic.Bool
 }
 
@@ -278,7 +278,7 @@ type task struct {
 	chunk int // of the only blob; in version 1 the block of all of them
 
 	whole    []int32 // instead of blobs: reads of small tensors from one place on to another
-	from, to int64
+	from, to int64   // bytes in the data file shard
 	shard    int
 }
 
@@ -397,6 +397,7 @@ func (br *blobReader) report(last bool) {
 	br.reporting.Unlock()
 }
 
+// do reads the blobs of a task and collects its errors. buf is the worker's memory.
 func (br *blobReader) do(ctx context.Context, t task, buf *[]byte) {
 	if len(t.whole) > 0 {
 		src, err := br.shard(t.shard)

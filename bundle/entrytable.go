@@ -17,11 +17,11 @@ import (
 // since an index can have millions and a decoded one takes ten times the memory.
 type entryTable struct {
 	rows   [][]indexRow // so that growing copies nothing
-	n      int
-	bytes  int // of the messages
+	n      int          // the number of entries
+	bytes  int          // of the messages
 	byKey  keyTable
-	arena  []byte
-	sliced map[int32]*slicedRow
+	arena  []byte               // memory for the next messages
+	sliced map[int32]*slicedRow // tensors stored in slices, by the number of their entry
 }
 
 // indexRow is an entry: its key, and its message unless it lists slices.
@@ -115,7 +115,7 @@ func (t *entryTable) write(f io.Writer, header *pb.BundleHeaderProto) error {
 // A location is the place of a tensor's bytes, and their masked checksum.
 type location struct {
 	shard        int
-	offset, size int64
+	offset, size int64 // bytes
 	crc          uint32
 }
 

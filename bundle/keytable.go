@@ -10,7 +10,7 @@ import "hash/maphash"
 type keyTable struct {
 	seed  maphash.Seed
 	slots []keySlot
-	used  int
+	used  int // slots in use
 }
 
 // keySlot is a key's number and one, 0 where the slot is free, and the low half of

@@ -31,6 +31,8 @@ func (r *Reader) Pieces(ctx context.Context, name string) iter.Seq2[*tensor.Tens
 
 var errStopped = errors.New("bundle: no more pieces are wanted")
 
+// eachPiece yields the elements in vectors of at most pieceSize bytes, which share memory. Strings, slices and
+// version 1 come as one vector. The checksum is compared after the last piece, so pieces are yielded unchecked.
 func (r *Reader) eachPiece(ctx context.Context, name string, yield func(*tensor.Tensor) bool) error {
 	if err := r.checkOpen(); err != nil {
 		return err

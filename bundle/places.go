@@ -14,8 +14,8 @@ import (
 
 // A place is the location of a record's bytes.
 type place struct {
-	off, size int64
-	crc       uint32
+	off, size int64  // bytes, in the data file shard
+	crc       uint32 // CRC-32C of the bytes, not masked
 	shard     int32  // noPlace for a tensor stored in slices
 	kind      uint16 // the number of the record's kind; 0 where its entry must be decoded
 

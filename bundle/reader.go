@@ -166,6 +166,8 @@ func OpenFile(ctx context.Context, path string, opts *ReaderOptions) (*Reader, e
 	return open(ctx, vfs.OSDir(dir), base, path, opts)
 }
 
+// open opens a bundle of version 2. A prefix without an index may be one of version 1. shown is the prefix as
+// errors name it.
 func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOptions) (*Reader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

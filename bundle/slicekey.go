@@ -164,6 +164,8 @@ func flipLength(b []byte) {
 	}
 }
 
+// readOrderedInt reads an integer in TensorFlow's OrderedCode (ReadSignedNumIncreasing in ordered_code.cc) and
+// returns the text after it. A form that isn't the shortest is refused, since a key would have two texts.
 func readOrderedInt(s string) (v int64, rest string, ok bool) {
 	if s == "" {
 		return 0, "", false

@@ -17,9 +17,9 @@ import (
 // false.
 type source struct {
 	io.ReaderAt
-	name     string
-	size     int64
-	stored   int64 // number of its bytes stored on disk
+	name     string // for errors
+	size     int64  // bytes
+	stored   int64  // number of its bytes stored on disk
 	parallel bool
 	close    func() error
 }

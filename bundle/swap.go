@@ -18,9 +18,9 @@ import (
 // new name, as checkpoint.Manager does.)
 type swap struct {
 	dir   vfs.Dir
-	token string
-	undo  []rename
-	aside []string
+	token string   // the end of the temporary names
+	undo  []rename // the renames that take back what was done, in the order of the deeds
+	aside []string // the temporary names of replaced files
 }
 
 type rename struct{ from, to string }

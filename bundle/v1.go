@@ -304,11 +304,11 @@ func (br *blobReader) addV1(rec *record) {
 type v1Piece struct {
 	rec  *record
 	part v1Part
-	key  []byte
-	take func(*tensor.Tensor) error
+	key  []byte                     // of the slice in the table
+	take func(*tensor.Tensor) error // receives the slice
 
 	table *v1Table
-	block int
+	block int // the number of the table's block with the key
 }
 
 func newV1Piece(rec *record, part v1Part, take func(*tensor.Tensor) error) *v1Piece {

@@ -226,6 +226,7 @@ func (w *Writer) NextShard() error {
 	return w.newShard()
 }
 
+// newShard begins the next data file. No more than handles files stay open.
 func (w *Writer) newShard() error {
 	if n := len(w.shards); n > 0 {
 		if err := w.flush(w.shards[n-1]); err != nil {
@@ -265,6 +266,8 @@ func (w *Writer) Finish(ctx context.Context) error {
 
 var errFinished = errors.New("bundle: the writer is finished")
 
+// finish ends the data files, writes the index and reads it back, then renames. The order must stay: a crash
+// before the renames leaves the old bundle, one between them leaves both under names that [Recover] knows.
 func (w *Writer) finish(ctx context.Context) error {
 	w.closeSource()
 	if n := len(w.shards); n > w.least && n > 1 && !w.shards[n-1].used {

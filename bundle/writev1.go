@@ -117,6 +117,8 @@ func v1Writable(d tensor.DType) bool {
 	return false
 }
 
+// writeV1 writes a table as TensorFlow's TensorSliceWriter: first the list of tensors under the empty key, then
+// the slices by their keys. rows are sorted by key.
 func writeV1(ctx context.Context, dir vfs.Dir, temp string, meta *pb.SavedTensorSliceMeta, rows []v1Row) (err error) {
 	f, err := dir.Create(temp)
 	if err != nil {

@@ -302,6 +302,8 @@ func (ck *Checkpoint) SaveTo(ctx context.Context, dir vfs.Dir, prefix string) (s
 	return ck.save(ctx, dir, prefix, func(name string) string { return name })
 }
 
+// save writes the next numbered checkpoint. If that fails, the number is given back. After an error of a
+// callback the checkpoint stays.
 func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full func(string) string) (string, error) {
 	if err := notInCallback(ctx, ck); err != nil {
 		return "", err

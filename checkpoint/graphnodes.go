@@ -22,7 +22,7 @@ import (
 // node's. Nodes stay encoded, of which a file can have millions: as messages they
 // take several times the memory, full of pointers.
 type objectGraph struct {
-	text  []byte
+	text  []byte // the encoded graph
 	nodes []nodeRow
 	// values is the reader in which the check of the nodes looks up variables'
 	// values, so that the nodes needn't be traversed again. If nil, values aren't
@@ -33,9 +33,9 @@ type objectGraph struct {
 	// lists are the long lists: the nodes of their elements.
 	lists map[int32][]int32
 
-	once      sync.Once // for the paths
-	parent    []int32   // by node: its parent on the first path; -1 if none
-	edge      []string
+	once      sync.Once          // for the paths
+	parent    []int32            // by node: its parent on the first path; -1 if none
+	edge      []string           // by node: the name of the edge from parent
 	slotOf    map[int32][2]int32 // slot node → owner, variable
 	slotNames map[int32]string   // slot node → the slot's name
 	spent     atomic.Int64       // bytes of paths given out
@@ -120,7 +120,7 @@ const checkBatch = 4096
 type nodeBatch struct {
 	owners []int32
 	lists  map[int32][]int32
-	need   int64
+	need   int64 // bytes of the decoded messages
 	err    error
 
 	last   bundle.Handle // the value that was found last

@@ -20,7 +20,7 @@ import (
 // deliver.go and watch.go decide when deliveries happen.
 type load struct {
 	ck    *Checkpoint
-	order uint64
+	order uint64 // the number of this restore; a later one has a higher number
 	opts  RestoreOptions
 	src   source
 	graph *objectGraph // nil: a name-based checkpoint
@@ -56,10 +56,10 @@ type load struct {
 	// Of a name-based restore: the names that variables have, and whether plain
 	// assignments may bring more of them.
 	usedNames   map[string]bool
-	scalarNames []string        // the file's, once asked for
-	counted     objectSet       // objects that go on from names of the file
-	promised    map[string]bool // names that were deferred: they don't turn unused without a word
-	open        bool
+	scalarNames []string               // the file's, once asked for
+	counted     objectSet              // objects that go on from names of the file
+	promised    map[string]bool        // names that were deferred: they don't turn unused without a word
+	open        bool                   // an object may still make variables that aren't known
 	mayName     func(name string) bool // whether a variable may still get the name
 }
 
@@ -84,10 +84,10 @@ type pendingEdge struct {
 }
 
 type pendingSlot struct {
-	name     string
-	owner    int32
-	slot     int32
-	variable any // the bound variable, once known
+	name     string // of the slot, such as "momentum"
+	owner    int32  // node of the optimizer
+	slot     int32  // node of the slot variable
+	variable any    // the bound variable, once known
 }
 
 type clash struct {

@@ -82,9 +82,9 @@ type done struct {
 // they are stored in the form that locking and reading need.
 type valueReads struct {
 	vars  []*trackable.Variable
-	whole []bundle.Handle
-	nodes []int32
-	fresh []freshRead
+	whole []bundle.Handle // by variable: the tensor
+	nodes []int32         // by variable: its node
+	fresh []freshRead     // values of variables that have none yet
 }
 
 // freshRead is a value that goes into a variable without one.
@@ -144,8 +144,8 @@ type newSlot struct {
 	owner trackable.SlotOwner
 	v     *trackable.Variable
 	name  string
-	node  int32
-	key   string
+	node  int32  // of the slot variable; noNode in a name-based checkpoint
+	key   string // of its value
 }
 
 type serialRead struct {
@@ -673,6 +673,8 @@ func (m *match) slots(s start) {
 	}
 }
 
+// slot binds a slot variable that the owner has, or plans one that apply makes. A value that fits neither stays
+// unused.
 func (m *match) slot(owner any, w pendingSlot) {
 	o, ok := owner.(trackable.SlotOwner)
 	v := variableOf(w.variable)

@@ -53,6 +53,7 @@ func (v *View) Rewrite(ctx context.Context, dir vfs.Dir, prefix string, o *Rewri
 	return nil
 }
 
+// rewrite copies the tensors in the order of their bytes in r. Progress counts the dropped ones too.
 func (v *View) rewrite(ctx context.Context, r *bundle.Reader, w *bundle.Writer, o *RewriteOptions) error {
 	names := r.NamesByPlace()
 	count := &counting{report: o.Progress}

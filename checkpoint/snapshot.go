@@ -97,6 +97,8 @@ func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, 
 	return sn.write(ctx, dir, prefix, o)
 }
 
+// cut takes the snapshot. It waits for children that other goroutines are adding. An error of pending values
+// counts only if nothing arrived in the meantime.
 func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
 	for left := -1; ; {
 		begun := restoring.ArrivalsBegun()

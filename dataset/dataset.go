@@ -162,7 +162,7 @@ func FromSeq[T any](seq func(ctx context.Context) iter.Seq2[T, error]) *Dataset[
 type seqCursor[T any] struct {
 	seq  func(ctx context.Context) iter.Seq2[T, error]
 	pull func() (T, error, bool)
-	n    int64
+	n    int64 // elements pulled, the cursor's place
 	done bool
 }
 

@@ -28,7 +28,7 @@ func (d *Dataset[T]) Prefetch(n int) *Dataset[T] {
 // prefetched is the cursor of Prefetch. It reads the source with a context that doesn't end, because an element that
 // is made for one call may be taken by another.
 type prefetched[T any] struct {
-	ahead int
+	ahead int // most elements in queue
 
 	mu      sync.Mutex
 	ready   sync.Cond

@@ -31,8 +31,8 @@ type Arena struct {
 
 	// Limit is the most bytes that may be in use at once. Default: no limit.
 	Limit int64
-	inUse int64
-	peak  int64
+	inUse int64 // bytes now
+	peak  int64 // most bytes in use so far
 	// granted is the most bytes in use for which the process has had room.
 	granted int64
 	// text is the number of bytes of a kernel's strings, grantedText the most for which the
@@ -49,9 +49,9 @@ type Arena struct {
 type Buffer struct {
 	mem   []byte
 	refs  int32
-	class int8
+	class int8 // the size class of mem
 	small bool
-	kept  bool
+	kept  bool // it has left the arena
 	lease trackable.Lease
 	heads [4]*tensor.Tensor // that the memory was seen as; who got them has given them up
 	more  []*tensor.Tensor  // more of them, if the buffer is large: a network whose layers grow has many shapes of one size

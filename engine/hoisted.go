@@ -48,7 +48,7 @@ type hoistedForm struct {
 
 // hoistedState is all hoisted values, for roots of certain versions.
 type hoistedState struct {
-	versions []trackable.Version
+	versions []trackable.Version // of the roots, in their order
 	values   []Value
 	forms    []any
 }

@@ -269,6 +269,8 @@ func cacheable(n *Node, attrs graph.Attrs) bool {
 	return size <= maxEagerSize
 }
 
+// fits reports whether the prepared kernel may run with these attributes and inputs: both equal those it was
+// prepared for, shapes excepted.
 func (p *Prepared) fits(attrs graph.Attrs, in []Value) bool {
 	if len(in) != len(p.node.In) || len(attrs) != len(p.given) {
 		return false

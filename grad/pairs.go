@@ -22,7 +22,7 @@ type pairEntry struct {
 	fs      []weak.Pointer[graph.Function]
 	rules   *Rules // without the function library
 	kernels *engine.KernelSet
-	tracked []bool
+	tracked []bool // by argument: whether the tape follows it
 	outer   []outerKey
 	loop    bool // the functions are a loop's, not branches
 	made    derivative

@@ -64,8 +64,8 @@ type Tape struct {
 	scope   *ops.Scope
 	opts    Options
 	rules   *Rules
-	paused  int
-	used    bool
+	paused  int  // calls of Stop that weren't resumed
+	used    bool // gradients were asked for
 	vars    []varSlot
 	watched []watchSlot
 	nodes   []node

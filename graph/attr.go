@@ -81,8 +81,8 @@ func (k AttrKind) Elem() AttrKind {
 type Attr struct {
 	Name  string
 	Kind  AttrKind
-	num   uint64
-	str   string
+	num   uint64        // an int, a type, a bool or the bits of a float
+	str   string        // a string, or the name of a placeholder
 	value any           // of the other kinds, and of a string that names a function
 	src   *pb.AttrValue // the value in the file, if the fields above don't contain all of it
 }

@@ -19,10 +19,10 @@ import (
 type Survey struct {
 	known     func(op string) bool
 	seed      maphash.Seed
-	nodes     survey // the graph's
-	functions survey // the library's
-	calls     []pb.Source
-	called    map[uint64]bool
+	nodes     survey          // the graph's
+	functions survey          // the library's
+	calls     []pb.Source     // functions whose bodies are still to be read
+	called    map[uint64]bool // hashes of the names of the functions that calls has had
 	bodies    map[uint64]bool // the names in a function's body
 	parts     *pb.Parts       // whose memory serves the next
 	buf       []byte          // for a node of the graph
@@ -37,7 +37,7 @@ type survey struct {
 
 // place is the position of a message.
 type place struct {
-	hash uint64
+	hash uint64 // of the name
 	off  int64
 	size int32
 	from int32 // in survey.from

@@ -13,12 +13,12 @@ import (
 // An Attribute is a small named value of an object.
 type Attribute struct {
 	f     *File
-	owner string
+	owner string // path of the object
 	name  string
 	typ   Type
 	space space
-	data  []byte
-	addr  uint64
+	data  []byte // elements as they are in the file
+	addr  uint64 // of data
 }
 
 // Name returns the attribute's name.

@@ -19,12 +19,12 @@ const (
 type tree2 struct {
 	f          *File
 	m          *meter
-	kind       uint8
-	nodeSize   uint64
-	recordSize int
-	counts     []nodeCount // by how far a node is above the leaves
-	countSize  int         // bytes of a number of records of a node
-	seen       map[uint64]bool
+	kind       uint8           // recordsOfHuge and so on
+	nodeSize   uint64          // bytes
+	recordSize int             // bytes
+	counts     []nodeCount     // by how far a node is above the leaves
+	countSize  int             // bytes of a number of records of a node
+	seen       map[uint64]bool // the nodes that were visited, by address
 	record     func(c *cursor) error
 }
 

@@ -31,15 +31,15 @@ const symbolEntrySize = 2*8 + symbolSize
 // Addresses of elements count from the end of the structures until that is known.
 type builder struct {
 	ctx   context.Context
-	meta  []byte
-	later []int // places of addresses that the size of the structures is added to
+	meta  []byte // the structures
+	later []int  // places of addresses that the size of the structures is added to
 	data  []dataPart
 	size  uint64 // of all elements
 
 	heapAt   int // the collection of the global heap that has space, 0 if there is none
-	heapUsed int
+	heapUsed int // bytes of the collection
 	heapSize int
-	heapNext uint16
+	heapNext uint16 // the number of the last object in the collection
 }
 
 // A dataPart is a run of bytes in the data: a dataset or one of its chunks.

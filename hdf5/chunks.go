@@ -199,12 +199,12 @@ func (d *Dataset) indexImplicit(g *grid, add func(k chunk, coords []uint64) erro
 // An arrayElement decodes the elements of fixed and extensible arrays: chunks.
 type arrayElement struct {
 	d        *Dataset
-	filtered bool
-	size     int // bytes of an element
+	filtered bool // chunks went through filters
+	size     int  // bytes of an element
 	g        *grid
 	order    []int    // the dimensions in the order in which the array counts
 	counts   []uint64 // how many chunks there may be along them
-	coords   []uint64
+	coords   []uint64 // of the current chunk
 	add      func(k chunk, coords []uint64) error
 }
 

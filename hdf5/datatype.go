@@ -226,7 +226,7 @@ var integers = map[integer]tensor.DType{
 
 // layoutOfFloat describes the positions of the parts of a float.
 type layoutOfFloat struct {
-	size                     int
+	size                     int // bytes; all others are bits
 	sign                     uint8
 	exponentAt, exponentBits uint8
 	mantissaAt, mantissaBits uint8

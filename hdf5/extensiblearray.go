@@ -17,10 +17,10 @@ type extensibleArray struct {
 	firstElements uint64 // in the index block
 	leastElements uint64 // in a data block
 	leastPointers uint64 // of the first super block to data blocks
-	pageElements  uint64
-	offsetSize    int // bytes of an index
+	pageElements  uint64 // in a page of a data block
+	offsetSize    int    // bytes of an index
 	maxIndex      uint64
-	seen          map[uint64]bool
+	seen          map[uint64]bool // the blocks that were read, by address
 }
 
 // extensibleArray lists the chunks of an extensible array.

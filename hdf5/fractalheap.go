@@ -13,15 +13,15 @@ type fractalHeap struct {
 	f      *File
 	m      *meter
 	addr   uint64
-	idSize int
+	idSize int // bytes of an object's id
 
-	width              uint64
-	start, largest     uint64 // sizes of direct blocks
-	offsetSize         int    // bytes of an offset in the heap
-	lengthSize         int    // bytes of an object's length
-	root               uint64
-	rows               int // of the root if it is a table; 0 if it is a direct block
-	checksums          bool
+	width              uint64           // blocks in a row of a table
+	start, largest     uint64           // sizes of direct blocks
+	offsetSize         int              // bytes of an offset in the heap
+	lengthSize         int              // bytes of an object's length
+	root               uint64           // address of the table or block
+	rows               int              // of the root if it is a table; 0 if it is a direct block
+	checksums          bool             // direct blocks have one
 	hugeTree           uint64           // address of the B-tree of objects outside of the blocks
 	hugeIDSize         int              // bytes of such an object's number
 	hugeDirect         bool             // an id has the object's address and size in place of its number

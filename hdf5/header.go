@@ -31,7 +31,7 @@ const (
 // A message is one part of an object's header.
 type message struct {
 	kind  uint16
-	flags uint8
+	flags uint8 // flagConstant, flagShared
 	body  []byte
 	addr  uint64 // of the body
 }

@@ -36,12 +36,12 @@ type layout struct {
 
 	chunk     []uint64 // the shape of a chunk, in elements
 	chunkSize uint64   // its bytes before filters
-	index     uint8
-	plainEdge bool // chunks that reach beyond the shape go through no filters
+	index     uint8    // indexTree1 and so on
+	plainEdge bool     // chunks that reach beyond the shape go through no filters
 	// A single chunk that went through filters:
 	single     bool
-	storedSize uint64
-	mask       uint32
+	storedSize uint64 // bytes in the file
+	mask       uint32 // the filters that it skipped, a bit each
 }
 
 // layout decodes a layout message of a dataset whose elements have typeSize bytes.

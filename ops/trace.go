@@ -21,22 +21,22 @@ type Trace struct {
 	outer        *Scope // of the enclosing trace, for a branch or a loop's body; nil otherwise
 	fn           *graph.Function
 	shapes       *shape.Rules
-	captures     []graph.Capture
-	sources      []*Value // the value of each capture in the enclosing scope, if there is one
-	args         []*Value // of the captures
+	captures     []graph.Capture // in the order of args
+	sources      []*Value        // the value of each capture in the enclosing scope, if there is one
+	args         []*Value        // of the captures
 	vars         map[*trackable.Variable]*varTrace
 	objects      map[graph.Capturable]*Value
-	held         map[any]*Value // arguments that are handles of objects which are no Capturables
-	consts       map[string]*Value
+	held         map[any]*Value    // arguments that are handles of objects which are no Capturables
+	consts       map[string]*Value // by type, shape and elements
 	own          map[*Value]*Value // constants that share no node with equal ones
 	order        effects
-	fixed        bool // variables made after the first made ones are refused
-	made         uint64
-	done         bool
-	openBranches int  // its branches that are being traced
-	depth        int  // the nesting depth of its branch
-	looked       bool // the program has asked for a size that isn't known
-	noTensor     bool // tensors from outside become constants whatever their size
+	fixed        bool   // variables made after the first made ones are refused
+	made         uint64 // the number of variables that there were at first, if fixed
+	done         bool   // Finish was called
+	openBranches int    // its branches that are being traced
+	depth        int    // the nesting depth of its branch
+	looked       bool   // the program has asked for a size that isn't known
+	noTensor     bool   // tensors from outside become constants whatever their size
 }
 
 // varTrace is a variable that a trace uses.

@@ -16,11 +16,11 @@ import (
 // NPZ reads a .npz file, numpy's zip of arrays. It reads an array when asked,
 // and may be used by many goroutines.
 type NPZ struct {
-	files map[string]*zip.File
+	files map[string]*zip.File // by name, without ".npy"
 	names []string
 	size  int64  // of the file
 	total uint64 // decompressed size of all arrays
-	most  uint64
+	most  uint64 // the most total may be
 }
 
 // NPZOptions are the options for reading a .npz file; nil means the defaults.

@@ -11,11 +11,11 @@ import (
 // distinguish a number, at most precision of them, and the point in one column.
 type floatFormat struct {
 	d           DType
-	precision   int
+	precision   int  // the most digits after the point
 	exp         bool // scientific notation
-	expDigits   int
-	left, right int // columns before and after the point
-	plus        bool
+	expDigits   int  // digits of the exponent
+	left, right int  // columns before and after the point
+	plus        bool // positive numbers have a sign, as imaginary parts
 	fixed       bool // exactly precision digits follow the point
 }
 

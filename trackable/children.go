@@ -86,6 +86,8 @@ func (c *collector) add(obj Trackable, name string, child Trackable) error {
 	return nil
 }
 
+// object adds the edges of an object: those that it lists, its fields, then its added edges. This order decides
+// the numbers of nodes in files.
 func (c *collector) object(obj Trackable, v reflect.Value) error {
 	switch elem := v.Elem(); elem.Kind() {
 	case reflect.Slice, reflect.Array:

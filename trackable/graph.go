@@ -229,6 +229,8 @@ func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	return id
 }
 
+// addSlots appends the slot variables of the owners. Owners, slot names and variables nest in this order, as in
+// TensorFlow's serialize_slot_variables. It decides the numbers of slot nodes in files.
 func (g *Graph) addSlots(has func(Trackable) bool) error {
 	ordinary := len(g.Nodes)
 	type owned struct {

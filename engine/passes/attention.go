@@ -48,9 +48,9 @@ func fuseAttention(u *Unit) error {
 type attentionPattern struct {
 	last    *graph.Node // whose output it makes
 	in      [3]graph.Output
-	layouts [4]string
-	scale   string // the op that scales; "": none
-	args    []graph.Output
+	layouts [4]string      // of in and of the output: a letter for each dimension
+	scale   string         // the op that scales; "": none
+	args    []graph.Output // inputs after in: the number that scales, the mask
 	mask    bool
 }
 

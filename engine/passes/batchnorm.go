@@ -120,6 +120,8 @@ func (r *rewriter) binary(like *graph.Node, op string, a, b graph.Output) (graph
 	return n.Output(0), nil
 }
 
+// foldNorm replaces a FusedBatchNorm of inference, with mean and variance that don't change, by a scaled filter
+// and a bias, or by a product and a sum. It leaves other nodes alone. The bits change.
 func (r *rewriter) foldNorm(n *graph.Node) error {
 	if n.Attrs.Bool("is_training") || !n.Attrs.Has("is_training") || n.In[0].Fact().DType != tensor.Float32 || !r.replaceable(n) || !r.has("Rsqrt", "Mul", "AddV2", "Sub", "BiasAdd") {
 		return nil

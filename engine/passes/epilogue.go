@@ -74,12 +74,12 @@ func fuseLinear(u *Unit, exact bool) error {
 type epilogue struct {
 	*rewriter
 	node, last *graph.Node
-	ops        []string
-	args       []graph.Output
-	alpha      *float64
-	exact      bool // the order of sums stays
-	behind     bool // the node that next returned uses a Reshape of the result
-	reshaped   bool // the last node does
+	ops        []string       // fused_ops
+	args       []graph.Output // their inputs
+	alpha      *float64       // of LeakyRelu
+	exact      bool           // the order of sums stays
+	behind     bool           // the node that next returned uses a Reshape of the result
+	reshaped   bool           // the last node does
 }
 
 // collect finds a bias, another summand, in either order, and an activation.

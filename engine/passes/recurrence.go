@@ -72,15 +72,15 @@ type recurrence struct {
 	*rewriter
 	loop *graph.Node
 	body *graph.Function
-	args map[graph.Output]int
+	args map[graph.Output]int // the number of each argument of the body
 
-	time, list, h, c, x int // variables of the loop; c is -1 where there is none
-	steps               int
+	time, list, h, c, x int  // variables of the loop; c is -1 where there is none
+	steps               int  // -1 until it is found
 	last                bool // the list takes the last state only
 	stack               *graph.Node
 
-	gates        []int64
-	forget       float64
+	gates        []int64        // attribute gates
+	forget       float64        // attribute forget_bias
 	left, right  int            // the weights of the input and of the state
 	biases       []graph.Output // of the loop's inputs: of x's product
 	stateBiases  []graph.Output // of the state's product, if the gates are added later

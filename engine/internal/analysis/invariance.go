@@ -57,6 +57,8 @@ func writes(n *graph.Node) bool {
 	return e&graph.Code != 0 || e&(graph.Reads|graph.Writes) == graph.Reads|graph.Writes
 }
 
+// kindOf returns the kind of a node, whose inputs' kinds are known. late means that a write to a variable may
+// come before the node. A node of doubtful kind Varies, which is always right.
 func (v *Invariance) kindOf(n *graph.Node, late bool) Kind {
 	switch n.Op {
 	case "Const":
