@@ -63,8 +63,8 @@ type slicedTensor struct {
 type sliceOf struct{ owner, n int32 }
 
 const (
-	chunkShift = 12
-	keyArena   = 64 << 10
+	chunkShift = 12       // 1<<chunkShift entries are in a chunk, and in one of entryTable.rows
+	keyArena   = 64 << 10 // bytes that are allocated at once for messages
 )
 
 // add takes up entries that follow those there are.
@@ -437,7 +437,7 @@ func eachSlice(raw []byte, full tensor.Shape, f func(n int, s Slice) error) erro
 		}
 		field := raw[n : n+size]
 		raw = raw[n+size:]
-		if num != 7 || typ != protowire.BytesType {
+		if num != 7 || typ != protowire.BytesType { // 7 is slices
 			continue
 		}
 		b, _ := protowire.ConsumeBytes(field)

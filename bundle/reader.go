@@ -49,7 +49,7 @@ type ReaderOptions struct {
 }
 
 const (
-	defaultMaxIndex  = 1 << 30
+	defaultMaxIndex  = 1 << 30 // bytes
 	defaultMaxShards = 100_000
 )
 

@@ -86,6 +86,7 @@ type Checkpoint struct {
 	filled   uint64         // no variable was unfilled when there were so many
 }
 
+// counterEdge is the name of TensorFlow's edge from a Checkpoint to its counter.
 const counterEdge = "save_counter"
 
 // restoreOrders numbers the restores of the whole process, so that overlapping

@@ -20,7 +20,7 @@ type pending struct {
 	node   int32 // noNode if the file has nothing for the object
 }
 
-const noNode = -1
+const noNode = -1 // in place of a node's number: the file has none
 
 // watch registers l with the Node of an object that was bound, or that is below
 // the restored root without a node. The caller holds l's lock.

@@ -197,7 +197,7 @@ func isLocked(f *flock.Flock, file string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(mine, there)
 }
 
-const holderSize = 500
+const holderSize = 500 // bytes of the text about the lock's holder, which spaces fill up
 
 // writeHolder leaves word for others; the lock holds without it.
 func writeHolder(file string) {

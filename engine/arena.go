@@ -121,13 +121,13 @@ func (b *Buffer) Keep() { b.kept = true }
 func (b *Buffer) shared() bool { return b.refs > 1 || b.kept || b.lease.Held() }
 
 const (
-	chunkSize    = 64 << 10
+	chunkSize    = 64 << 10 // bytes, as is smallMax
 	smallMax     = 2 << 10
-	smallClasses = 8  // 16 bytes to 2 KiB
-	maxFree      = 8  // idle buffers kept of a size class
-	maxHomeFree  = 64 // the same of an arena that serves calls of the same shapes
-	maxBare      = 1 << 10
-	maxHeads     = 32 // tensors that a large buffer's memory is remembered as
+	smallClasses = 8       // 16 bytes to 2 KiB
+	maxFree      = 8       // idle buffers kept of a size class
+	maxHomeFree  = 64      // the same of an arena that serves calls of the same shapes
+	maxBare      = 1 << 10 // headers kept in bare
+	maxHeads     = 32      // tensors that a large buffer's memory is remembered as
 )
 
 // smallClass returns the class of small memory: 16<<class bytes hold n.

@@ -32,8 +32,8 @@ type Invariants struct {
 }
 
 const (
-	maxInvariantBytes    = 1 << 30
-	maxInvariantVersions = 4 // kept of an expression for each place that a plan has of it
+	maxInvariantBytes    = 1 << 30 // of the values of an instance, unless it asks for another limit
+	maxInvariantVersions = 4       // kept of an expression for each place that a plan has of it
 )
 
 // expression is a hash of the way in which a value is computed from its roots,

@@ -32,7 +32,7 @@ var machineMemory = sync.OnceValue(func() int64 {
 func MachineMemory() int64 { return machineMemory() }
 
 const (
-	maxBytes = int(^uint(0)>>1) - 64
+	maxBytes = int(^uint(0)>>1) - 64 // the largest size of an allocation
 	// unasked is the number of bytes that a call may use without a look at the process's memory.
 	unasked = 64 << 20
 )

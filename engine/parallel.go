@@ -251,7 +251,7 @@ type share struct {
 const (
 	closed    = math.MinInt64
 	awaited   = 1 << 62 // the caller sleeps until the last helper has left
-	oneJoined = 1 << 32
+	oneJoined = 1 << 32 // a helper that has joined, in helpers
 )
 
 // begin prepares the loop for helpers to join. Every other loop processes its

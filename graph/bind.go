@@ -253,7 +253,7 @@ func (b *binding) takeArg(arg *ArgDef, in []Fact, first int) error {
 		for i, f := range in {
 			types[i] = f.DType
 		}
-		if slices.Contains(types, tensor.Invalid) {
+		if slices.Contains(types, tensor.Invalid) { // nothing follows from a type that isn't known
 			return nil
 		}
 		return b.infer(arg.TypeListAttr, Types(arg.TypeListAttr, types...))

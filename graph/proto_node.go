@@ -179,6 +179,7 @@ func typeFact(t tensor.DType, ref bool) Fact {
 	return Fact{DType: t, Ref: ref}
 }
 
+// refOffset is the number that TensorFlow adds to a type for a reference to it (types.proto).
 const refOffset = 100
 
 // length returns the number of tensors of an argument, and whether that is
