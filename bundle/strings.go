@@ -11,6 +11,9 @@ import (
 	"github.com/cairnml/cairn/internal/crc32c"
 )
 
+// The elements of strings and variants in data files. Their forms are those of WriteStringTensor and
+// WriteVariantTensor in TensorFlow's tensor_bundle.cc.
+
 // A fieldError is a fault at an offset of a data file.
 type fieldError struct {
 	offset int64

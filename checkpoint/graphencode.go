@@ -39,7 +39,8 @@ const (
 	nodeHasValues  = 5
 )
 
-// encode returns the encoded message.
+// encode returns the encoded message. Fields are in the order of their numbers, as protobuf writes them: the
+// bytes of checkpoints depend on it.
 func (g *savedGraph) encode() []byte {
 	has := g.hasValues()
 	size := 0

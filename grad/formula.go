@@ -2,8 +2,8 @@ package grad
 
 import "github.com/cairnml/cairn/ops"
 
-// byFormula computes the gradients of an op as those of f, which computes the
-// op's outputs from its first inputs, one value an output.
+// byFormula computes the gradients of an op as those of f, which computes the op's outputs from its first
+// inputs, one value an output. The rules of MatrixSolveLs and of the gradients of batch normalization use it.
 func byFormula(s *ops.Scope, op *Op, inputs int, f func(s *ops.Scope, in []*ops.Value) []*ops.Value) {
 	in := make([]*ops.Value, inputs)
 	for i := range in {

@@ -1,9 +1,10 @@
 package graph
 
-// referenceList has the inputs and attributes of TensorFlow's ops that name
-// something outside of the graph, with the op's effect on it. A test checks
-// every input and attribute that holds strings: each is here, or in the test's
-// list of harmless ones.
+// referenceList has the inputs and attributes of TensorFlow's ops that name something outside of the graph,
+// with the op's effect on it. A test checks every input and attribute that holds strings: each is here, or in
+// the test's list of harmless ones. harmless and narrow are those of [reference]; nil means that no value is
+// harmless, and that the effect is always the row's. [Node.References] reads the list, for effects, the refusals
+// of engine/files.go and savedmodel/scan.
 var referenceList = []struct {
 	effect   Effect
 	args     string

@@ -4,5 +4,6 @@ package vfs
 
 import "os"
 
-// osFile is a file of the operating system being written.
+// osFile is a file of the operating system being written. It takes no hints, see [Hinter]: other systems have
+// no such calls, and package syscall lacks SyncFileRange for linux/arm.
 type osFile struct{ *os.File }
