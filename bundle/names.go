@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// indexSuffix and the names of data files are TensorFlow's.
 const indexSuffix = ".index"
 
 // tempMark is a part of the names of files that are being written, before a

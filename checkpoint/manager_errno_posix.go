@@ -7,6 +7,7 @@ import (
 	"syscall"
 )
 
+// isNoSpace reports whether a save failed because the disk or a quota is full. [SaveError] asks it.
 func isNoSpace(err error) bool {
 	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
