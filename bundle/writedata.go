@@ -38,7 +38,7 @@ type shardWriter struct {
 	asked int64 // bytes that the system was asked to write to disk
 	ahead vfs.Hinter
 	used  bool // a tensor was added, which may have no bytes
-	shut  bool
+	shut  bool // it was closed
 }
 
 func (s *shardWriter) close() error {

@@ -81,8 +81,8 @@ type shuffle[T any] struct {
 	from         cursor[T]
 	origin       []byte // from's place before the first element
 	size         int64  // of the source, if it is known
-	buffer       int
-	seed, stream uint64
+	buffer       int    // elements
+	seed, stream uint64 // the seed, and the number of the pass; 0 if the order is the same in all
 	global       uint64 // TensorFlow's other seed
 	tensorflow   bool   // its order
 	same         bool   // in every pass

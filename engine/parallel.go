@@ -232,10 +232,10 @@ type loop struct {
 	step     int64   // the length of a piece
 	shares   []share // one a worker, as many as parts are in use
 	back     bool    // shares are gone over from their ends
-	parts    int
+	parts    int     // shares in use, one more than helpers were asked for
 	fn       func(lo, hi int)
-	helpers  atomic.Int64 // how many have joined, times joined, and how many are there; less than 0 once closed
-	last     chan struct{}
+	helpers  atomic.Int64  // how many have joined, times joined, and how many are there; less than 0 once closed
+	last     chan struct{} // tells the caller that the last helper has left
 	panicked atomic.Pointer[WorkerPanic]
 }
 

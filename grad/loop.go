@@ -134,7 +134,7 @@ func reachedFrom(body *graph.Function, tracked []bool) []bool {
 // among the invariants, or in a list.
 type origin struct {
 	invariant bool
-	at        int
+	at        int // the place there
 }
 
 // holdsOthers reports whether f takes elements without a gradient from the list that

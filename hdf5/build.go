@@ -206,7 +206,7 @@ func (b *builder) tree(kind byte, k, keySize int, entries []treeEntry) uint64 {
 
 // A newHeader is an object header of version 1 that is being made.
 type newHeader struct {
-	count int
+	count int // messages
 	body  []byte
 }
 

@@ -61,9 +61,9 @@ func (d *Dataset) readChunks(ctx context.Context, m *meter, b []byte) error {
 type chunkReader struct {
 	d      *Dataset
 	g      *grid
-	coords []uint64
+	coords []uint64     // of the chunk, in chunks
 	chunk  tensor.Shape // of a chunk
-	stored []byte
+	stored []byte       // memory for the chunk's bytes in the file
 }
 
 // directRun is how many bytes a run of a chunk must have to be read without its neighbours.

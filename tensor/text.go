@@ -70,9 +70,9 @@ type printer struct {
 	t       *Tensor
 	o       TextOptions
 	summary bool
-	shown   []int // flat indices, in order
-	words   []string
-	next    int // index of the next word to print
+	shown   []int    // flat indices, in order
+	words   []string // the texts of shown
+	next    int      // index of the next word to print
 	b       *strings.Builder
 }
 

@@ -21,8 +21,8 @@ import (
 // they call another in parallel use a separate gate for each ([WithGate]).
 type Gate struct {
 	mu      sync.Mutex
-	running int
-	frozen  bool
+	running int           // steps
+	frozen  bool          // a snapshot or restore runs, and no step
 	freezes int           // snapshots that wait: new steps let them pass
 	steps   int           // steps that wait
 	owed    int           // of them, how many go before the next snapshot

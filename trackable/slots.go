@@ -45,7 +45,7 @@ type NameRestorer interface {
 // forwarded), it makes the optimizer a [SlotOwner]. The zero Slots holds none.
 type Slots struct {
 	mu    sync.Mutex
-	names []string
+	names []string // in the order of files
 	slots map[slotKey]*Variable
 }
 

@@ -14,10 +14,10 @@ type lift struct {
 	inside func(*graph.Node) bool
 	// inputs are the outer values that the functions take.
 	inputs   []graph.Output
-	at       map[graph.Output]int
-	conds    bool          // whether conditionals in the part are raised later
-	controls []*graph.Node // outer nodes that nodes inside wait for
-	waits    map[*graph.Node]bool
+	at       map[graph.Output]int // the place of each in inputs
+	conds    bool                 // whether conditionals in the part are raised later
+	controls []*graph.Node        // outer nodes that nodes inside wait for
+	waits    map[*graph.Node]bool // those in controls
 }
 
 func (r *raiser) newLift(inside func(*graph.Node) bool) *lift {
