@@ -6,7 +6,7 @@ import (
 )
 
 // Add adds its inputs. Inputs broadcast. An input with
-// fewer dimensions gets dimensions of size 1 after the batch dimension.
+// fewer dimensions gets dimensions of size 1 after the batch dimension, as in tf_keras.
 type Add struct{ base.Layer }
 
 // MapsElements allows ragged inputs: each element is computed independently.

@@ -86,7 +86,9 @@ func (a *Attention) ComputeMask(_ *ops.Scope, c *base.Invocation, _ []*ops.Value
 	return c.Masks[:1]
 }
 
-// attend computes the outputs of a layer of attention from its scores.
+// attend computes the outputs of a layer of attention from its scores, for Attention and
+// AdditiveAttention: tf_keras's BaseDenseAttention. Ignored scores get -1e9, or in float16 its least
+// number, as there.
 func attend(s *ops.Scope, op string, c *base.Invocation, scores func(s *ops.Scope, query, key *ops.Value) *ops.Value,
 	dropout float64, random func() *ops.Random) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(op, err)} }

@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
+// This file computes the outputs of BatchNormalization: by the fused op, or by single ops in the order
+// of tf_keras's BatchNormalizationBase.call, which decides the last bit.
+
 // fused reports whether the fused op normalizes inputs of a rank.
 func (b *BatchNormalization) fused(rank int) (bool, error) {
 	d := b.DType.Compute()
@@ -174,7 +177,7 @@ func inputOf(v *trackable.Variable) ops.Input {
 }
 
 // moments returns the mean and the variance of x over axes, weighted by a mask of x
-// without its last dimension if there is one.
+// without its last dimension if there is one. keep keeps the axes with size 1.
 func moments(s *ops.Scope, x, mask *ops.Value, keep bool, axes []int) (mean, variance *ops.Value) {
 	switch {
 	case mask != nil:
@@ -217,7 +220,8 @@ func weightedMoments(s *ops.Scope, x *ops.Value, weights ops.Input, axes []int) 
 	return mean, variance
 }
 
-// normalize returns (x-mean)/√(variance+epsilon)·scale+offset. scale and offset may be nil.
+// normalize returns (x-mean)/√(variance+epsilon)·scale+offset. scale and offset may be nil. The order
+// of the ops is that of tf.nn.batch_normalization. GroupNormalization and LayerNormalization use it.
 func normalize(s *ops.Scope, x *ops.Value, mean, variance, scale, offset ops.Input, epsilon float64) *ops.Value {
 	factor := ops.Rsqrt(s, ops.Add(s, variance, epsilon))
 	if scale != nil {

@@ -184,7 +184,7 @@ func (b *BatchNormalization) Weights(in base.Shapes) ([]base.Weight, error) {
 	return list, nil
 }
 
-// rootOf makes the square root of another initializer's value.
+// rootOf makes the square root of another initializer's value: the first one of Renorm's deviations.
 type rootOf struct{ initializers.Initializer }
 
 // Init returns the square root.

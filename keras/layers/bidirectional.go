@@ -72,7 +72,8 @@ type directed interface {
 	base.Callable
 }
 
-// CompleteLayer makes the layers of the two directions.
+// CompleteLayer makes the layers of the two directions. Their names begin with "forward_" and
+// "backward_", and their edges are forward_layer and backward_layer, as in tf_keras.
 func (b *Bidirectional) CompleteLayer() error {
 	forward, err := b.direction(b.Inner, "forward_")
 	if err != nil {

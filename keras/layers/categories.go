@@ -65,7 +65,9 @@ func checkNumbers(p base.Policy, mode string) error {
 	return nil
 }
 
-// encode returns the output for numbers of categories, which may be sparse or ragged.
+// encode returns the output for numbers of categories, which may be sparse or ragged. The shapes of
+// outputs are those of tf_keras's preprocessing_utils.encode_categorical_inputs: the mode one_hot
+// adds a dimension unless the last one is 1.
 func (e *encoding) encode(s *ops.Scope, layer string, x *ops.Value) *ops.Value {
 	if e.mode == OutputInt {
 		return base.MapElements(s, x, func(x *ops.Value) *ops.Value { return ops.Cast(s, x, e.dtype) })

@@ -49,8 +49,8 @@ type OutputShaper interface {
 	OutputShape(in tensor.Shape) tensor.Shape
 }
 
-// projector is implemented by cells that compute a part of all steps at once. xs is
-// [time, batch, …]; the step takes slices of the result.
+// projector is implemented by cells that compute a part of all steps at once, which is faster and
+// keeps the numbers. xs is [time, batch, …]; the step takes slices of the result.
 type projector interface {
 	project(s *ops.Scope, c *CellCall, xs *ops.Value) (*ops.Value, Step)
 }
@@ -210,8 +210,8 @@ func (r *noise) masks(s *ops.Scope, x *ops.Value, rate float64, n int) []*ops.Va
 	return masks
 }
 
-// product returns x·kernel, over the last dimension of x. With masks the columns of the
-// kernel are as many parts, each for x times its mask.
+// product returns x·kernel, over the last dimension of x. columns is the number of the kernel's
+// columns. With masks the columns of the kernel are as many parts, each for x times its mask.
 func product(s *ops.Scope, x *ops.Value, masks []*ops.Value, kernel ops.Input, columns int) *ops.Value {
 	times := func(x *ops.Value, kernel ops.Input, columns int) *ops.Value {
 		rows, restore := flatten(s, x)

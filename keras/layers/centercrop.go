@@ -31,7 +31,7 @@ func (c *CenterCrop) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 
 // cropOrResize cuts a part out of a batch of images, at the place that at returns for the
 // surplus height and width. Images that are too small are resized without distortion, and
-// all are if at is nil.
+// all are if at is nil. CenterCrop and RandomCrop use it.
 func cropOrResize(s *ops.Scope, x *ops.Value, height, width int, at func(s *ops.Scope, height, width *ops.Value) (top, left *ops.Value)) *ops.Value {
 	resize := func(s *ops.Scope) *ops.Value {
 		return ops.Cast(s, smartResize(s, x, height, width, ops.Bilinear), x.DType())

@@ -3,11 +3,16 @@
 //
 //	l1 := &layers.Dense{Units: 5}
 //	y := l1.Call(s, x)
+//
+// The fields of a layer are its config, except those with the tag `keras:"-"`. A variable's field has
+// the tag `cairn:"-"`, which excludes it from the edges of the object graph: Weights declares the
+// variable's edge. Such a field is nil until the layer is built.
 package layers
 
 import "github.com/cairnml/cairn/keras/config"
 
-// Classes lists the layers for configs.
+// Classes lists the layers for configs. Modules, names and aliases are those of tf_keras's files and
+// must stay; a new layer is a line here.
 func Classes() []config.Class {
 	const module = "keras.layers"
 	return []config.Class{

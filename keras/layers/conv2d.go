@@ -23,7 +23,7 @@ type Conv2D struct {
 	// KernelSize is the size of the kernels, one number for all dimensions or one for each.
 	// It is required.
 	KernelSize []int
-	// Strides are the distances between neighbouring windows, as KernelSize. Default: 1.
+	// Strides are the distances between neighbouring windows in pixels, as KernelSize. Default: 1.
 	Strides []int
 	// Padding is "valid" or "same", of [Conv1D] also "causal", zeros before the first step. Default: valid.
 	Padding string `keras:",default=valid"`
@@ -100,7 +100,7 @@ func (c *Conv2D) compute(s *ops.Scope, rank int, x *ops.Value) *ops.Value {
 	return activate(s, c.Activation, restore(y))
 }
 
-// withBias returns the weights and a bias of n elements, unless there is none.
+// withBias returns the weights and a bias of n elements, unless none is set. All convolutions use it.
 func withBias(list []base.Weight, none bool, bias base.Weight, n int) []base.Weight {
 	if none {
 		return list

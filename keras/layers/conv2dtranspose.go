@@ -24,7 +24,8 @@ type Conv2DTranspose struct {
 	// KernelSize is the size of the kernels, one number for all dimensions or one for each.
 	// It is required.
 	KernelSize []int
-	// Strides are the distances between neighbouring windows, as KernelSize. Default: 1.
+	// Strides are the distances between neighbouring windows of the output in pixels, as KernelSize.
+	// Default: 1.
 	Strides []int
 	// Padding is "valid" or "same". Default: valid.
 	Padding string `keras:",default=valid"`
@@ -81,7 +82,8 @@ func (c *Conv2DTranspose) weights(rank int, in base.Shapes) ([]base.Weight, erro
 		Init: c.BiasInitializer, Regularizer: c.BiasRegularizer, Constraint: c.BiasConstraint}, c.Filters), nil
 }
 
-// transposeShape returns the shape of the kernel of a transposed convolution.
+// transposeShape returns the shape of the kernel of a transposed convolution, [size…, filters,
+// channels], after it has checked the settings. Conv3DTranspose uses it too.
 func (w *window) transposeShape(in base.Shapes, filters int, outputPadding []int) (tensor.Shape, error) {
 	n, err := w.channels(in, false)
 	if err == nil {

@@ -21,7 +21,8 @@ type Conv3DTranspose struct {
 	// KernelSize is the size of the kernels, one number for all dimensions or one for each.
 	// It is required.
 	KernelSize []int
-	// Strides are the distances between neighbouring windows, as KernelSize. Default: 1.
+	// Strides are the distances between neighbouring windows of the output in voxels, as KernelSize.
+	// Default: 1.
 	Strides []int
 	// Padding is "valid" or "same". Default: valid.
 	Padding string `keras:",default=valid"`

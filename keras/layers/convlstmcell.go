@@ -163,8 +163,9 @@ func (c *ConvLSTMCell) convolve(s *ops.Scope, x *ops.Value, kernel ops.Input, in
 	return w.fromLast(s, w.convolve(s, w.toLast(s, x), kernel))
 }
 
-// gates returns the convolutions of x for the four gates, in the dimension of the channels;
-// with masks each is that of x times its mask.
+// gates returns the convolutions of x for the four gates, in the dimension of the channels; with
+// masks each is that of x times its mask. The order is input, forget, candidate, output, as in the
+// kernels of tf_keras's ConvLSTMCell.
 func (c *ConvLSTMCell) gates(s *ops.Scope, x *ops.Value, masks []*ops.Value, kernel ops.Input, inputs bool) *ops.Value {
 	if masks == nil {
 		return c.convolve(s, x, kernel, inputs)

@@ -182,7 +182,9 @@ func summaryOf(t *tensor.Tensor) summary {
 	return summary{v[:len(v)/2], v[len(v)/2:]}
 }
 
-// summarized returns about 1/epsilon values at equal distances in the sorted data.
+// summarized returns about 1/epsilon values at equal distances in the sorted data. summarized, merged
+// and compressed compute as tf_keras's functions summarize, merge_summaries and compress, in
+// float32 where numpy does, so that the boundaries are equal.
 func summarized(data []float32, epsilon float64) (out summary) {
 	sorted := slices.Sorted(slices.Values(data))
 	start := int(float32(len(sorted)) / float32(1/epsilon))

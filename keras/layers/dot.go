@@ -55,8 +55,8 @@ func (d *Dot) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	return []*ops.Value{y}
 }
 
-// dotEquation returns the equation of a product: "a" is the batch, "b" the summed
-// dimension.
+// dotEquation returns the equation of a product, for ops.Einsum: "a" is the batch, "b" the summed
+// dimension. axes and ranks are those of the two inputs; the limit of 24 dimensions leaves enough letters.
 func dotEquation(axes, ranks [2]int) string {
 	next := byte('c')
 	var in [2][]byte

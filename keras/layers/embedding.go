@@ -104,7 +104,7 @@ func (e *Embedding) MapsElements() (string, error) { return "elements", nil }
 func (e *Embedding) Call(s *ops.Scope, x ops.Input) *ops.Value { return e.Run(s, e, x, nil) }
 
 // Compute returns the rows that x names. Numbers that are neither int32 nor int64 are
-// converted to int32.
+// converted to int32, as in tf_keras. Numbers out of range are the error of the op Gather.
 func (e *Embedding) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 	x = base.ToDense(s, x)
 	if d := x.DType(); d != tensor.Int32 && d != tensor.Int64 {

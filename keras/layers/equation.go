@@ -7,10 +7,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// equation is a parsed equation of an [EinsumDense].
+// equation is a parsed equation of an [EinsumDense]. The forms, and the shapes that follow from them,
+// are those of tf_keras's einsum_dense._analyze_einsum_string. MultiHeadAttention makes such equations.
 type equation struct {
-	in, kernel, out string
-	left, right     bool // the input and the output begin, or end, with "..."
+	in, kernel, out string // the letters of their dimensions
+	left, right     bool   // the input and the output begin, or end, with "..."
 }
 
 // parseEquation reads an equation in one of the three forms.

@@ -13,6 +13,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
+// This file has the parts that DenseFeatures and SequenceFeatures share.
+
 // sortColumns brings columns into the order of their names, unless one is wrong: the first
 // call reports it.
 func sortColumns[C featurecolumn.Column](columns []C) {
@@ -85,7 +87,7 @@ func setFeatureShapes(l *base.Layer, names []string, v map[string]any) error {
 	for _, name := range names {
 		shape, ok := shapes[name]
 		if !ok {
-			return nil // which needs none of it
+			return nil // the shapes are of other features; the layer is built at its first call
 		}
 		list = append(list, shape)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// The orders of an image's dimensions.
+// The orders of an image's dimensions: values of the fields DataFormat of all layers.
 const (
 	ChannelsLast  = "channels_last"  // batch, height, width, channels
 	ChannelsFirst = "channels_first" // batch, channels, height, width

@@ -10,6 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// This file reads the arguments of the functions that functiontable.go lists.
+
 // tensorFlowFunction is a public function of TensorFlow.
 type tensorFlowFunction struct {
 	params []string // the arguments but for the name, in TensorFlow's order
@@ -99,7 +101,7 @@ func (a *functionArgs) list(name string, v []any, depth int) ops.Input {
 	return ops.Stack(a.s, parts)
 }
 
-// like returns an input as a value; numbers get an element type if one is given.
+// like returns an input as a value; numbers get the type d, unless that is tensor.Invalid.
 func (a *functionArgs) like(d tensor.DType, x ops.Input) *ops.Value {
 	if _, ok := x.(*ops.Value); !ok && d != tensor.Invalid {
 		return ops.ConstOf(a.s, d, x)

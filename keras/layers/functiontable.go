@@ -8,6 +8,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The functions that [TFOpLambda] and [SlicingOpLambda] call. Names and parameters are TensorFlow's,
+// in its order, and configs contain them. Each function emits the ops of TensorFlow's Python function;
+// keras/oplayers.go has the names for the ops. A setting that isn't supported is an error.
+
 func one(v *ops.Value) []*ops.Value { return []*ops.Value{v} }
 
 // tf describes a function with one result. A first parameter in brackets is a list.

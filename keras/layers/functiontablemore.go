@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// furtherFunctions are known functions of fewer uses, by their names below tf.
+// furtherFunctions are known functions of fewer uses, by their names below tf; see tensorFlowFunctions.
 var furtherFunctions = map[string]tensorFlowFunction{
 	"floor_div": binary("x", "y", ops.FloorDiv), "linalg.cross": binary("a", "b", ops.Cross), "math.zero_fraction": unary("value", zeroFraction),
 	"keras.backend.batch_flatten": unary("x", func(s *ops.Scope, x ops.Input) *ops.Value { return new(Flatten).Compute(s, ops.Const(s, x)) }),

@@ -16,6 +16,10 @@ import (
 // counted in 32 bits.
 const mostUnits = math.MaxInt32 / 4
 
+// This file has the parts that the cells of LSTM, GRU and ConvLSTM share. The order of the gates in
+// kernels and biases is tf_keras's: input, forget, candidate, output in an LSTM; update, reset,
+// candidate in a GRU.
+
 // gateMasks draws the masks of dropout for the inputs of a cell with gates: one for each
 // gate, or one for all in the implementation 2.
 func gateMasks(s *ops.Scope, r *noise, c *CellCall, rate float64, implementation, gates int) []*ops.Value {

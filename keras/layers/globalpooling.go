@@ -81,7 +81,7 @@ func (g *GlobalMaxPooling1D) TakesRagged() {}
 func (g *GlobalAveragePooling1D) TakesRagged() {}
 
 // rows returns the largest element, or the mean, of each channel of the rows of a ragged
-// tensor.
+// tensor, [rows, channels]. It is for the layers of one dimension.
 func (g *GlobalMaxPooling2D) rows(s *ops.Scope, x base.Ragged, largest bool) *ops.Value {
 	if rank := x.Values.Fact().Shape.Rank(); len(x.Splits) != 1 || rank != 2 || g.DataFormat == ChannelsFirst {
 		return s.Fail("GlobalPooling1D", fmt.Errorf("the ragged input has %d ragged dimensions and elements of the shape %v, want one, of the steps, and channels last",

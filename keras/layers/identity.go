@@ -5,7 +5,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Identity passes its inputs on. It drops their masks, as in tf_keras.
+// Identity passes its inputs on. It drops their masks, as in tf_keras. Run puts an op Identity after
+// an input whose mask it drops.
 type Identity struct{ base.Layer }
 
 // TakesSparse marks a layer that takes sparse inputs.

@@ -8,7 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// weights lists the weights of the mode OutputTFIDF.
+// weights lists the weights of the mode OutputTFIDF: one for each number, special tokens included.
+// StringLookup, IntegerLookup and TextVectorization have them. Names and edges are those of
+// tf_keras's IndexLookup.
 func (l *indexLookup[T]) weights() ([]base.Weight, error) {
 	if l.mode != OutputTFIDF {
 		return nil, nil

@@ -97,7 +97,8 @@ func imageGenerator(s *ops.Scope, once *sync.Once, random **ops.Random, seed *in
 	return *random
 }
 
-// drawn returns float32 numbers of a shape, spread evenly over [lo, hi).
+// drawn returns float32 numbers of a shape, spread evenly over [lo, hi). Layers call drawn and
+// drawnStateless in tf_keras's order: for a seed it decides the numbers.
 func drawn(s *ops.Scope, r *ops.Random, lo, hi float64, shape ops.Input) *ops.Value {
 	return spread(s, ops.RandomUniformLike(s, r, ops.FillTo(s, float32(0), shape)), lo, hi)
 }
@@ -143,7 +144,8 @@ func ordered(field string, lo, hi float64, err error) (float64, float64, error) 
 }
 
 // transform moves the pixels of a batch of images. matrices has 8 numbers for each image:
-// those of the projective matrix from places in the output to places in the input.
+// those of the projective matrix from places in the output to places in the input, without its last
+// element, which is 1.
 func transform(s *ops.Scope, x, matrices *ops.Value, fillMode, interpolation string, fillValue float64) *ops.Value {
 	attrs := graph.Attrs{graph.String("interpolation", strings.ToUpper(interpolation)), graph.String("fill_mode", strings.ToUpper(fillMode))}
 	size := ops.StridedSlice(s, ops.Shape(s, x), ops.Span(1, 3))

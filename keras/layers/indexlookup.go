@@ -43,9 +43,9 @@ type indexLookup[T token] struct {
 	name                string
 	layer               *base.Layer
 	state               *LookupState
-	tokens              *[]T // the vocabulary without special tokens
-	size                **int
-	invert, sparse, pad bool
+	tokens              *[]T  // the vocabulary without special tokens
+	size                **int // the field VocabularySize
+	invert, sparse, pad bool  // the settings Invert, Sparse and PadToMaxTokens
 	maxTokens           *int
 	oov                 int // numbers for other tokens
 	oovToken, maskToken *T
@@ -55,7 +55,7 @@ type indexLookup[T token] struct {
 	path                string // of a config
 	idf                 []float64
 	tokenType           tensor.DType
-	hasVocabulary       bool
+	hasVocabulary       bool // the config says that there is a vocabulary, which a file has elsewhere
 }
 
 // oovStart returns the number of the first of the other tokens.
@@ -148,7 +148,8 @@ func (l *indexLookup[T]) completeConfig() {
 	}
 }
 
-// build makes the tables, unless the layer has them.
+// build makes the tables, unless the layer has them: of the vocabulary that is a setting, else those
+// that count within Adapt. An error leaves the layer without a table.
 func (l *indexLookup[T]) build() error {
 	if err := l.check(); err != nil {
 		return err

@@ -10,10 +10,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// local is the connection between places of images and those of the output.
+// local is the connection between places of images and those of the output, of a LocallyConnected
+// layer. The three implementations are tf_keras's; the shapes of their kernels must stay.
 type local struct {
 	window
-	filters, c int
+	filters, c int          // the channels of the output, and of the input
 	in, out    tensor.Shape // sizes of space, -1 if they aren't known
 
 	mask *tensor.Tensor // of implementation 2: 1 for connected elements

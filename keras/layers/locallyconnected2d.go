@@ -22,7 +22,7 @@ type LocallyConnected2D struct {
 	// KernelSize is the size of the kernels, one number for all dimensions or one for each.
 	// It is required.
 	KernelSize []int
-	// Strides are the distances between neighbouring windows, as KernelSize. Default: 1.
+	// Strides are the distances between neighbouring windows in pixels, as KernelSize. Default: 1.
 	Strides []int
 	// Padding is "valid", or "same" with Implementation 2 or 3. Default: valid.
 	Padding string `keras:",default=valid"`

@@ -14,8 +14,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// adapt makes a vocabulary of the tokens in all batches, the most frequent first. prepare
-// makes tokens of a batch.
+// adapt makes a vocabulary of the tokens in all batches, the most frequent first; of equal counts
+// the larger token comes first, as in tf_keras's IndexLookup.finalize_state. prepare makes tokens of a
+// batch; nil takes it as it is. The vocabulary changes at the end, unless a batch has failed.
 func (l *indexLookup[T]) adapt(s *ops.Scope, self base.LayerLike, batches iter.Seq[*ops.Value], prepare func(x *ops.Value) *ops.Value) {
 	fail := func(err error) { s.Fail(l.name, err) }
 	if l.vocabulary != nil || l.file != nil || l.hasVocabulary {

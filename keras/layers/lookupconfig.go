@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// decodeLookup reads the config of a lookup layer. A vocabulary that is a string is the path
-// of a file.
+// decodeLookup reads the config of a lookup layer, StringLookup or IntegerLookup, into the layer and
+// the three variables. A vocabulary that is a string is the path of a file.
 func decodeLookup(d *config.Decoder, class string, layer any, fields map[string]any, path *string, noOOV, hasVocabulary *bool) error {
 	rest := maps.Clone(fields)
 	if p, ok := rest["vocabulary"].(string); ok {

@@ -44,7 +44,8 @@ func poolDefaults(rank int, size, strides *[]int, padding *string) {
 	*padding = strings.ToLower(*padding)
 }
 
-// pool returns the largest element, or the mean, of each pool of images.
+// pool returns the largest element, or the mean, of each pool of images, lines or volumes. All
+// pooling layers use it.
 func pool(s *ops.Scope, x *ops.Value, rank int, size, strides []int, padding, format string, largest bool) *ops.Value {
 	w := &window{rank: rank, size: size, strides: strides, dilation: slices.Repeat([]int{1}, rank), padding: padding, format: format}
 	err := w.check("valid", "same")

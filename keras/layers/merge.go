@@ -7,8 +7,9 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// merge computes one output of all inputs of a call, f of two at a time. Inputs broadcast. An
-// input with fewer dimensions gets dimensions of size 1 after the batch dimension.
+// merge computes one output of all inputs of a call, f of two at a time from the first, as tf_keras's
+// _Merge. Inputs broadcast. An input with fewer dimensions gets dimensions of size 1 after the batch
+// dimension. Add, Multiply, Maximum and the other merging layers use it.
 func merge(s *ops.Scope, op string, c *base.Invocation, f func(s *ops.Scope, x, y ops.Input) *ops.Value) *ops.Value {
 	if err := c.CheckArgs(); err != nil {
 		return s.Fail(op, err)

@@ -166,7 +166,8 @@ func (m *MultiHeadAttention) buildFor(s *ops.Scope, query, value, key tensor.Sha
 	return nil
 }
 
-// equations sets the equations for projected inputs of a rank: [batch, times…, heads, size].
+// equations sets the equations for projected inputs of a rank: [batch, times…, heads, size]. They sum
+// the dimensions as tf_keras's _build_attention_equation does.
 func (m *MultiHeadAttention) equations(rank int) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	target := letters[:rank]

@@ -145,7 +145,8 @@ func (n *Normalization) Adapt(s *ops.Scope, batches iter.Seq[*ops.Value]) {
 	}
 }
 
-// update merges the moments of one batch with those of earlier ones.
+// update merges the moments of one batch with those of earlier ones, in the order of operations of
+// tf_keras's Normalization.update_state.
 func (n *Normalization) update(s *ops.Scope, x *ops.Value) {
 	d := n.DType.Compute()
 	x = ops.Cast(s, x, d)

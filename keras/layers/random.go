@@ -10,7 +10,8 @@ import (
 )
 
 // generator sets *random once, if the caller left it nil, to a generator of the seed, and
-// returns it.
+// returns it. seed is nil for a seed from the scope. The dropout and noise layers draw from it. Their
+// numbers aren't tf_keras's, see docs/differences.md; those of image layers are, from imageGenerator.
 func generator(s *ops.Scope, once *sync.Once, random **ops.Random, seed *int) *ops.Random {
 	once.Do(func() {
 		if *random != nil {

@@ -73,7 +73,7 @@ func (r *RandomTranslation) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 			part := drawn(s, r.Random, bounds[0], bounds[1], column(s, x))
 			return ops.Neg(s, ops.Mul(s, part, ops.Cast(s, size, tensor.Float32)))
 		}
-		down := distance(height, h)
+		down := distance(height, h) // drawn before right, as in tf_keras
 		right := distance(width, w)
 		moves := rowsOf(s, down, float32(1), float32(0), right, float32(0), float32(1), down, float32(0), float32(0))
 		return transform(s, x, moves, r.FillMode, r.Interpolation, r.FillValue)

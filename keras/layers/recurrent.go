@@ -11,7 +11,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// sequence has the settings that all recurrent layers share.
+// sequence has the settings that all recurrent layers share. config.CopyFields copies them by their
+// names, so the fields must have the names of the layers' fields.
 type sequence struct {
 	ReturnSequences, ReturnState, GoBackwards, Stateful, Unroll, TimeMajor, ZeroOutputForMask bool
 	NumConstants                                                                              int
@@ -296,7 +297,8 @@ func (r *recurrent) firstStates(s *ops.Scope, x *ops.Value, given []*ops.Value) 
 	return ops.If(s, set, func(*ops.Scope) []*ops.Value { return held }, func(*ops.Scope) []*ops.Value { return given })
 }
 
-// timeLoop goes over the time steps of one call.
+// timeLoop goes over the time steps of one call, as tf_keras's backend.rnn: masks, zeros and the
+// output before the first step are its.
 type timeLoop struct {
 	sequence
 	cell  Cell

@@ -28,7 +28,7 @@ func (r *ReLU) MapsElements() (string, error) { return "elements", nil }
 // Call returns the activation of x.
 func (r *ReLU) Call(s *ops.Scope, x ops.Input) *ops.Value { return r.Run(s, r, x, nil) }
 
-// Compute returns the activation of x.
+// Compute returns the activation of x, by the ops that tf_keras's backend.relu chooses.
 func (r *ReLU) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 	slope, threshold := float64(float32(r.NegativeSlope)), float64(float32(r.Threshold))
 	if !(slope >= 0) || !(threshold >= 0) || r.MaxValue != nil && !(*r.MaxValue >= 0) {

@@ -37,7 +37,7 @@ func (r *Reshape) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 }
 
 // target returns TargetShape, with the size that is -1 computed if the input's sizes are
-// known.
+// known. The limit of 1<<30 elements is ours.
 func (r *Reshape) target(x *ops.Value) ([]int, error) {
 	target, free, n := append([]int(nil), r.TargetShape...), -1, 1
 	for i, size := range target {

@@ -23,7 +23,7 @@ type SeparableConv2D struct {
 	// KernelSize is the size of the kernels, one number for all dimensions or one for each.
 	// It is required.
 	KernelSize []int
-	// Strides are the distances between neighbouring windows, as KernelSize. Default: 1.
+	// Strides are the distances between neighbouring windows in pixels, as KernelSize. Default: 1.
 	Strides []int
 	// Padding is "valid" or "same", of [SeparableConv1D] also "causal", zeros before the first step. Default: valid.
 	Padding string `keras:",default=valid"`

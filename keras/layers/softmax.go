@@ -62,7 +62,8 @@ func (l *Softmax) maskOf(s *ops.Scope, c *base.Invocation) *ops.Value {
 	return c.Masks[0]
 }
 
-// ignore makes the elements of x that mask ignores large negative numbers.
+// ignore makes the elements of x that mask ignores large negative numbers: those of tf_keras's
+// _large_compatible_negative.
 func (l *Softmax) ignore(s *ops.Scope, x, mask *ops.Value) *ops.Value {
 	least := -1e9
 	if x.DType() == tensor.Float16 {

@@ -22,7 +22,7 @@ type SpectralNormalization struct {
 	// VectorU is the approximation of the singular vector; nil until the layer is built.
 	VectorU *trackable.Variable `cairn:"-"`
 
-	kernel *trackable.Variable `cairn:"-"`
+	kernel *trackable.Variable `cairn:"-"` // of the inner layer, set when the layer is built
 }
 
 // CompleteLayer checks that there is a layer.

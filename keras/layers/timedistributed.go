@@ -106,7 +106,7 @@ func (l *TimeDistributed) stepByStep(x *ops.Value) bool {
 	return x.Fact().Shape.Dim(0) > 0
 }
 
-// joinTime joins the first two dimensions of x.
+// joinTime joins the first two dimensions of x: [batch, time, …] becomes [batch·time, …].
 func joinTime(s *ops.Scope, x *ops.Value) *ops.Value {
 	shape := x.Fact().Shape
 	rest, err := shape.From(2, shape.Rank())

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// punctuation are the characters that TextVectorization removes, a regular expression.
+// punctuation are the characters that TextVectorization removes, a regular expression:
+// DEFAULT_STRIP_REGEX of tf_keras's text_vectorization.py.
 const punctuation = "[!\"#$%&()\\*\\+,-\\./:;<=>?@\\[\\\\\\]^_`{|}~\\']"
 
 // tokens standardizes texts, splits them, and joins neighbors.

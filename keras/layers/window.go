@@ -11,11 +11,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// window describes how a layer moves a kernel or a pool over images.
+// window describes how a layer moves a kernel or a pool over images. Convolutions, pools and
+// resizing layers make one for each call.
 type window struct {
-	rank                    int // number of spatial dimensions
-	size, strides, dilation []int
-	padding, format         string
+	rank                    int    // number of spatial dimensions
+	size, strides, dilation []int  // in pixels, one for each of them
+	padding, format         string // "valid", "same" or "causal"; ChannelsLast or ChannelsFirst
 }
 
 // convDefaults completes the sizes of a convolution to one for each dimension.
@@ -230,7 +231,7 @@ func (w *window) transpose(s *ops.Scope, x *ops.Value, kernel ops.Input, filters
 }
 
 // lengthened returns by how much the result of a transposed convolution is longer, along
-// dimension i, than the input's size times the stride.
+// dimension i, than the input's size times the stride: tf_keras's conv_utils.deconv_output_length.
 func (w *window) lengthened(i int, outputPadding []int) int {
 	size, stride := (w.size[i]-1)*w.dilation[i]+1, w.strides[i]
 	switch {

@@ -38,7 +38,7 @@ func wrap(inner base.Callable) error {
 	return nil
 }
 
-// buildInner builds the inner layer of a wrapper.
+// buildInner builds the inner layer of a wrapper. A Callable that is no layer has nothing to build.
 func buildInner(s *ops.Scope, inner base.Callable, in base.Shapes) error {
 	if l, ok := inner.(base.LayerLike); ok {
 		return base.Build(s, l, in...)

@@ -69,7 +69,7 @@ func pair(list []int) [2]int {
 }
 
 // borders checks the numbers of elements at the borders of images of n dimensions of
-// space, and returns a pair for each dimension of the input.
+// space, and returns a pair for each dimension of the input. The Cropping layers use it too.
 func borders(x *ops.Value, n int, list [][2]int, format string) ([][2]int, error) {
 	shape := x.Fact().Shape
 	if shape.HasRank() && shape.Rank() != n+2 {
