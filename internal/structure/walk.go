@@ -68,7 +68,7 @@ func (t *trail) path() string {
 	return p
 }
 
-// join2 is join, except that b may be empty.
+// join2 joins two paths, of which b may be empty.
 func join2(a, b string) string {
 	if b == "" {
 		return a
@@ -88,7 +88,7 @@ func (l *Layout) Each(base unsafe.Pointer, f Visit) error { return l.walk(base, 
 // the value shares with another one: [Layout.Detach] comes first.
 func (l *Layout) Update(base unsafe.Pointer, f Visit) error { return l.walk(base, f, nil, 0, true) }
 
-// walk is Each, or Update if update is set. base is the address of a value of the
+// walk does the work of Each, or of Update if update is set. base is the address of a value of the
 // layout's type, from leads to it, and depth is the number of layouts around it.
 func (l *Layout) walk(base unsafe.Pointer, f Visit, from *trail, depth int, update bool) error {
 	if depth > maxDepth {

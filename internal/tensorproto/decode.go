@@ -249,8 +249,8 @@ func fill[V any, T tensor.Element](vals []V, n int, shape tensor.Shape, f func(V
 	return tensor.New(out, shape...)
 }
 
-// fillInts is fill of integers, which must be from least to most. TensorFlow cuts off the
-// upper bits of others.
+// fillInts does the same as fill for integers, which must be from least to most. TensorFlow
+// cuts off the upper bits of others.
 func fillInts[T tensor.Element](vals []int32, n int, shape tensor.Shape, f func(int32) T, least, most int32) (*tensor.Tensor, error) {
 	for i, v := range vals {
 		if v < least || v > most {
@@ -260,7 +260,7 @@ func fillInts[T tensor.Element](vals []int32, n int, shape tensor.Shape, f func(
 	return fill(vals, n, shape, f)
 }
 
-// fillStrings is fill of a type whose elements are byte strings.
+// fillStrings does the same as fill for a type whose elements are byte strings.
 func fillStrings[V any](vals []V, d tensor.DType, n int, shape tensor.Shape, f func(V) string) (*tensor.Tensor, error) {
 	out := make([]string, n)
 	repeat(out, vals, f)
