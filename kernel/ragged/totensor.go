@@ -62,7 +62,7 @@ func partitions(c *engine.Call, types []string) (levels [][]int64, rows int, err
 			rows = int(v[0])
 			continue
 		case "VALUE_ROWIDS":
-			if v, err = splitsOf(v, parents); err != nil {
+			if v, err = splitsOf(c, v, parents); err != nil {
 				return nil, 0, err
 			}
 		default:
@@ -85,7 +85,11 @@ func partitions(c *engine.Call, types []string) (levels [][]int64, rows int, err
 }
 
 // splitsOf returns the splits of rows, from the number of each value's row.
-func splitsOf(ids []int64, rows int) ([]int64, error) {
+func splitsOf(c *engine.Call, ids []int64, rows int) ([]int64, error) {
+	if rows < 0 || rows >= math.MaxInt/8 {
+		return nil, fmt.Errorf("there are %d rows", rows)
+	}
+	c.Fits(rows+1, 8)
 	splits := make([]int64, rows+1)
 	for i, id := range ids {
 		if id < 0 || id >= int64(rows) || i > 0 && id < ids[i-1] {

@@ -296,6 +296,7 @@ func beamSearch[T float](c *engine.Call) error {
 	if c.Attrs().Has("merge_repeated") {
 		merge = c.Attrs().Bool("merge_repeated")
 	}
+	c.Fits(top, 24)
 	paths := make([][][]int, top)
 	for b := range q.batch {
 		root := &prefix[T]{label: -1, before: never[T](), now: chance[T]{label: T(math.Inf(-1))}}

@@ -69,6 +69,7 @@ type entry[T any] struct {
 // run appends the factor's rows to out.
 func (f *factor[T]) run(out *csrMaker[T]) error {
 	n := f.n
+	f.c.Fits(n, 128) // all that is made for a row
 	place := make([]int, n)
 	for i := range place {
 		place[i] = -1

@@ -52,10 +52,11 @@ func (x *column) bytes(i int) []byte {
 }
 
 // newColumn returns a column without rows' values.
-func newColumn(values *tensor.Tensor, rows int) (*column, error) {
+func newColumn(c *engine.Call, values *tensor.Tensor, rows int) (*column, error) {
 	if d := values.DType(); d != tensor.String && d != tensor.Int64 {
 		return nil, fmt.Errorf("features can't be %v", d)
 	}
+	c.Fits(rows, 24)
 	return &column{values: values, rows: make([][]int, rows)}, nil
 }
 
@@ -77,7 +78,7 @@ func sparseColumn(c *engine.Call, indices, values, shape int) (*column, error) {
 	if err := c.Afford(m.shape[0] * 24); err != nil {
 		return nil, err
 	}
-	x, err := newColumn(m.values, int(m.shape[0]))
+	x, err := newColumn(c, m.values, int(m.shape[0]))
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +90,12 @@ func sparseColumn(c *engine.Call, indices, values, shape int) (*column, error) {
 }
 
 // denseColumn reads features from a matrix.
-func denseColumn(t *tensor.Tensor) (*column, error) {
+func denseColumn(c *engine.Call, t *tensor.Tensor) (*column, error) {
 	s := t.Shape()
 	if len(s) != 2 {
 		return nil, fmt.Errorf("dense features have shape %v, not a matrix's", s)
 	}
-	x, err := newColumn(t, s[0])
+	x, err := newColumn(c, t, s[0])
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func raggedColumn(c *engine.Call, values, splits *tensor.Tensor) (*column, error
 	if err != nil {
 		return nil, err
 	}
-	x, err := newColumn(values, rows)
+	x, err := newColumn(c, values, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func crossColumns(c *engine.Call, n, rest int) ([]*column, error) {
 		all = append(all, x)
 	}
 	for i := range dense {
-		x, err := denseColumn(c.In(3*n + i))
+		x, err := denseColumn(c, c.In(3*n+i))
 		if err != nil {
 			return nil, err
 		}
@@ -398,7 +399,7 @@ func raggedCross(n *engine.Node) (func(*engine.Call) error, error) {
 				x, err = sparseColumn(c, at, at+sparse, at+2*sparse)
 				seen[1]++
 			default:
-				x, err = denseColumn(c.In(2*ragged + 3*sparse + seen[2]))
+				x, err = denseColumn(c, c.In(2*ragged+3*sparse+seen[2]))
 				seen[2]++
 			}
 			if err != nil {

@@ -56,6 +56,7 @@ func fillEmptyRows(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	c.Fits(total, 8*m.rank)
 	at := make([]int64, total*m.rank)
 	moved := make([]int64, m.n)
 	for k, is := range missing {

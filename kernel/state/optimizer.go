@@ -194,7 +194,8 @@ func step[T interface {
 // stepHalf runs a step over 16-bit floats in float32.
 func stepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackable.Variable) error {
 	n := c.In(o.grad).Len()
-	g := make([]float32, n)
+	c.Reserve(4 * n * len(vars))
+	g := engine.Zeroed[float32](c, n)
 	elementwise.Widen(g, tensor.Values[H](c.In(o.grad)))
 	small := hypers(c, o, make([]H, 0, 8))
 	h := make([]float32, len(small))

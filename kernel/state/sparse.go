@@ -150,7 +150,7 @@ func sparseStep[T interface {
 // sparseStepHalf runs a step over 16-bit floats in float32.
 func sparseStepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackable.Variable, rows []int64) error {
 	n := shapes.Count(c.In(o.grad).Shape()[1:])
-	g := make([]float32, c.In(o.grad).Len())
+	g := engine.Zeroed[float32](c, c.In(o.grad).Len())
 	elementwise.Widen(g, tensor.Values[H](c.In(o.grad)))
 	small, flag := hypers(c, o, make([]H, 0, 8)), o.flag(c)
 	h := make([]float32, len(small))

@@ -165,7 +165,7 @@ func (v *convolution) convolve(c *engine.Call, out *tensor.Tensor, a, b, to view
 // convolved returns the elements of the output in the order of its computation.
 // x has features last, y its input features.
 func (v *convolution) convolved(c *engine.Call, to view, x, y []float64) []float64 {
-	out := make([]float64, shapes.Count(to.dims))
+	out := engine.Zeroed[float64](c, shapes.Count(to.dims))
 	places, taps, taken := shapes.Count(v.out), shapes.Count(sizes(v.window.Size)), v.features/v.group
 	perImage := shapes.Count(v.in) * v.features
 	c.Parallel(v.n/v.batches*places, float64(taps*v.results*max(1, taken))*2, func(lo, hi int) {

@@ -161,7 +161,7 @@ func multiply(c *engine.Call, out *tensor.Tensor, a, b view, batch, m, n, k int)
 
 // products multiplies x of [batch, m, k] by y of [batch, n, k].
 func products[T float64 | int64 | complex128](c *engine.Call, x, y []T, batch, m, n, k int) []T {
-	out := make([]T, batch*m*n)
+	out := engine.Zeroed[T](c, batch*m*n)
 	c.Parallel(batch*m, float64(n*k), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := x[i*k : (i+1)*k]

@@ -75,6 +75,40 @@ func TestHostileModelsEndWithTheContext(t *testing.T) {
 	}
 }
 
+// TestLoadingEndsWithTheContext checks that loading a graph of 100,000 nodes returns long before
+// its work would be done if its context ends.
+func TestLoadingEndsWithTheContext(t *testing.T) {
+	const name = "a chain of Negs, large"
+	var fsys fstest.MapFS
+	for _, m := range hostilemodels.All(true) {
+		if m.Name == name {
+			fsys = fstest.MapFS{"saved_model.pb": {Data: m.Make()}}
+		}
+	}
+	if fsys == nil {
+		t.Fatalf("there is no model %q", name)
+	}
+	load := func(ctx context.Context) (time.Duration, error) {
+		begin := time.Now()
+		_, err := run.Load(ctx, fsys, &run.LoadOptions{Kernels: kernel.All()})
+		return time.Since(begin), err
+	}
+	whole, err := load(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var took time.Duration
+	for range 5 { // the machine may be busy
+		ctx, cancel := context.WithTimeout(ctx, whole/10)
+		took, err = load(ctx)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && took < whole/2 {
+			return
+		}
+	}
+	t.Errorf("%v after %v, without a deadline it takes %v", err, took, whole)
+}
+
 // TestLoopsOfEmptyFunctionsEndWithMaxSteps checks that a loop whose functions have no ops is
 // bounded too.
 func TestLoopsOfEmptyFunctionsEndWithMaxSteps(t *testing.T) {

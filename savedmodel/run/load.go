@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/engine/passes"
 	"github.com/cairnml/cairn/graph/raise"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/internal/await"
 	"github.com/cairnml/cairn/savedmodel"
 )
 
@@ -104,25 +105,48 @@ func LoadMetaGraph(ctx context.Context, g *savedmodel.MetaGraph, opts *LoadOptio
 	if opts == nil || opts.Kernels == nil {
 		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
 	}
-	p, err := newProgram(g, *opts)
+	var p *program
+	var err error
+	if waited := untilDone(ctx, func() { p, err = newProgram(g, *opts) }); waited != nil {
+		return nil, waited
+	}
 	if err != nil {
 		return nil, err
 	}
 	surveyed := make(chan bool, 1) // in parallel with reading the checkpoint's index, which waits for the disk
-	go func() { surveyed <- p.surveyed() }()
+	go func() { surveyed <- p.surveyed(ctx) }()
 	c, err := p.openCheckpoint(ctx)
-	complete := <-surveyed
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	if err := p.prepare(c, complete); err != nil {
+	var complete bool
+	select {
+	case complete = <-surveyed:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	// The graph may have hundreds of thousands of nodes.
+	if waited := untilDone(ctx, func() { err = p.prepare(c, complete) }); waited != nil {
+		return nil, waited
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := p.readWeights(ctx, c); err != nil {
 		return nil, err
 	}
 	return p.instantiate(ctx)
+}
+
+// untilDone calls f and waits until it returns or the context ends. What f wrote may be read only
+// if the result is nil.
+func untilDone(ctx context.Context, f func()) error {
+	if ctx.Done() == nil {
+		f()
+		return nil
+	}
+	return await.Do(ctx, f)
 }
 
 // prepare checks that there are kernels for all ops that signatures reach, and decodes the parts of the graph that run at
@@ -151,12 +175,13 @@ func (p *program) prepare(c *weightsFile, surveyed bool) error {
 }
 
 // surveyed reports whether the file's names show that everything that signatures need is there. If it returns false, the
-// graph must be decoded to find the fault, if there is one. It never returns true if checkSignatures would return an error.
-func (p *program) surveyed() bool {
+// graph must be decoded to find the fault, if there is one. It never returns true if checkSignatures would return an error. It
+// ends with ctx.
+func (p *program) surveyed(ctx context.Context) bool {
 	if len(p.meta.Objects) == 0 {
 		return false
 	}
-	s, err := modelInternals.Survey(p.meta, func(op string) bool { return p.runs(op) && !raise.Is(op) })
+	s, err := modelInternals.Survey(p.meta, func(op string) bool { return ctx.Err() == nil && p.runs(op) && !raise.Is(op) })
 	if err != nil {
 		return false
 	}

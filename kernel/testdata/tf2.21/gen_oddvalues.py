@@ -39,7 +39,21 @@ for t in [tf.bfloat16, tf.float16, tf.float32, tf.float64]:
     for axis in [0, 1]:
         case(FAMILY, "ArgMax", [("input", x), ("dimension", np.int32(axis))])
         case(FAMILY, "ArgMin", [("input", x), ("dimension", np.int32(axis))])
-    case(FAMILY, "TopKV2", [("input", x), ("k", np.int32(2))], {"sorted": True})
+    for k in [1, 2, 3]:
+        case(FAMILY, "TopKV2", [("input", x), ("k", np.int32(k))], {"sorted": True})
+
+# The order of a whole row with NaN depends on TensorFlow's algorithm, and so does the largest element.
+random = np.random.default_rng(31)
+for t in [tf.bfloat16, tf.float16, tf.float32, tf.float64]:
+    for n in [4, 7, 8, 13, 16, 17, 21, 40, 70, 300]:
+        x = random.integers(-3, 6, (6, n)).astype(np.float32)
+        for value, part in [(N, .3), (INF, .05), (-INF, .2)]:
+            x[random.random(x.shape) < part] = value
+        x[0, :n // 2], x[1, n // 2:], x[2] = N, N, np.where(random.random(n) < .8, N, -INF)
+        x = tf.cast(x, t).numpy()
+        for k in [1, n]:
+            case(FAMILY, "TopKV2", [("input", x), ("k", np.int32(k))], {"sorted": True})
+        case(FAMILY, "TopKV2", [("input", x), ("k", np.int32(n))], {"sorted": False})
 
 sound = np.array([1, N, 3, 2, 1, 1, -1, 5, 2, 2, N, N, 0, 1, 2, 3], np.float32).reshape(-1, 1)
 for squared in [False, True]:
