@@ -77,7 +77,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"data", data.Kernels()},
 			{"composite", composite.Kernels()},
 		} {
-			if !yield(f.name, f.kernels) {
+			if !yield(f.name, withRanks(f.kernels)) {
 				return
 			}
 		}

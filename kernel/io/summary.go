@@ -45,7 +45,7 @@ func scalarSummary(c *engine.Call) error {
 		return err
 	}
 	tags, values := c.In(0), c.In(1)
-	if tags.DType() != tensor.String || !tags.Shape().Equal(values.Shape()) && !(tags.Len() == 1 && values.Len() == 1) {
+	if tags.DType() != tensor.String || !tags.Shape().Equal(values.Shape()) {
 		return fmt.Errorf("the tags are %v%v, the values %v", tags.DType(), tags.Shape(), values.Shape())
 	}
 	v, err := values.Float64s()

@@ -157,6 +157,9 @@ func clippable(c *engine.Call) error {
 		if b.DType() != x.DType() {
 			return fmt.Errorf("limit %d is %v, the input %v", i, b.DType(), x.DType())
 		}
+		if b.Rank() > 0 && !b.Shape().Equal(x.Shape()) {
+			return fmt.Errorf("limit %d has shape %v (want a scalar or the input's shape, %v)", i, b.Shape(), x.Shape())
+		}
 		if err := shape.Clip(graph.Whole(x.Shape()), graph.Whole(b.Shape())); err != nil {
 			return err
 		}

@@ -149,6 +149,11 @@ func parseSingleSequence(n *engine.Node) (func(*engine.Call) error, error) {
 		if err := c.Need(3 + total); err != nil {
 			return err
 		}
+		for i := range total - len(q.context.dense) {
+			if s := c.In(2 + i).Shape(); len(s) > 0 {
+				return fmt.Errorf("key %d has shape %v (want a scalar)", i, s)
+			}
+		}
 		x := q.with(true)
 		at := 2
 		for _, list := range []*[]feature{&x.context.sparse, &x.context.dense, &x.lists.sparse, &x.lists.dense} {

@@ -115,7 +115,7 @@ func (s slices) each(k int, visit func(lo, hi int)) {
 // shape.
 func (s slices) fits(c *engine.Call, i int, axis int64) error {
 	t, d := c.In(i), c.In(0).DType()
-	if t.DType() != d || axis == -1 && len(t.Shape()) != 0 && t.Len() != 1 || axis != -1 && (len(t.Shape()) != 1 || t.Len() != s.n) {
+	if t.DType() != d || axis == -1 && len(t.Shape()) != 0 && (t.Len() != 1 || c.Op() != "QuantizeAndDequantizeV3") || axis != -1 && (len(t.Shape()) != 1 || t.Len() != s.n) {
 		return fmt.Errorf("input %d is %v%v, where %d elements of %v belong", i, t.DType(), t.Shape(), s.n, d)
 	}
 	return nil
