@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
@@ -29,11 +30,18 @@ func QuantizedWindows(a graph.Attrs) (Windows, error) {
 }
 
 // fusedWindows infers the outputs of a convolution of codes and the ops fused
-// with it: a bias after the filter, ranges, a summand.
+// with it: a bias after the filter, ranges, a summand. The op's name or its
+// attribute fused_ops contains the fused ops.
 func fusedWindows(c *Inference) error {
+	steps := c.Attrs.Strings("fused_ops")
+	bias := strings.Contains(c.Op, "WithBias") || slices.Contains(steps, "BiasAdd")
+	requantize := strings.Contains(c.Op, "AndRequantize") || slices.Contains(steps, "Requantize")
 	ranges := 2
-	if strings.Contains(c.Op, "WithBias") {
-		ranges = 3
+	if bias {
+		ranges++
+	}
+	if slices.Contains(steps, "Sum") {
+		ranges++
 	}
 	if err := c.atLeast(ranges + 4); err != nil {
 		return err
@@ -51,23 +59,25 @@ func fusedWindows(c *Inference) error {
 		return err
 	}
 	depth := strings.Contains(c.Op, "Depthwise")
-	taken, ok := graph.MergeDim(x.Dim(3), f.Dim(2))
+	l := w.Layout
+	taken, ok := graph.MergeDim(x.Dim(l.Channels), f.Dim(2))
 	if !ok {
-		return fmt.Errorf("the input has %d channels, the filter takes %d", x.Dim(3), f.Dim(2))
+		return fmt.Errorf("the input has %d channels, the filter takes %d", x.Dim(l.Channels), f.Dim(2))
 	}
-	out := tensor.Shape{x.Dim(0), 0, 0, f.Dim(3)}
+	out := make(tensor.Shape, 4)
+	out[l.Batch], out[l.Channels] = x.Dim(l.Batch), f.Dim(3)
 	if depth {
-		if out[3], err = MulDims(taken, f.Dim(3)); err != nil {
+		if out[l.Channels], err = MulDims(taken, f.Dim(3)); err != nil {
 			return err
 		}
 	}
-	for d := 1; d <= 2; d++ {
-		if out[d], err = w.Places(d, x.Dim(d), f.Dim(d-1)); err != nil {
+	for i, d := range l.Spatial {
+		if out[d], err = w.Places(d, x.Dim(d), f.Dim(i)); err != nil {
 			return fmt.Errorf("dimension %d: %w", d, err)
 		}
 	}
 	c.setDims(0, out...)
-	if ranges == 3 {
+	if bias {
 		if _, err := c.ranked(2, 1); err != nil {
 			return err
 		}
@@ -84,9 +94,14 @@ func fusedWindows(c *Inference) error {
 	switch {
 	case err != nil:
 		return err
-	case strings.Contains(c.Op, "AndRequantize"):
+	case requantize:
 		c.scalars(1)
-		return each(c.scalar(ranges+4), c.scalar(ranges+5))
+		for i := ranges + 4; i < len(c.In); i++ {
+			if i < ranges+6 || len(steps) > 0 {
+				err = each(err, c.scalar(i))
+			}
+		}
+		return err
 	case single:
 		c.scalars(1)
 		return nil
@@ -119,6 +134,31 @@ func fusedMatMul(c *Inference) error {
 	}
 	c.set(0, inner.Out[0].Shape)
 	c.scalars(1)
+	return nil
+}
+
+// listedMatMul infers the output of a product of codes whose steps are listed.
+func listedMatMul(c *Inference) error {
+	if err := c.atLeast(2); err != nil {
+		return err
+	}
+	inner := &Inference{Op: "MatMul", Attrs: c.Attrs, In: c.In[:2], Out: make([]graph.Fact, 1), Call: c.Call}
+	if err := matMul(inner); err != nil {
+		return err
+	}
+	c.set(0, inner.Out[0].Shape)
+	if c.Attrs.Type("Tout", tensor.Float32) != tensor.QInt32 {
+		c.scalars(1)
+		return nil
+	}
+	// Sums have the ranges of the second matrix.
+	b := len(c.In) - 2
+	if slices.Contains(c.Attrs.Strings("fused_ops"), "Requantize") {
+		b -= 2
+	}
+	for i := 1; i < len(c.Out) && b > 0; i++ {
+		c.set(i, c.shape(b))
+	}
 	return nil
 }
 

@@ -18,11 +18,12 @@ import (
 // of a range counts.
 type fusion struct {
 	bias       bool // a bias follows the filter
-	sum        bool // a summand comes last, with a range if codes are the result
+	sum        bool // a summand, with a range if codes are the result
 	signed     bool // the codes of the summand have a sign
 	relu       bool
 	requantize bool // codes of 8 bits of a given range are the result
 	dequantize bool // floats are the result
+	listed     bool // the attribute fused_ops lists the steps; the summand and its range come early
 }
 
 // fusionOf reads the steps from an op's name, such as QuantizedConv2DWithBiasAndRelu.
@@ -36,10 +37,33 @@ func (f *fusion) given() bool { return f.requantize || f.dequantize }
 
 // ranges returns the index of the first input that is an end of a range.
 func (f *fusion) ranges() int {
+	n := 2
 	if f.bias {
-		return 3
+		n++
 	}
-	return 2
+	if f.sum && f.listed {
+		n++
+	}
+	return n
+}
+
+// result returns the index of the least end of the result's range.
+func (f *fusion) result() int {
+	if f.sum && f.listed {
+		return f.ranges() + 6
+	}
+	return f.ranges() + 4
+}
+
+// summand returns the index of the summand, and that of the least end of its range.
+func (f *fusion) summand() (i, least int) {
+	switch {
+	case f.listed:
+		return f.ranges() - 1, f.ranges() + 4
+	case f.requantize:
+		return f.ranges() + 6, f.ranges() + 7
+	}
+	return f.ranges() + 4, 0
 }
 
 // inputs returns the number of the op's inputs.
@@ -48,11 +72,11 @@ func (f *fusion) inputs() int {
 	if f.given() {
 		n += 2
 	}
-	if f.sum {
+	if f.sum && !f.listed {
 		n++
-		if f.requantize {
-			n += 2
-		}
+	}
+	if f.sum && f.requantize {
+		n += 2
 	}
 	return n
 }
@@ -71,69 +95,96 @@ func symmetric(d tensor.DType) float64 {
 // scaled computes an op's result from sums of products, in float32; each
 // operation is rounded.
 type scaled struct {
-	by      []float32 // the float for a step of a sum, for each channel or one for all
-	bias    []float32 // nil, or a number for each channel
-	summand func(i int) float32
-	relu    bool
-	inverse float32 // one over the float for a step of the result
+	by       []float32 // the float for a step of a sum, for each channel or one for all
+	bias     []float32 // nil, or a number for each channel
+	summand  func(i int) float32
+	relu     bool
+	activate func(row []float32) // nil, or the activation
+	inverse  float32             // one over the float for a step of the result
+	offset   bool                // zero is added, in one operation with the product
+	zero     float32             // the code of zero, which need not be an integer
+	plane    int                 // the places of an image whose channels come first, or 0
 }
 
-// at returns the result of a sum, element i of the output, in channel k, not yet rounded
-// to an integer.
-func (s *scaled) at(i, k int, sum int32) float32 {
-	by := s.by[0]
-	if len(s.by) > 1 {
-		by = s.by[k]
+// place returns the index of channel k of n. i is the index of channel 0 if the
+// channels come last.
+func (s *scaled) place(i, k, n int) int {
+	if s.plane == 0 {
+		return i + k
 	}
-	v := float32(float32(sum) * by)
-	if s.bias != nil {
-		v += s.bias[k]
-	}
-	if s.summand != nil {
-		v += s.summand(i)
-	}
-	if s.relu && !(v > 0) {
-		v = 0
-	}
-	return float32(v * s.inverse)
+	p := i / n
+	return (p/s.plane*n+k)*s.plane + p%s.plane
 }
 
-// write sets output 0 to a type and shape. It returns a function that stores
-// the results of a row of sums, elements from i on, one a channel. The results
-// are clamped to within.
-func (s *scaled) write(c *engine.Call, d tensor.DType, shape tensor.Shape, within limits) (func(i int, sums []int32), error) {
+// row sets y to the results of a row of sums, one a channel, not yet rounded to
+// integers.
+func (s *scaled) row(y []float32, i int, sums []int32) {
+	for k, sum := range sums {
+		by := s.by[0]
+		if len(s.by) > 1 {
+			by = s.by[k]
+		}
+		v := float32(float32(sum) * by)
+		if s.bias != nil {
+			v += s.bias[k]
+		}
+		if s.summand != nil {
+			v += s.summand(s.place(i, k, len(sums)))
+		}
+		if s.relu && !(v > 0) {
+			v = 0
+		}
+		y[k] = v
+	}
+	if s.activate != nil {
+		s.activate(y[:len(sums)])
+	}
+	for k, v := range y[:len(sums)] {
+		if s.offset {
+			y[k] = float32(math.FMA(float64(v), float64(s.inverse), float64(s.zero)))
+		} else {
+			y[k] = float32(v * s.inverse)
+		}
+	}
+}
+
+// put stores the results of a row of sums, one a channel. Element i of the
+// output is the first of them if the channels come last. y is a row of memory.
+type put func(i int, sums []int32, y []float32)
+
+// write sets output 0 to a type and shape. The results are clamped to within.
+func (s *scaled) write(c *engine.Call, d tensor.DType, shape tensor.Shape, within limits) (put, error) {
 	out, err := c.Alloc(0, d, shape)
 	if err != nil {
 		return nil, err
 	}
-	if d == tensor.Float32 {
-		y := tensor.Values[float32](out)
-		return func(i int, sums []int32) {
-			for k, v := range sums {
-				y[i+k] = s.at(i+k, k, v)
-			}
-		}, nil
-	}
+	var store func(i int, v float32)
 	lowest, highest := float32(within.lowest), min(float32(within.highest), 2.147483520e+09)
-	code := func(i, k int, sum int32) int32 {
-		v := float32(math.RoundToEven(float64(s.at(i, k, sum))))
+	code := func(v float32) int32 {
+		v = float32(math.RoundToEven(float64(v)))
 		if !(v > lowest) {
 			v = lowest
 		}
 		return int32(min(v, highest))
 	}
-	if d == tensor.QInt32 {
+	switch d {
+	case tensor.Float32:
+		y := tensor.Values[float32](out)
+		store = func(i int, v float32) { y[i] = v }
+	case tensor.BFloat16:
+		y := tensor.Values[tensor.BF16](out)
+		store = func(i int, v float32) { y[i] = tensor.ToBF16(v) }
+	case tensor.QInt32:
 		y := tensor.Values[tensor.Q32](out)
-		return func(i int, sums []int32) {
-			for k, v := range sums {
-				y[i+k] = tensor.Q32(code(i+k, k, v))
-			}
-		}, nil
+		store = func(i int, v float32) { y[i] = tensor.Q32(code(v)) }
+	default:
+		y := out.Bytes()
+		store = func(i int, v float32) { y[i] = byte(code(v)) }
 	}
-	y := out.Bytes()
-	return func(i int, sums []int32) {
-		for k, v := range sums {
-			y[i+k] = byte(code(i+k, k, v))
+	return func(i int, sums []int32, y []float32) {
+		s.row(y, i, sums)
+		for k := range sums {
+			store(s.place(i, k, len(sums)), y[k])
 		}
 	}, nil
 }
@@ -159,6 +210,12 @@ func biasOf(c *engine.Call, n int, dequantize func(k int, v float32) float32) ([
 	switch t.DType() {
 	case tensor.Float32:
 		return tensor.Values[float32](t), nil
+	case tensor.BFloat16:
+		out := make([]float32, n)
+		for k, v := range tensor.Values[tensor.BF16](t) {
+			out[k] = v.Float()
+		}
+		return out, nil
 	case tensor.QInt32:
 		out := make([]float32, n)
 		for k, v := range tensor.Values[tensor.Q32](t) {

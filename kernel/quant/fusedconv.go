@@ -31,7 +31,13 @@ func prepareFusedConv(n *engine.Node) (func(*engine.Call) error, error) {
 	if f.windows, err = shape.QuantizedWindows(n.Attrs); err != nil {
 		return nil, err
 	}
-	if s, d := f.windows.Strides, f.windows.Dilations; s[0] != 1 || s[3] != 1 || d[0] != 1 || d[3] != 1 {
+	if f.listed = strings.HasPrefix(n.Op, "_"); f.listed {
+		if err := f.read(n.Attrs); err != nil {
+			return nil, err
+		}
+	}
+	l := f.windows.Layout
+	if s, d := f.windows.Strides, f.windows.Dilations; s[l.Batch] != 1 || s[l.Channels] != 1 || d[l.Batch] != 1 || d[l.Channels] != 1 {
 		return nil, fmt.Errorf("strides of %v and dilations of %v: images and channels can't be stepped over", s, d)
 	}
 	return f.run, nil
@@ -56,25 +62,31 @@ func (f *fusedConv) run(c *engine.Call) error {
 		return err
 	}
 	x, w := c.In(0).Shape(), c.In(1).Shape()
-	if len(x) != 4 || len(w) != 4 || x[3] != w[2] {
+	l := f.windows.Layout
+	if len(x) != 4 || len(w) != 4 || x[l.Channels] != w[2] {
 		return fmt.Errorf("a filter of shape %v for images of shape %v", w, x)
 	}
 	n := w[3]
 	if f.depth {
-		n = x[3] * w[3]
+		n = w[2] * w[3]
 	}
+	out := x.Clone()
+	out[l.Channels] = n
 	var axes [2]axis
-	for i := range axes {
-		places, err := f.windows.Places(1+i, x[1+i], w[i])
+	for i, d := range l.Spatial {
+		places, err := f.windows.Places(d, x[d], w[i])
 		if err != nil {
 			return err
 		}
-		axes[i] = axis{x[1+i], w[i], f.windows.Strides[1+i], f.windows.Before(1+i, x[1+i], w[i], places), places}
+		axes[i] = axis{x[d], w[i], f.windows.Strides[d], f.windows.Before(d, x[d], w[i], places), places}
+		out[d] = places
 	}
-	out := tensor.Shape{x[0], axes[0].places, axes[1].places, n}
 	r, finish, err := f.scaled(c, out)
 	if err != nil {
 		return err
+	}
+	if l.Channels == 1 {
+		r.plane = axes[0].places * axes[1].places
 	}
 	within := limitsFor(f.out)
 	if f.signed {
@@ -100,7 +112,7 @@ func (f *fusedConv) run(c *engine.Call) error {
 // scaled returns the conversion of sums to an output of a shape, and a function
 // that sets the other outputs.
 func (f *fusedConv) scaled(c *engine.Call, out tensor.Shape) (*scaled, func() error, error) {
-	at, n := f.ranges(), out[3]
+	at, n := f.ranges(), out[f.windows.Layout.Channels]
 	input, err := spanAt(c, at)
 	if err != nil {
 		return nil, nil, err
@@ -127,7 +139,8 @@ func (f *fusedConv) scaled(c *engine.Call, out tensor.Shape) (*scaled, func() er
 	if !f.requantize {
 		r.inverse = 1 / largest
 		if f.sum {
-			t := c.In(at + 4)
+			i, _ := f.summand()
+			t := c.In(i)
 			if t.DType() != tensor.Float32 || !t.Shape().Equal(out) {
 				return nil, nil, fmt.Errorf("a summand of %v%v for an output of float32%v", t.DType(), t.Shape(), out)
 			}
@@ -136,21 +149,22 @@ func (f *fusedConv) scaled(c *engine.Call, out tensor.Shape) (*scaled, func() er
 		}
 		return r, func() error { return setSpans(c, input, filter, c.In(at+2).Shape()) }, nil
 	}
-	to, err := spanAt(c, at+4)
+	to, err := spanAt(c, f.result())
 	if err != nil {
 		return nil, nil, err
 	}
 	r.inverse = 1 / float32(float64(to.widest())/symmetric(f.out))
 	if f.sum {
-		t := c.In(at + 6)
+		i, least := f.summand()
+		t := c.In(i)
 		if !t.Shape().Equal(out) {
 			return nil, nil, fmt.Errorf("a summand of shape %v for an output of shape %v", t.Shape(), out)
 		}
-		codes, err := byteCodes(c, at+6)
+		codes, err := byteCodes(c, i)
 		if err != nil {
 			return nil, nil, err
 		}
-		s, err := spanAt(c, at+7)
+		s, err := spanAt(c, least)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -178,13 +192,41 @@ func setSpans(c *engine.Call, input span, filter []span, s tensor.Shape) error {
 	return nil
 }
 
+// images are the images of input 0, whose channels come first or last.
+type images struct {
+	count   int
+	size    [2]int // rows and columns
+	batch   int    // the distance between images
+	step    [2]int // the distances between rows and columns
+	channel int    // the distance between channels
+	dilate  [2]int
+}
+
+func (f *fusedConv) image(c *engine.Call) images {
+	l, x := f.windows.Layout, c.In(0).Shape()
+	by := shapes.Strides(x)
+	m := images{count: x[l.Batch], batch: by[l.Batch], channel: by[l.Channels]}
+	for i, d := range l.Spatial {
+		m.size[i], m.step[i], m.dilate[i] = x[d], by[d], f.windows.Dilations[d]
+	}
+	return m
+}
+
+// at returns the index of channel 0 of the element at place (i, j) of the
+// window at place (y, q) of image b. It reports whether it is inside of the image.
+func (m *images) at(a [2]axis, b, y, q, i, j int) (int, bool) {
+	row := y*a[0].stride - a[0].before + i*m.dilate[0]
+	col := q*a[1].stride - a[1].before + j*m.dilate[1]
+	return b*m.batch + row*m.step[0] + col*m.step[1], row >= 0 && row < m.size[0] && col >= 0 && col < m.size[1]
+}
+
 // rowsAtOnce is the number of windows that are copied side by side for one
 // product.
 const rowsAtOnce = 64
 
 // products convolves by products of matrices: windows, one a row, times the
 // filter.
-func (f *fusedConv) products(c *engine.Call, a [2]axis, put func(int, []int32)) error {
+func (f *fusedConv) products(c *engine.Call, a [2]axis, put put) error {
 	codes, err := byteCodes(c, 0)
 	if err != nil {
 		return err
@@ -194,38 +236,33 @@ func (f *fusedConv) products(c *engine.Call, a [2]axis, put func(int, []int32)) 
 		return err
 	}
 	defer free()
-	x, w := c.In(0).Shape(), c.In(1).Shape()
-	k, n, rows := w[0]*w[1]*w[2], w[3], x[0]*a[0].places*a[1].places
-	dilate := f.windows.Dilations
+	img, w := f.image(c), c.In(1).Shape()
+	k, n, rows := w[0]*w[1]*w[2], w[3], img.count*a[0].places*a[1].places
 	c.Parallel((rows+rowsAtOnce-1)/rowsAtOnce, float64(k)*float64(n)*rowsAtOnce/10, func(lo, hi int) {
 		m, free := gemm.Borrow[float32](rowsAtOnce * k)
 		defer free()
-		sums := make([]int32, rowsAtOnce*n)
+		sums, row := make([]int32, rowsAtOnce*n), make([]float32, n)
 		for block := lo; block < hi; block++ {
 			from, to := block*rowsAtOnce, min(rows, (block+1)*rowsAtOnce)
 			clear(m)
 			for r := from; r < to; r++ {
 				q, y, b := r%a[1].places, r/a[1].places%a[0].places, r/a[1].places/a[0].places
 				for i := range w[0] {
-					row := y*a[0].stride - a[0].before + i*dilate[1]
-					if row < 0 || row >= x[1] {
-						continue
-					}
 					for j := range w[1] {
-						col := q*a[1].stride - a[1].before + j*dilate[2]
-						if col < 0 || col >= x[2] {
+						src, inside := img.at(a, b, y, q, i, j)
+						if !inside {
 							continue
 						}
-						src, dst := ((b*x[1]+row)*x[2]+col)*x[3], (r-from)*k+(i*w[1]+j)*w[2]
-						for ch := range x[3] {
-							m[dst+ch] = float32(codes.at(src + ch))
+						dst := (r-from)*k + (i*w[1]+j)*w[2]
+						for ch := range w[2] {
+							m[dst+ch] = float32(codes.at(src + ch*img.channel))
 						}
 					}
 				}
 			}
 			multiply(sums, m, filter, to-from, k, n, nil)
 			for r := from; r < to; r++ {
-				put(r*n, sums[(r-from)*n:][:n])
+				put(r*n, sums[(r-from)*n:][:n], row)
 			}
 		}
 	})
@@ -233,7 +270,7 @@ func (f *fusedConv) products(c *engine.Call, a [2]axis, put func(int, []int32)) 
 }
 
 // depthwise convolves each channel by itself.
-func (f *fusedConv) depthwise(c *engine.Call, a [2]axis, put func(int, []int32)) error {
+func (f *fusedConv) depthwise(c *engine.Call, a [2]axis, put put) error {
 	codes, err := byteCodes(c, 0)
 	if err != nil {
 		return err
@@ -242,31 +279,26 @@ func (f *fusedConv) depthwise(c *engine.Call, a [2]axis, put func(int, []int32))
 	if err != nil {
 		return err
 	}
-	x, w := c.In(0).Shape(), c.In(1).Shape()
+	img, w := f.image(c), c.In(1).Shape()
 	n := w[2] * w[3]
-	dilate := f.windows.Dilations
-	c.Parallel(x[0]*a[0].places*a[1].places, float64(w[0]*w[1]*n)*2, func(lo, hi int) {
-		sums := make([]int32, n)
+	c.Parallel(img.count*a[0].places*a[1].places, float64(w[0]*w[1]*n)*2, func(lo, hi int) {
+		sums, row := make([]int32, n), make([]float32, n)
 		for r := lo; r < hi; r++ {
 			clear(sums)
 			q, y, b := r%a[1].places, r/a[1].places%a[0].places, r/a[1].places/a[0].places
 			for i := range w[0] {
-				row := y*a[0].stride - a[0].before + i*dilate[1]
-				if row < 0 || row >= x[1] {
-					continue
-				}
 				for j := range w[1] {
-					col := q*a[1].stride - a[1].before + j*dilate[2]
-					if col < 0 || col >= x[2] {
+					src, inside := img.at(a, b, y, q, i, j)
+					if !inside {
 						continue
 					}
-					src, tap := ((b*x[1]+row)*x[2]+col)*x[3], (i*w[1]+j)*n
+					tap := (i*w[1] + j) * n
 					for k := range sums {
-						sums[k] += codes.at(src+k/w[3]) * int32(filter[tap+k])
+						sums[k] += codes.at(src+k/w[3]*img.channel) * int32(filter[tap+k])
 					}
 				}
 			}
-			put(r*n, sums)
+			put(r*n, sums, row)
 		}
 	})
 	return nil

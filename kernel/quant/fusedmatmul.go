@@ -132,10 +132,10 @@ func fusedMatMul(c *engine.Call, f *fusion, d tensor.DType, minFirst bool) error
 			return err
 		}
 		defer freeB()
-		sums := engine.Zeroed[int32](c, m*n)
+		sums, row := engine.Zeroed[int32](c, m*n), make([]float32, n)
 		multiply(sums, a, b, m, k, n, c.Workers())
 		for i := range m {
-			put(i*n, sums[i*n:][:n])
+			put(i*n, sums[i*n:][:n], row)
 		}
 	}
 	if f.dequantize {

@@ -19,7 +19,7 @@ func Kernels() []engine.Kernel {
 	wide := []tensor.DType{tensor.QInt32}
 	narrow := []tensor.DType{tensor.QUint8}
 	short := []tensor.DType{tensor.QInt8, tensor.QUint8}
-	return append(fusedKernels(), []engine.Kernel{
+	return append(append(fusedKernels(), listedKernels()...), []engine.Kernel{
 		{Op: "FakeQuantWithMinMaxArgs", Prepare: prepareFake(fakeArgs)},
 		{Op: "FakeQuantWithMinMaxArgsGradient", Prepare: prepareFake(fakeArgsGrad)},
 		{Op: "FakeQuantWithMinMaxVars", Prepare: prepareFake(fakeVars)},

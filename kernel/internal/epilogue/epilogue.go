@@ -80,14 +80,7 @@ func Of(n *engine.Node, first int) (*Epilogue, error) {
 			e.Add = next
 			next++
 		case op == "LeakyRelu" && i == len(ops)-1:
-			alpha := float32(n.Attrs.Float("leakyrelu_alpha", 0.2))
-			e.Activate = func(x []float32) {
-				for i, v := range x {
-					if v < 0 {
-						x[i] = v * alpha
-					}
-				}
-			}
+			e.Activate = LeakyRelu(float32(n.Attrs.Float("leakyrelu_alpha", 0.2)))
 		case known && i == len(ops)-1:
 			e.Activate, e.Cost = act.run, e.Cost+act.cost
 			e.High, e.Clamp = bounds[op]
@@ -99,6 +92,22 @@ func Of(n *engine.Node, first int) (*Epilogue, error) {
 		return nil, fmt.Errorf("the fused ops %v take %d arguments, there are %d", ops, next-first, k)
 	}
 	return e, nil
+}
+
+// Activation returns the function of an activation by its name in fused_ops. It
+// works in place. nil means that there is none of this name.
+func Activation(op string) func(x []float32) { return activations[op].run }
+
+// LeakyRelu returns the function that multiplies numbers below zero by alpha, in
+// place.
+func LeakyRelu(alpha float32) func(x []float32) {
+	return func(x []float32) {
+		for i, v := range x {
+			if v < 0 {
+				x[i] = v * alpha
+			}
+		}
+	}
 }
 
 // Check compares the arguments of a call with the result's shape; its channels
