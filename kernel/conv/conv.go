@@ -224,10 +224,10 @@ func fused(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor
 // compute computes a convolution in direction dir from a and b into out, and
 // applies e unless that is nil. It reports whether it has applied it.
 func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, p packed[T], e *gemm.Epilogue[T]) bool {
-	pads := dir == forward && g.padded() || dir == backInput && g.taps() > 1
+	pads := dir != backInput && g.padded() || dir == backInput && g.taps() > 1
 	infinite := p.infinite
 	if p.weights == nil && pads {
-		infinite = !finite(filterOf(dir, a, b))
+		infinite = !finite(besidePadding(dir, a, b))
 	}
 	switch {
 	// The order matters: a case applies if those above it don't.
@@ -269,7 +269,7 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	switch {
 	case g.depthwise > 0:
 		depthwiseInSteps[v.dir](c, g, wide[0], wide[1], wide[2], stepwise.Rounding[H]())
-	case v.dir == forward && g.rank == 5 && g.groups == 1 && !g.channelsFirst:
+	case v.dir == forward && g.rank == 5 && g.groups == 1 && !g.channelsFirst && !(g.padded() && !finite(wide[2])):
 		volumeSteps(c, g, wide[0], wide[1], stepwise.NewProduct[H](g.places(), g.o, g.taps()*g.c, wide[2]))
 	default:
 		compute(c, v.dir, g, wide[0], wide[1], wide[2], packed, nil)
@@ -365,8 +365,9 @@ type packed[T real] struct {
 	infinite bool // one of its elements is infinite or NaN
 }
 
-// filterOf returns the filter among the inputs of a convolution that has one.
-func filterOf[T any](dir direction, a, b []T) []T {
+// besidePadding returns the input whose elements are multiplied with padding if a
+// frame has it: the filter, or for its gradient the output's.
+func besidePadding[T any](dir direction, a, b []T) []T {
 	if dir == backInput {
 		return a
 	}

@@ -11,17 +11,21 @@ func plain[T element](dir direction, g *geometry, out, a, b []T) {
 	plainPlaces(dir, g, out, a, b, 0, g.places())
 }
 
-// outside computes a convolution with a filter that has infinite elements: no tap is multiplied
-// with the padding, as zero times infinity is NaN.
+// outside computes a convolution whose filter, or output's gradient, has infinite elements: none
+// is multiplied with the padding, as zero times infinity is NaN.
 func outside[T element](c *engine.Call, dir direction, g *geometry, out, a, b []T) {
 	clear(out)
 	cost := float64(g.taps() * g.c * g.o / g.groups)
-	if dir == forward {
+	places := g.places() / g.n
+	switch dir {
+	case forward:
 		c.Parallel(g.places(), cost, func(lo, hi int) { plainPlaces(dir, g, out, a, b, lo, hi) })
+		return
+	case backFilter: // all places write to the same elements
+		plainPlaces(dir, g, out, a, b, 0, g.places())
 		return
 	}
 	// Places write to the same elements of their image.
-	places := g.places() / g.n
 	c.Parallel(g.n, cost*float64(places), func(lo, hi int) { plainPlaces(dir, g, out, a, b, lo*places, hi*places) })
 }
 
