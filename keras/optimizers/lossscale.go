@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras/config"
@@ -103,12 +104,13 @@ type lossScale struct {
 	Counter *trackable.Scalar[int64]   `cairn:"good_steps"`
 
 	opts     LossScaleOptions
-	attached bool
-	used     bool // by the time it was made, the inner optimizer was in use
+	attached atomic.Bool   // read without the optimizer's lock
+	old      *oldOptimizer `cairn:"-"`
+	used     bool          // by the time it was made, the inner optimizer was in use
 }
 
 func newLossScale(opts LossScaleOptions, used bool) *lossScale {
-	l := &lossScale{opts: opts, used: used, Current: trackable.NewScalar(float32(opts.InitialScale)), Counter: trackable.NewScalar[int64](0)}
+	l := &lossScale{opts: opts, used: used, old: new(oldOptimizer), Current: trackable.NewScalar(float32(opts.InitialScale)), Counter: trackable.NewScalar[int64](0)}
 	l.Current.Named("current_loss_scale").SetTrainable(false)
 	l.Counter.Named("good_steps").SetTrainable(false)
 	return l
@@ -128,7 +130,7 @@ func (l *lossScale) keras3() []*trackable.Variable {
 
 // accepts reports whether a checkpoint's value for edge may still find its object.
 func (l *lossScale) accepts(edge string, isLegacy bool) bool {
-	if l == nil || l.attached {
+	if l == nil || l.attached.Load() {
 		return false
 	}
 	return edge == "loss_scale" && !l.opts.Fixed || edge == "base_optimizer" && isLegacy
@@ -138,21 +140,24 @@ func (l *lossScale) accepts(edge string, isLegacy bool) bool {
 // of TensorFlow 2.2.
 type oldOptimizer struct{ trackable.Base }
 
-// attachScale makes the scale's state part of the object graph.
+// attachScale makes the scale's state part of the object graph. After an error the next call
+// tries again. The lock is held.
 func (o *Base) attachScale() error {
 	l := o.scale
-	if l == nil || l.attached {
+	if l == nil || l.attached.Load() {
 		return nil
 	}
-	l.attached = true
 	if !l.opts.Fixed {
 		if err := o.Attach("loss_scale", l); err != nil {
 			return err
 		}
 	}
 	if o.isLegacy() {
-		return o.Attach("base_optimizer", new(oldOptimizer))
+		if err := o.Attach("base_optimizer", l.old); err != nil {
+			return err
+		}
 	}
+	l.attached.Store(true)
 	return nil
 }
 

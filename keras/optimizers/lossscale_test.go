@@ -407,3 +407,65 @@ func TestWrongLossScalingIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// TestAStateThatCannotBeAttachedStaysAnError checks that an optimizer whose edge has another
+// object reports it each time: its state would be missing in checkpoints.
+func TestAStateThatCannotBeAttachedStaysAnError(t *testing.T) {
+	v := trackable.NewVariable(vec(1))
+	for name, edge := range map[string]string{"state": "loss_scale", "inner": "base_optimizer"} {
+		t.Run(name, func(t *testing.T) {
+			inner := optimizers.NewSGD(1)
+			must(t, inner.SetLayout(optimizers.LegacyLayout))
+			o := optimizers.NewLossScaleOptimizer(inner, nil)
+			must(t, o.Attach(edge, trackable.NewList[*trackable.Variable]()))
+			for i := range 3 {
+				if err := o.Build([]*trackable.Variable{v}); err == nil || !strings.Contains(err.Error(), edge) {
+					t.Errorf("call %d: %v, want an error with %q", i, err, edge)
+				}
+			}
+		})
+	}
+	t.Run("exclusion", func(t *testing.T) {
+		for _, edge := range []string{"_exclude_from_weight_decay", "_exclude_from_weight_decay_names"} {
+			o := optimizers.NewAdamW(1)
+			must(t, o.SetLayout(optimizers.NewLayout))
+			trackableEdges(t, o) // makes the counter
+			must(t, o.Attach(edge, trackable.NewList[*trackable.Variable]()))
+			for i := range 3 {
+				if err := o.ExcludeFromWeightDecay(nil, "bias"); err == nil || !strings.Contains(err.Error(), edge) {
+					t.Errorf("call %d: %v, want an error with %q", i, err, edge)
+				}
+			}
+		}
+	})
+}
+
+// TestAcceptsChildDuringTheFirstStep asks for edges while another goroutine makes them, as a
+// restore does; the race detector watches.
+func TestAcceptsChildDuringTheFirstStep(t *testing.T) {
+	for name, l := range map[string]optimizers.Layout{"legacy": optimizers.LegacyLayout, "new": optimizers.NewLayout} {
+		t.Run(name, func(t *testing.T) {
+			inner := optimizers.NewNadam(1)
+			must(t, inner.SetLayout(l))
+			o := optimizers.NewLossScaleOptimizer(inner, nil)
+			built := make(chan error)
+			go func() { built <- o.Build([]*trackable.Variable{trackable.NewVariable(vec(1))}) }()
+			for {
+				for _, edge := range []string{"loss_scale", "base_optimizer", "iter", "_variables", "momentum_cache"} {
+					o.AcceptsChild(edge)
+				}
+				select {
+				case err := <-built:
+					must(t, err)
+					for _, edge := range []string{"loss_scale", "base_optimizer"} {
+						if o.AcceptsChild(edge) {
+							t.Errorf("%s is accepted after the first step", edge)
+						}
+					}
+					return
+				default:
+				}
+			}
+		})
+	}
+}

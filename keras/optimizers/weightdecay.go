@@ -15,7 +15,8 @@ type exclusion struct {
 	vars  []*trackable.Variable
 	names []*regexp.Regexp
 
-	used, attached bool // ExcludeFromWeightDecay was called; the edges exist
+	used, attached bool                                    // ExcludeFromWeightDecay was called; the edges exist
+	lists          [2]*trackable.List[*trackable.Variable] // attached, or to be attached
 }
 
 func (e *exclusion) has(v *trackable.Variable) bool {
@@ -42,7 +43,7 @@ func (o *Base) ExcludeFromWeightDecay(vars []*trackable.Variable, names ...strin
 		}
 		e.names = append(e.names, r)
 	}
-	e.used, e.attached = true, o.excluded.attached
+	e.used, e.attached, e.lists = true, o.excluded.attached, o.excluded.lists
 	o.excluded = e
 	if o.made.Load() && !o.isLegacy() {
 		return o.attachExclusion()
@@ -51,16 +52,20 @@ func (o *Base) ExcludeFromWeightDecay(vars []*trackable.Variable, names ...strin
 }
 
 // attachExclusion adds the edges of tf_keras's two lists, which are nodes without children.
+// After an error the next call tries again. The lock is held.
 func (o *Base) attachExclusion() error {
 	if !o.excluded.used || o.excluded.attached {
 		return nil
 	}
-	o.excluded.attached = true
-	for _, edge := range []string{"_exclude_from_weight_decay", "_exclude_from_weight_decay_names"} {
-		if err := o.Attach(edge, trackable.NewList[*trackable.Variable]()); err != nil {
+	for i, edge := range []string{"_exclude_from_weight_decay", "_exclude_from_weight_decay_names"} {
+		if o.excluded.lists[i] == nil {
+			o.excluded.lists[i] = trackable.NewList[*trackable.Variable]()
+		}
+		if err := o.Attach(edge, o.excluded.lists[i]); err != nil {
 			return err
 		}
 	}
+	o.excluded.attached = true
 	return nil
 }
 
