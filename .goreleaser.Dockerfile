@@ -1,4 +1,5 @@
 FROM scratch
-COPY cairn /cairn
+ARG TARGETPLATFORM
+COPY $TARGETPLATFORM/cairn /cairn
 COPY LICENSE NOTICE /
 ENTRYPOINT ["/cairn"]

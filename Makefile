@@ -28,5 +28,5 @@ bench: ## Cairn beside TensorFlow; needs Python
 ci: ## the checks of every change
 	.ci/run
 
-release: ## builds for all machines, into dist/
-	go run github.com/goreleaser/goreleaser/v2@latest release --snapshot --clean --skip=docker
+release: ## builds for all machines, into dist/; the newest goreleaser that Go 1.26 builds
+	go run github.com/goreleaser/goreleaser/v2@v2.16.0 release --snapshot --clean --skip=docker
