@@ -7,9 +7,12 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -52,12 +55,8 @@ type Tensor struct {
 // Load reads the fixtures in a folder, by op.
 func Load(t testing.TB, dir string) map[string][]Fixture {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no fixtures: %v", err)
-	}
 	all := map[string][]Fixture{}
-	for _, f := range files {
+	for _, f := range files(t, dir) {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -71,6 +70,30 @@ func Load(t testing.TB, dir string) map[string][]Fixture {
 		}
 	}
 	return all
+}
+
+// files returns the fixtures of a folder in the order in which their cases are numbered: by
+// name, and then those that later.txt lists. A new file is listed there too, so that the
+// cases of the others keep their numbers.
+func files(t testing.TB, dir string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no fixtures in %s: %v", dir, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "later.txt"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for name := range strings.FieldsSeq(string(text)) {
+		f := filepath.Join(dir, name+".json")
+		i := slices.Index(list, f)
+		if i < 0 {
+			t.Fatalf("%s lists %s, and there is no such file", filepath.Join(dir, "later.txt"), name)
+		}
+		list = append(slices.Delete(list, i, i+1), f)
+	}
+	return list
 }
 
 // Tensor returns the tensor.

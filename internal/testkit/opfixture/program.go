@@ -3,7 +3,6 @@ package opfixture
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/cairnml/cairn/graph"
@@ -52,12 +51,8 @@ type Run struct {
 // LoadPrograms reads the programs in a folder.
 func LoadPrograms(t testing.TB, dir string) []Program {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no programs: %v", err)
-	}
 	var all []Program
-	for _, f := range files {
+	for _, f := range files(t, dir) {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ i32 = lambda *v: np.array(v, np.int32)
 def corner(op, inputs, attrs=None, **kw):
     # The last file of all, so that the cases of the others keep their numbers
     # within an op, by which the recorded shapes name them.
-    case("zcorners", op, inputs, attrs, **kw)
+    case("corners", op, inputs, attrs, **kw)
 
 
 # Shapes that don't broadcast make tensors unequal, by an attribute.

@@ -1,4 +1,4 @@
-"""Writes the fixtures of loops over whole numbers and of weights that are shrunk: programs/zzcounted.json.
+"""Writes the fixtures of loops over whole numbers and of weights that are shrunk: programs/counted.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_counted.py
 """
@@ -7,7 +7,7 @@ from gen_programs import *  # noqa: F403
 from gen_programs import P, fn, program
 
 A = np.array
-FAMILY = "zzcounted"
+FAMILY = "counted"
 
 body = fn([I32, F32, I32], lambda p, i, x, n: [p.Mul(x, p.Cast(i, DstT=F32, Truncate=False)), p.AddV2(n, i)])
 p = P(I32, I32, I32, F32)

@@ -1,4 +1,4 @@
-"""Writes the fixtures of sparse matrices that are variants, programs/zzzcsr.json.
+"""Writes the fixtures of sparse matrices that are variants, programs/csr.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_csr.py
 """
@@ -6,7 +6,7 @@ import gen_programs
 from gen_programs import *  # noqa: F403
 from recorder import rand
 
-FAMILY = "zzzcsr"
+FAMILY = "csr"
 TYPES = [tf.float32, tf.float64, tf.complex64, tf.complex128]
 A64 = lambda v, rank: np.array(v, np.int64).reshape(-1, rank)
 PAIR = [[0, 1], [0, 3], [2, 0], [2, 1], [2, 3]]

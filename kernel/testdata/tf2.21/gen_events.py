@@ -1,4 +1,4 @@
-"""Writes the fixtures of writers of summaries, programs/zzzzevents.json: the contents of
+"""Writes the fixtures of writers of summaries, programs/events.json: the contents of
 their files without the times.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_events.py
@@ -14,7 +14,7 @@ from tensorflow.core.framework import graph_pb2, summary_pb2
 from tensorflow.core.util import event_pb2
 
 A = np.array
-FAMILY = "zzzzevents"
+FAMILY = "events"
 os.chdir(tempfile.mkdtemp())
 L = lambda v: A(v, np.int64)
 

@@ -1,6 +1,6 @@
 """Writes the fixtures of datasets under their first names, of sparse and compressed
 elements, of tables made of datasets, and of files of comma-separated values:
-programs/zexperimental.json.
+programs/experimental.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_experimental.py
 """
@@ -14,7 +14,7 @@ from gen_datasets_tools import collect, ints, rng, whole_of
 
 A = np.array
 L = lambda v: A(v, np.int64)
-FAMILY = "zexperimental"
+FAMILY = "experimental"
 O = dict(output_types=[I64], output_shapes=[None])
 VAR = T.variant
 whole = whole_of(FAMILY)

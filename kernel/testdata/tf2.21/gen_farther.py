@@ -1,4 +1,4 @@
-"""Writes the fixtures of calls of which TensorFlow's answer is not the obvious one, far/zzzfarther.json:
+"""Writes the fixtures of calls of which TensorFlow's answer is not the obvious one, far/farther.json:
 sums rounded at every step, squares beyond a type's range, filters and windows without elements.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_farther.py
@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zzzfarther"
+FAMILY = "far/farther"
 N, INF = np.nan, np.inf
 
 

@@ -1,4 +1,4 @@
-"""Writes the fixtures of ops of old estimators, zzzzfound.json and programs/zzzzfound.json:
+"""Writes the fixtures of ops of old estimators, found.json and programs/found.json:
 first clusters, fingerprints, batches for replicas, matrices of
 checkpoints.
 
@@ -14,7 +14,7 @@ import recorder
 from gen_programs import F32, I32, I64, STR, P, program
 from recorder import case, one, s
 
-FAMILY = "zzzzfound"
+FAMILY = "found"
 A = np.array
 rng = np.random.default_rng(20260103)
 for n in [1, 2, 7, 40]:

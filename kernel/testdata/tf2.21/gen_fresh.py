@@ -1,5 +1,5 @@
 """Writes the fixtures of calls that were made from the ops' definitions alone, for which
-kernels differed from TensorFlow, far/zfresh.json. Neither gradients nor shapes
+kernels differed from TensorFlow, far/fresh.json. Neither gradients nor shapes
 are recorded for these.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_fresh.py
@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zfresh"
+FAMILY = "far/fresh"
 N, INF = np.nan, np.inf
 
 

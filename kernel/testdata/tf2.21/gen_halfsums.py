@@ -1,4 +1,4 @@
-"""Writes the fixtures of reductions that are rounded to half precision at every step, far/zzzzzhalfsums.json: rows, columns, and
+"""Writes the fixtures of reductions that are rounded to half precision at every step, far/halfsums.json: rows, columns, and
 dimensions in between, shorter and longer than the parts that are reduced as vectors or in halves.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_halfsums.py
@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zzzzzhalfsums"
+FAMILY = "far/halfsums"
 rng = np.random.default_rng(7)
 
 

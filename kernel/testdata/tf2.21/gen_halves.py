@@ -1,4 +1,4 @@
-"""Writes the fixtures of sums and products that are rounded to half precision at every step, far/zzzzhalves.json.
+"""Writes the fixtures of sums and products that are rounded to half precision at every step, far/halves.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_halves.py
 """
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zzzzhalves"
+FAMILY = "far/halves"
 
 # Ones are lost after a number whose neighbours are two apart.
 for d, big in [(tf.float16, 2048), (tf.bfloat16, 256)]:

@@ -1,4 +1,4 @@
-"""Writes the fixtures of convolutions with infinite filters, far/zzzzzzzzzinfinite.json: TensorFlow's
+"""Writes the fixtures of convolutions with infinite filters, far/infinite.json: TensorFlow's
 kernels of oneDNN multiply no padding.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_infinite.py
@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zzzzzzzzzinfinite"
+FAMILY = "far/infinite"
 
 
 def infinite(op, attrs=None, **inputs):

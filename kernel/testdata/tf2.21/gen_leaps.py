@@ -1,5 +1,5 @@
-"""Writes the fixtures of windows that leave elements out between them, zzleaps.json,
-and of composites and vocabularies, programs/zzleaps.json.
+"""Writes the fixtures of windows that leave elements out between them, leaps.json,
+and of composites and vocabularies, programs/leaps.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_leaps.py
 """
@@ -13,7 +13,7 @@ import recorder
 from gen_programs import F32, I64, STR, P, T, program
 from recorder import case, rand
 
-FAMILY = "zzleaps"
+FAMILY = "leaps"
 # TensorFlow's own kernels of three dimensions begin one element later than those of
 # oneDNN, which is in use by default.
 ONEDNN = dict(elsewhere=True)

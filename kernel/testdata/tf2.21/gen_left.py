@@ -1,4 +1,4 @@
-"""Writes the fixtures of calls that random ones found to differ, far/zzzzzzzleft.json.
+"""Writes the fixtures of calls that random ones found to differ, far/left.json.
 
     TF_ENABLE_ONEDNN_OPTS=0 TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_left.py
 """
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zzzzzzzleft"
+FAMILY = "far/left"
 rng = np.random.default_rng(7)
 
 # The code of zero in the range of sums is -1 for some ranges, and float32 distinguishes codes of 32 bits in steps of 256.

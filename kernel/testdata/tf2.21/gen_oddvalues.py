@@ -1,5 +1,5 @@
 """Writes the fixtures of ops on images, AsString, ArgMax, ArgMin, TopK and AudioSpectrogram with NaN,
-infinities and subnormal numbers, far/zzzzzzzzodd.json. Neither gradients nor shapes are recorded for these.
+infinities and subnormal numbers, far/oddvalues.json. Neither gradients nor shapes are recorded for these.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_oddvalues.py
 """
@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zzzzzzzzodd"
+FAMILY = "far/oddvalues"
 N, INF = np.nan, np.inf
 
 pixels = np.array([[N, .5, .2], [.1, .9, .3], [INF, .2, .1], [.3, N, .3], [.2, .3, N], [-INF, 0, 1], [N, N, N], [INF, INF, 1], [1, INF, -INF],

@@ -1,4 +1,4 @@
-"""Writes zonednn.json: oneDNN's ops on codes of 8 bits, with bias, sum, relu and requantization.
+"""Writes onednn.json: oneDNN's ops on codes of 8 bits, with bias, sum, relu and requantization.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_onednn.py
 
@@ -72,7 +72,7 @@ def ingraph(op):
 
 
 def record(op, inputs, attrs):
-    case("zonednn", op, inputs, attrs, raw=ingraph(op))
+    case("onednn", op, inputs, attrs, raw=ingraph(op))
 
 
 # Products of matrices.

@@ -1,4 +1,4 @@
-"""Writes the fixtures of casts to integers that can't hold the number, far/zzzzzzoutofrange.json: as many elements as make whole
+"""Writes the fixtures of casts to integers that can't hold the number, far/outofrange.json: as many elements as make whole
 vectors, and some more.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_outofrange.py
@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zzzzzzoutofrange"
+FAMILY = "far/outofrange"
 rng = np.random.default_rng(11)
 SPECIAL = [300.0, -300.0, 200.0, -1.0, 255.9, -128.9, 20000.0, 32767.0, 32768.0, 40000.0, 65504.0, 65535.0, 65536.0, 70000.0, -70000.0, -40000.0,
            1e6, 2147483520.0, 2147483647.5, 2147483648.0, -2147483648.0, -2147483648.5, -2147483904.0, 3e9, -3e9, 4294967295.5, 5e9, 9.3e18,

@@ -1,4 +1,4 @@
-"""Writes the fixtures of products of half precision whose sums TensorFlow rounds at every step, halves/zproducts.json. They hold bit
+"""Writes the fixtures of products of half precision whose sums TensorFlow rounds at every step, halves/products.json. They hold bit
 for bit.
 
     TF_ENABLE_ONEDNN_OPTS=0 TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_products.py
@@ -9,7 +9,7 @@ import tensorflow as tf
 from recorder import *
 
 tf.config.threading.set_intra_op_parallelism_threads(1)
-FAMILY = "halves/zproducts"
+FAMILY = "halves/products"
 rng = np.random.default_rng(5)
 
 

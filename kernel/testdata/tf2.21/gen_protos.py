@@ -1,5 +1,5 @@
 """Writes the fixtures of ops that read and write messages of types known at run time,
-zzprotos.json.
+protos.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_protos.py
 """
@@ -9,7 +9,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from recorder import *
 
-FAMILY = "zzprotos"
+FAMILY = "protos"
 FIELD = descriptor_pb2.FieldDescriptorProto
 NUMBERS = "DOUBLE FLOAT INT64 UINT64 INT32 FIXED64 FIXED32 BOOL UINT32 SFIXED32 SFIXED64 SINT32 SINT64".split()
 TYPES = {"DOUBLE": ["float64"], "FLOAT": ["float32", "float64"], "INT64": ["int64"], "UINT64": ["uint64"], "INT32": ["int32", "int64"],

@@ -1,5 +1,5 @@
 """Writes the fixtures of resources in TensorFlow 1's training graphs besides variables
-and queues: readers, barriers, accumulators, mutexes: programs/zresources.json.
+and queues: readers, barriers, accumulators, mutexes: programs/resources.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_resources.py
 """
@@ -13,7 +13,7 @@ from gen_programs import P, fn, program
 
 A = np.array
 L = lambda v: A(v, np.int64)
-FAMILY = "zresources"
+FAMILY = "resources"
 os.chdir(tempfile.mkdtemp())
 
 

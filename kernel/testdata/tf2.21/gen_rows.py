@@ -1,11 +1,11 @@
-"""Writes the fixtures of lists whose elements are rows of variants, programs/zzrows.json.
+"""Writes the fixtures of lists whose elements are rows of variants, programs/rows.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_rows.py
 """
 import gen_programs
 from gen_programs import F32, I64, T, P, program
 
-FAMILY = "zzrows"
+FAMILY = "rows"
 VARIANT = T.variant
 p = P(I64, F32, F32)
 rows = [p.SerializeSparse(p.args[0], v, p.const([4], np.int64), out_type=VARIANT) for v in p.args[1:]]

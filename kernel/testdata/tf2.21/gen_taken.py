@@ -1,4 +1,4 @@
-"""Writes the fixtures of calls that look odd and that TensorFlow takes, far/zztaken.json.
+"""Writes the fixtures of calls that look odd and that TensorFlow takes, far/taken.json.
 Neither gradients nor shapes are recorded for these.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_taken.py
@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from recorder import *
 
-FAMILY = "far/zztaken"
+FAMILY = "far/taken"
 N, INF = np.nan, np.inf
 
 

@@ -1,6 +1,6 @@
 """Writes the fixtures of steps of optimizers over complex numbers, of summaries of
-images and sounds, and of datasets of parsed examples: ztraining.json and
-programs/ztraining.json.
+images and sounds, and of datasets of parsed examples: training.json and
+programs/training.json.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_training.py
 """
@@ -14,7 +14,7 @@ from gen_programs import F32, I64, STR, P, T, fn, program
 from recorder import C, case, one, rand, s
 
 A = np.array
-FAMILY = "ztraining"
+FAMILY = "training"
 
 for d in C:
     t = lambda v: A(v, d)

@@ -1,4 +1,4 @@
-"""Writes ztypes.json: ops of all families with element types that models seldom hold.
+"""Writes types.json: ops of all families with element types that models seldom hold.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_types.py
 """
@@ -6,7 +6,7 @@ import recorder
 from recorder import *
 
 recorder.rng = np.random.default_rng(20261206)
-FAMILY = "ztypes"  # the cases of ops that stand elsewhere, too, keep their numbers
+FAMILY = "types"  # the cases of ops that stand elsewhere, too, keep their numbers
 NP = {"qint8": np.int8, "quint8": np.uint8, "qint16": np.int16, "quint16": np.uint16, "qint32": np.int32}
 SHAPES = [((2, 3), (2, 3)), ((4,), ()), ((3, 1), (1, 2)), ((0, 2), (2,))]
 A = np.array

@@ -40,7 +40,7 @@ INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"
 
 
 # Families with so many calls that one for each list of shapes has to do.
-BRIEF = {"sets", "windows", "quantized", "ztypes", "composite"}
+BRIEF = {"sets", "windows", "quantized", "types", "composite"}
 
 
 def value(x):
