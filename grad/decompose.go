@@ -7,9 +7,6 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// The rules of Cholesky, Qr, SelfAdjointEigV2 and Svd, over batches of matrices [..., rows, cols]. They compute
-// what linalg_grad.py computes.
-
 // gradCholesky takes the gradient for that of a self-adjoint matrix, of which the
 // op reads the lower triangle.
 func gradCholesky(s *ops.Scope, op *Op) {

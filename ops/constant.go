@@ -20,8 +20,7 @@ func constant(t *tensor.Tensor, sizes bool) *Value {
 	return v
 }
 
-// scalarEntry is the value of a Go number, by the bits of the number. The caches of this file have one place
-// for each hash; another number or list with the same hash takes the place.
+// scalarEntry is the value of a Go number, by the bits of the number.
 type scalarEntry struct {
 	bits uint64
 	v    *Value

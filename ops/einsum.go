@@ -113,8 +113,8 @@ func keptOf(a, b factor, others []factor, out labels) labels {
 	return kept
 }
 
-// cheapest returns the pair of factors whose product takes the least memory beyond that of the two. Sizes that
-// aren't known count as 1. This is the cost by which opt_einsum's greedy order, TensorFlow's default, chooses.
+// cheapest returns the pair of factors whose product takes the least memory beyond that
+// of the two. Sizes that aren't known count as 1.
 func cheapest(factors []factor, out labels, sizes map[rune]int) (first, second int) {
 	count := func(l labels) float64 {
 		n := 1.0

@@ -292,7 +292,6 @@ type MatMulOptions struct {
 	TransposeA, TransposeB bool
 }
 
-// Attributes of MatMul and BatchMatMulV2 by two bits: 1 transposes a, 2 transposes b.
 var (
 	attrsMatMul = [4]graph.Attrs{
 		nil,
