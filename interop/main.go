@@ -23,8 +23,10 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A suite is one kind of case.
@@ -32,7 +34,8 @@ type suite struct {
 	name string
 	run  func(ctx context.Context, r *run)
 	// judged means that TensorFlow's process, which works on one core, takes most of its
-	// time: such suites run in parallel.
+	// time: each such suite runs in parallel with the others, and with all that compare
+	// files, one after the other.
 	judged bool
 }
 
@@ -88,10 +91,11 @@ func main() {
 	flag.StringVar(&r.python, "python", "", "python with TensorFlow, to show differences with")
 	flag.StringVar(&r.cairn, "cairn", "", "the command, for the hostile files")
 	only := flag.String("only", "", "comma-separated suites to run; all if empty")
+	without := flag.String("without", "", "comma-separated suites to leave out")
 	match := flag.String("match", "", "`expression` that the names of the gradients to judge match")
 	flag.Parse()
 	r.match = regexp.MustCompile(*match)
-	if err := r.main(*only); err != nil {
+	if err := r.main(*only, *without); err != nil {
 		fmt.Fprintln(os.Stderr, "interop:", err)
 		os.Exit(2)
 	}
@@ -100,9 +104,10 @@ func main() {
 	}
 }
 
-// main runs the suites that only names, all but hostile if it is "".
-func (r *run) main(only string) error {
-	if only != hostile {
+// main runs the suites that only lists, all but hostile if it is "", except those that without
+// lists.
+func (r *run) main(only, without string) error {
+	if only != hostile && only != "apps" {
 		text, err := os.ReadFile(filepath.Join(r.root, "specs.json"))
 		if err != nil {
 			return err
@@ -111,22 +116,40 @@ func (r *run) main(only string) error {
 			return err
 		}
 	}
-	var judged []suite
+	var files suite
+	var inParallel []suite
 	for _, s := range suites {
 		switch {
-		case only == "" && s.name == hostile, only != "" && !strings.Contains(","+only+",", ","+s.name+","):
+		case only == "" && s.name == hostile, only != "" && !listed(only, s.name), listed(without, s.name):
 		case s.judged:
-			judged = append(judged, s)
+			inParallel = append(inParallel, s)
 		default:
-			s.run(context.Background(), r)
+			files = files.then(s)
 		}
 	}
-	r.beside(judged)
+	if files.run != nil {
+		inParallel = slices.Insert(inParallel, min(1, len(inParallel)), files) // after the longest
+	}
+	r.beside(inParallel)
 	return nil
 }
 
-// beside runs suites in parallel, as many as there are cores. The lines of each are
-// printed when it ends.
+// listed reports whether a comma-separated list has a name.
+func listed(list, name string) bool { return slices.Contains(strings.Split(list, ","), name) }
+
+// then returns a suite that runs o after s.
+func (s suite) then(o suite) suite {
+	if s.run == nil {
+		return o
+	}
+	return suite{name: s.name + "," + o.name, run: func(ctx context.Context, r *run) {
+		s.run(ctx, r)
+		o.run(ctx, r)
+	}}
+}
+
+// beside runs suites in parallel, as many as there are cores. When a suite ends, its lines
+// are printed, and the seconds that it took.
 func (r *run) beside(suites []suite) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -137,7 +160,9 @@ func (r *run) beside(suites []suite) {
 			var out bytes.Buffer
 			own := *r
 			own.out, own.failed = &out, 0
+			begin := time.Now()
 			s.run(context.Background(), &own)
+			fmt.Fprintf(&out, "took %.0f s: %s\n", time.Since(begin).Seconds(), s.name)
 			mu.Lock()
 			r.failed += own.failed
 			_, _ = out.WriteTo(r.out)
