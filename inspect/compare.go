@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/savedmodel"
@@ -73,7 +75,26 @@ func Compare(ctx context.Context, a, b string, opts *DiffOptions) (*Comparison, 
 	}
 	more, skipped, err := diffModels(ctx, x.model, y.model)
 	c.Differences, c.NotCompared = append(c.Differences, more...), skipped
+	if err != nil || !x.hasGraph() || !y.hasGraph() {
+		return c, err
+	}
+	// The checkpoints have object graphs too, which can be damaged or another save's.
+	saved, err := diffGraphs(ctx, x.file, y.file)
+	saved = slices.DeleteFunc(saved, func(d Difference) bool { return strings.HasPrefix(d.Name, "signatures/") }) // compared above
+	if !slices.ContainsFunc(more, func(d Difference) bool { return d.Kind == Objects }) {
+		c.Differences = append(c.Differences, saved...)
+	}
 	return c, err
+}
+
+// hasGraph reports whether the side's file contains an object graph.
+func (s *side) hasGraph() bool {
+	for e := range s.file.Entries().All() {
+		if e.Name == tensorfile.GraphKey {
+			return true
+		}
+	}
+	return false
 }
 
 // side is one of two paths that are compared.

@@ -42,6 +42,28 @@ func TestModelsAreComparedByContent(t *testing.T) {
 	}
 }
 
+// TestDamagedObjectGraphsOfModelsAreErrors cuts off the object graph in the checkpoint of a model,
+// which the values and the graphs don't need.
+func TestDamagedObjectGraphsOfModelsAreErrors(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "model")
+	if err := os.CopyFS(dir, os.DirFS("testdata/tf2.21/base")); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "variables", "variables.data-00000-of-00001")
+	stat, err := os.Stat(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(data, stat.Size()-5); err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]string{{"testdata/tf2.21/base", dir}, {dir, "testdata/tf2.21/base"}} {
+		if _, err := Compare(t.Context(), pair[0], pair[1], &DiffOptions{Graph: true}); err == nil || !strings.Contains(err.Error(), "the file ends here") {
+			t.Errorf("%v: the error is %v", pair, err)
+		}
+	}
+}
+
 // TestARewrittenModelIsNoOther compares models of TensorFlow with a new save of the same
 // objects: the main graph has other nodes there, which compute the same.
 func TestARewrittenModelIsNoOther(t *testing.T) {
