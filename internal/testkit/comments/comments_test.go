@@ -5,25 +5,23 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
-var root = filepath.Join("..", "..", "..")
+// self is the folder of these tests, which contain the words that they exclude.
+const self = "internal/testkit/comments"
 
-// faults returns what the rules have against a file, a line each.
-func faults(fset *token.FileSet, file *ast.File) (list []string) {
+// faults returns the violations of the rules by a file, a line each.
+func faults(name string, file *ast.File, line func(ast.Node) int) (list []string) {
 	add := func(n ast.Node, format string, args ...any) {
-		p := fset.Position(n.Pos())
-		list = append(list, fmt.Sprintf("%s:%d: %s", filepath.ToSlash(p.Filename), p.Line, fmt.Sprintf(format, args...)))
+		list = append(list, fmt.Sprintf("%s:%d: %s", name, line(n), fmt.Sprintf(format, args...)))
 	}
-	test := strings.HasSuffix(fset.Position(file.Pos()).Filename, "_test.go")
+	test := strings.HasSuffix(name, "_test.go")
 	undocumented := func(id *ast.Ident, docs ...*ast.CommentGroup) {
 		if test || file.Name.Name == "main" || !id.IsExported() {
 			return
@@ -35,7 +33,7 @@ func faults(fset *token.FileSet, file *ast.File) (list []string) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if receiverExported(d) {
+			if sources.ReceiverExported(d) {
 				undocumented(d.Name, d.Doc)
 			}
 			words := strings.Fields(d.Doc.Text())
@@ -58,29 +56,6 @@ func faults(fset *token.FileSet, file *ast.File) (list []string) {
 	return list
 }
 
-// receiverExported reports whether a function has no receiver, or one of an
-// exported type.
-func receiverExported(d *ast.FuncDecl) bool {
-	if d.Recv == nil {
-		return true
-	}
-	typ := d.Recv.List[0].Type
-	for {
-		switch t := typ.(type) {
-		case *ast.StarExpr:
-			typ = t.X
-		case *ast.IndexExpr:
-			typ = t.X
-		case *ast.IndexListExpr:
-			typ = t.X
-		case *ast.Ident:
-			return t.IsExported()
-		default:
-			return false
-		}
-	}
-}
-
 // notTheFields are words for which the field has terms of its own: packages are
 // no rooms, variables are made, values are pending, restores are half done, faults
 // are reported, objects accept an edge.
@@ -97,17 +72,9 @@ var writers = []string{".", "tensor", "vfs", "bundle", "trackable", "checkpoint"
 // TestWordsAreTheFields looks at comments, identifiers and documents of every folder.
 func TestWordsAreTheFields(t *testing.T) {
 	files := 0
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, p)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		top, _, below := strings.Cut(name, "/")
-		if !below && !d.IsDir() {
+	for _, f := range sources.All(t) {
+		top, _, below := strings.Cut(f.Name, "/")
+		if !below {
 			top = "."
 		}
 		notTheFields := notTheFields
@@ -115,77 +82,42 @@ func TestWordsAreTheFields(t *testing.T) {
 			notTheFields = elsewhere
 		}
 		switch {
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || name == path.Join("internal", "testkit", "comments")):
-			return filepath.SkipDir
-		case d.IsDir(), top == "." && (name == "RATIONALE.md" || name == "CHANGELOG.md"):
-			return nil
-		case strings.HasSuffix(name, ".md"):
-			text, err := os.ReadFile(p)
-			if err != nil {
-				return err
-			}
+		case f.In("testdata"), f.Dir() == self, f.Name == "RATIONALE.md", f.Name == "CHANGELOG.md":
+		case f.Ext() == ".md":
 			files++
-			if w := notTheFields.Find(text); w != nil {
-				t.Errorf("%s: %q", name, w)
+			if w := notTheFields.Find(f.Text(t)); w != nil {
+				t.Errorf("%s: %q", f.Name, w)
 			}
-		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
-			fset := token.NewFileSet()
-			file, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
+		case f.Ext() == ".go" && !f.Test():
 			files++
+			file := f.Syntax(t)
 			for _, c := range file.Comments {
 				if w := notTheFields.FindString(c.Text()); w != "" {
-					t.Errorf("%s:%d: %q in a comment", name, fset.Position(c.Pos()).Line, w)
+					t.Errorf("%s:%d: %q in a comment", f.Name, sources.Line(c), w)
 				}
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
 				if id, ok := n.(*ast.Ident); ok && notTheFields.MatchString(id.Name) {
-					t.Errorf("%s:%d: identifier %s", name, fset.Position(id.Pos()).Line, id.Name)
+					t.Errorf("%s:%d: identifier %s", f.Name, sources.Line(id), id.Name)
 				}
 				return true
 			})
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if files < 900 {
 		t.Fatalf("only %d files were looked at", files)
 	}
 }
 
-// TestComments holds every Go file of the repository to the rules, those of the
-// nested modules too.
+// TestComments checks every Go file of the repository, those of nested modules too.
 func TestComments(t *testing.T) {
-	files := 0
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git"):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(p, ".go"):
-			return nil
+	for _, f := range sources.Go(t) {
+		if f.In("testdata") {
+			continue
 		}
-		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
+		for _, fault := range faults(f.Name, f.Syntax(t), sources.Line) {
+			t.Error(fault)
 		}
-		files++
-		for _, f := range faults(fset, file) {
-			t.Error(strings.TrimPrefix(f, filepath.ToSlash(root)+"/"))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if files < 100 {
-		t.Fatalf("only %d files were found", files)
 	}
 }
 
@@ -234,7 +166,8 @@ func Name() {}
 		"p.go:16: M has no doc comment",
 		"p.go:26: V has no doc comment",
 	}
-	if got := faults(fset, file); !slices.Equal(got, want) {
+	line := func(n ast.Node) int { return fset.Position(n.Pos()).Line }
+	if got := faults("p.go", file, line); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -1,12 +1,11 @@
 package comments
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
 var (
@@ -23,11 +22,7 @@ type entry struct {
 // readGlossary reads the section "Glossary" of ARCHITECTURE.md.
 func readGlossary(t *testing.T) []entry {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, ok := strings.Cut(string(text), "## Glossary\n")
+	_, section, ok := strings.Cut(sources.Read(t, "ARCHITECTURE.md"), "## Glossary\n")
 	if !ok {
 		t.Fatal("ARCHITECTURE.md has no section Glossary")
 	}
@@ -70,37 +65,19 @@ func TestTextsUseTheGlossary(t *testing.T) {
 		t.Fatalf("the glossary has %d terms with %d synonyms: has its form changed?", len(glossary), len(excluded))
 	}
 	files := 0
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	for _, f := range sources.All(t) {
+		if !hasProse(f) || f.Name == "ARCHITECTURE.md" {
+			continue
 		}
-		name, err := filepath.Rel(root, p)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		switch {
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || name == "internal/testkit/comments"):
-			return filepath.SkipDir
-		case d.IsDir(), strings.Contains(name, "/testdata/") && !strings.HasSuffix(name, ".py"), name == "ARCHITECTURE.md", strings.HasPrefix(name, "docs/cli/"):
-			return nil
-		}
-		text, err := prose(p)
-		if err != nil {
-			return err
-		}
+		text := prose(t, f)
 		if text != "" {
 			files++
 		}
 		for n, re := range excluded {
 			if re.MatchString(text) {
-				t.Errorf("%s: %q: the glossary's term is %q", name, n, use[n])
+				t.Errorf("%s: %q: the glossary's term is %q", f.Name, n, use[n])
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if files < 2000 {
 		t.Fatalf("only %d files were checked", files)

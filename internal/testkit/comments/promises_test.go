@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
 // TestTheListOfPromisesIsWhole checks testdata/promises.txt: what the project promises against wrong
@@ -33,7 +35,7 @@ func TestTheListOfPromisesIsWhole(t *testing.T) {
 		seen[promise] = true
 		for name := range strings.SplitSeq(shown, ", ") {
 			if strings.HasSuffix(name, ".go") {
-				if _, err := os.Stat(filepath.Join("..", "..", "..", filepath.FromSlash(name))); err != nil {
+				if _, err := os.Stat(filepath.Join(sources.Root(t), filepath.FromSlash(name))); err != nil {
 					t.Errorf("%q: %v", promise, err)
 				}
 				continue

@@ -4,18 +4,15 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"math"
 	"os"
-	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
 var lower = flag.Bool("lower", false, "lower the ceilings in testdata/prose.txt to the present counts")
@@ -63,30 +60,29 @@ func count(text string) (words, found int) {
 }
 
 // prose returns the texts of a file that people read: comments, or the whole of a document.
-func prose(name string) (string, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return "", err
-	}
+func prose(t *testing.T, f *sources.File) string {
+	t.Helper()
 	var b strings.Builder
-	switch filepath.Ext(name) {
+	switch f.Ext() {
 	case ".go":
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return "", err
-		}
-		for _, c := range file.Comments {
+		for _, c := range f.Syntax(t).Comments {
 			b.WriteString(c.Text() + "\n")
 		}
 	case ".py":
-		for _, m := range pythonComment.FindAllSubmatch(text, -1) {
+		for _, m := range pythonComment.FindAllSubmatch(f.Text(t), -1) {
 			b.Write(bytes.Join(m[1:], nil))
 			b.WriteByte('\n')
 		}
 	case ".md":
-		b.Write(text)
+		b.Write(f.Text(t))
 	}
-	return b.String(), nil
+	return b.String()
+}
+
+// hasProse reports whether a file's prose is checked: not that of these tests, of fixtures and of
+// the generated pages of the command.
+func hasProse(f *sources.File) bool {
+	return !f.Below(self, "docs/cli") && (!f.In("testdata") || f.Ext() == ".py")
 }
 
 var pythonComment = regexp.MustCompile(`(?s)(?:^|\n)[ \t]*#([^\n]*)|"""(.*?)"""`)
@@ -95,38 +91,14 @@ var pythonComment = regexp.MustCompile(`(?s)(?:^|\n)[ \t]*#([^\n]*)|"""(.*?)"""`
 // may have as many as it says, all others 1.5 in 1,000 words. A ceiling is never raised.
 func TestProseHasFewConstructions(t *testing.T) {
 	words, found := map[string]int{}, map[string]int{}
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	for _, f := range sources.All(t) {
+		if !hasProse(f) {
+			continue
 		}
-		name, err := filepath.Rel(root, p)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		switch {
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || name == path.Join("internal", "testkit", "comments")):
-			return filepath.SkipDir
-		case d.IsDir():
-			return nil
-		case strings.Contains(name, "/testdata/") && !strings.HasSuffix(name, ".py"), strings.HasPrefix(name, "docs/cli/"):
-			return nil
-		}
-		text, err := prose(p)
-		if err != nil {
-			return err
-		}
-		folder := path.Dir(name)
-		if before, _, cut := strings.Cut(folder, "/testdata"); cut {
-			folder = before
-		}
-		w, f := count(text)
+		folder, _, _ := strings.Cut(f.Dir(), "/testdata")
+		w, n := count(prose(t, f))
 		words[folder] += w
-		found[folder] += f
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+		found[folder] += n
 	}
 	ceilings := readCeilings(t)
 	for folder := range ceilings {

@@ -2,13 +2,13 @@ package comments
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
 // savingTests is the number of test methods in tf_keras's files about saving.
@@ -82,17 +82,12 @@ func joined(names [][]string) string {
 // testsOf returns the names of the tests in a folder of the repository.
 func testsOf(t *testing.T, folder string) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", filepath.FromSlash(folder), "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string]bool{}
-	for _, path := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
+	for _, f := range sources.Go(t, (*sources.File).Test) {
+		if f.Dir() != folder {
+			continue
 		}
-		for _, d := range f.Decls {
+		for _, d := range f.Syntax(t).Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
 				out[fn.Name.Name] = true
 			}

@@ -2,23 +2,18 @@ package imports
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
 const module = "github.com/cairnml/cairn"
-
-var root = filepath.Join("..", "..", "..")
 
 // row is a row of ARCHITECTURE.md's table.
 type row struct {
@@ -32,11 +27,8 @@ var code = regexp.MustCompile("`([^`]+)`")
 // another may use the packages that one uses.
 func readTable(t *testing.T) map[string]*row {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, ok := strings.Cut(string(text), "\n## Packages\n")
+	text := sources.Read(t, "ARCHITECTURE.md")
+	_, table, ok := strings.Cut(text, "\n## Packages\n")
 	if !ok {
 		t.Fatal("ARCHITECTURE.md has no section Packages")
 	}
@@ -91,34 +83,11 @@ type source struct {
 func readSources(t *testing.T) map[string]*source {
 	t.Helper()
 	all := map[string]*source{}
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	for _, f := range sources.Go(t, sources.NotTest) {
+		if f.Nested() || f.Program(t) {
+			continue
 		}
-		if d.IsDir() {
-			_, nested := os.Stat(filepath.Join(p, "go.mod"))
-			name := d.Name()
-			if p != root && (nested == nil || name == "testdata" || strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".")) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
-			return nil
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution|parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		if isProgram(f) {
-			return nil
-		}
-		rel, err := filepath.Rel(root, p)
-		if err != nil {
-			return err
-		}
-		file := filepath.ToSlash(rel)
-		dir := path.Dir(file)
+		dir := f.Dir()
 		if dir == "." {
 			dir = ""
 		}
@@ -127,40 +96,24 @@ func readSources(t *testing.T) map[string]*source {
 			s = &source{imports: map[string][]string{}}
 			all[dir] = s
 		}
-		for _, imp := range f.Imports {
+		file := f.Syntax(t)
+		for _, imp := range file.Imports {
 			to, err := strconv.Unquote(imp.Path.Value)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
-			s.imports[to] = append(s.imports[to], file)
+			s.imports[to] = append(s.imports[to], f.Name)
 			if imp.Name != nil && imp.Name.Name == "_" && to != "embed" && to != "unsafe" {
-				s.blanks = append(s.blanks, file+": "+to)
+				s.blanks = append(s.blanks, f.Name+": "+to)
 			}
 		}
-		for _, d := range f.Decls {
+		for _, d := range file.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-				s.inits = append(s.inits, file)
+				s.inits = append(s.inits, f.Name)
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return all
-}
-
-// isProgram reports whether f is run by itself, as a generator is, and belongs to
-// no package.
-func isProgram(f *ast.File) bool {
-	for _, group := range f.Comments {
-		for _, c := range group.List {
-			if c.Pos() < f.Package && c.Text == "//go:build ignore" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // rowOf finds the row that a folder belongs to; ok is false for internal
@@ -260,12 +213,9 @@ func TestEveryPackageHasARow(t *testing.T) {
 // TestEveryInnerPackageIsDescribed checks that the tables of the folders below
 // internal and kernel are complete.
 func TestEveryInnerPackageIsDescribed(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := sources.Read(t, "ARCHITECTURE.md")
 	described := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if first, _, ok := strings.Cut(strings.TrimPrefix(line, "|"), "|"); ok {
 			for _, m := range code.FindAllStringSubmatch(first, -1) {
 				described[m[1]] = true
@@ -342,12 +292,9 @@ type requirement struct {
 
 func requirements(t *testing.T) []requirement {
 	t.Helper()
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := sources.Read(t, "go.mod")
 	var list []requirement
-	for line := range strings.Lines(string(mod)) {
+	for line := range strings.Lines(mod) {
 		line, comment, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "require "), "//")
 		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], "v") {
 			list = append(list, requirement{f[0], strings.Contains(comment, "indirect")})
@@ -362,13 +309,10 @@ func requirements(t *testing.T) []requirement {
 // TestLibrariesHaveReasons keeps the list of direct dependencies short and
 // explained: RATIONALE.md names each.
 func TestLibrariesHaveReasons(t *testing.T) {
-	rationale, err := os.ReadFile(filepath.Join(root, "RATIONALE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rationale := sources.Read(t, "RATIONALE.md")
 	version := regexp.MustCompile(`/v\d+$`)
 	for _, r := range requirements(t) {
-		if name := path.Base(version.ReplaceAllString(r.module, "")); !r.indirect && !strings.Contains(string(rationale), name) {
+		if name := path.Base(version.ReplaceAllString(r.module, "")); !r.indirect && !strings.Contains(rationale, name) {
 			t.Errorf("RATIONALE.md gives no reason for %s", r.module)
 		}
 	}
@@ -376,12 +320,9 @@ func TestLibrariesHaveReasons(t *testing.T) {
 
 // TestNoticeNamesEveryModule keeps the list of other people's licences whole.
 func TestNoticeNamesEveryModule(t *testing.T) {
-	notice, err := os.ReadFile(filepath.Join(root, "NOTICE"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	notice := sources.Read(t, "NOTICE")
 	for _, r := range requirements(t) {
-		if !strings.Contains(string(notice), "  "+r.module+" ") {
+		if !strings.Contains(notice, "  "+r.module+" ") {
 			t.Errorf("NOTICE doesn't name %s and its licence", r.module)
 		}
 	}

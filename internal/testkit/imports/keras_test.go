@@ -2,13 +2,11 @@ package imports
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
 // helpers are the internal packages that keras uses, and why a framework in another module
@@ -49,24 +47,15 @@ func TestKerasUsesExportedNames(t *testing.T) {
 			t.Errorf("keras imports %s no longer; remove it from the list", name)
 		}
 	}
-	err := filepath.WalkDir(filepath.Join(root, "keras"), func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
-			return err
+	for _, f := range sources.Go(t, sources.NotTest) {
+		if !f.Below("keras") {
+			continue
 		}
-		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, p, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
+		ast.Inspect(f.Syntax(t), func(n ast.Node) bool {
 			if x, ok := n.(*ast.SelectorExpr); ok && x.Sel.Name == "Internal" {
-				t.Errorf("%s uses a door for packages of this module", files.Position(x.Pos()))
+				t.Errorf("%s uses a door for packages of this module", sources.Position(x))
 			}
 			return true
 		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -5,28 +5,26 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var root = filepath.Join("..", "..", "..")
+	"github.com/cairnml/cairn/internal/testkit/sources"
+)
 
 // model are the packages that model code calls in every line, mostly without
 // options: there they may be left out.
 var model = []string{"ops", "grad", "function"}
 
 // faults returns the signatures of a file in folder that violate the rule.
-func faults(fset *token.FileSet, file *ast.File, folder string) (list []string) {
+func faults(position func(ast.Node) token.Position, file *ast.File, folder string) (list []string) {
 	add := func(d *ast.FuncDecl, format string, args ...any) {
-		p := fset.Position(d.Pos())
-		list = append(list, fmt.Sprintf("%s:%d: %s: %s", filepath.ToSlash(p.Filename), p.Line, d.Name.Name, fmt.Sprintf(format, args...)))
+		p := position(d)
+		list = append(list, fmt.Sprintf("%s:%d: %s: %s", p.Filename, p.Line, d.Name.Name, fmt.Sprintf(format, args...)))
 	}
 	for _, decl := range file.Decls {
 		d, ok := decl.(*ast.FuncDecl)
-		if !ok || !d.Name.IsExported() || !receiverExported(d) {
+		if !ok || !d.Name.IsExported() || !sources.ReceiverExported(d) {
 			continue
 		}
 		params := d.Type.Params.List
@@ -71,53 +69,17 @@ func typeName(t ast.Expr) string {
 	return ""
 }
 
-// receiverExported reports whether a function has no receiver, or one of an
-// exported type.
-func receiverExported(d *ast.FuncDecl) bool {
-	if d.Recv == nil {
-		return true
-	}
-	typ := d.Recv.List[0].Type
-	if star, ok := typ.(*ast.StarExpr); ok {
-		typ = star.X
-	}
-	if list, ok := typ.(*ast.IndexListExpr); ok {
-		typ = list.X
-	}
-	return ast.IsExported(typeName(typ))
-}
-
+// TestOptionsHaveOneForm checks the exported functions of packages that programs import.
 func TestOptionsHaveOneForm(t *testing.T) {
-	fset := token.NewFileSet()
 	seen := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(root, path)
-		rel = filepath.ToSlash(rel)
-		if d.IsDir() {
-			if name := d.Name(); rel != "." && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || slices.Contains([]string{"testdata", "internal", "cmd", "interop", "bench", "test", "examples", "docs"}, name)) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
-			return nil
-		}
-		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
+	for _, f := range sources.Go(t, sources.NotTest) {
+		if f.In("internal") || f.Below("cmd", "interop", "bench", "test", "examples", "docs", ".ci") {
+			continue
 		}
 		seen++
-		folder, _ := filepath.Split(rel)
-		for _, f := range faults(fset, file, strings.TrimSuffix(filepath.ToSlash(folder), "/")) {
-			t.Error(f)
+		for _, fault := range faults(sources.Position, f.Syntax(t), f.Dir()) {
+			t.Error(fault)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if seen < 100 {
 		t.Errorf("%d files were looked at; the walk begins in the wrong place", seen)
@@ -140,14 +102,16 @@ func TestTheRuleSeesEveryOtherForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(faults(fset, file, "x"), "\n")
+		position := func(n ast.Node) token.Position { return fset.Position(n.Pos()) }
+		got := strings.Join(faults(position, file, "x"), "\n")
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", src, got, want)
 		}
 	}
 	fset := token.NewFileSet()
 	file, _ := parser.ParseFile(fset, "f.go", "package ops\nfunc F(o *Options) {}\nfunc G(o ...*Options) {}", 0)
-	if got := faults(fset, file, "ops"); len(got) != 1 || !strings.Contains(got[0], "F: ") {
+	position := func(n ast.Node) token.Position { return fset.Position(n.Pos()) }
+	if got := faults(position, file, "ops"); len(got) != 1 || !strings.Contains(got[0], "F: ") {
 		t.Errorf("ops: %q", got)
 	}
 }
