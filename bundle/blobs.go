@@ -144,7 +144,7 @@ func (br *blobReader) faults(limit int) error {
 	seen := map[string]bool{} // a file that can't be opened is one fault, not one a tensor
 	for i, n := range br.errs {
 		if len(errs) == limit {
-			errs = append(errs, fmt.Errorf("bundle: %d faults more", len(br.errs)-i))
+			errs = append(errs, fmt.Errorf("bundle: %d more faults", len(br.errs)-i))
 			break
 		}
 		if s := n.err.Error(); !seen[s] {

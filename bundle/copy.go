@@ -25,7 +25,7 @@ func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error
 	rec := r.record(i)
 	switch {
 	case as == "":
-		return w.fail(fmt.Errorf("bundle: tensor %q is to be copied to a tensor without a name", name))
+		return w.fail(fmt.Errorf("bundle: copy tensor %q: the new name is empty", name))
 	case rec.err != nil:
 		return w.fail(rec.err)
 	case r.version == 1 || r.header.BigEndian != w.big:
@@ -79,7 +79,7 @@ func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string
 			continue
 		}
 		if as == "" {
-			return w.fail(fmt.Errorf("bundle: tensor %q is to be copied to a tensor without a name", owner))
+			return w.fail(fmt.Errorf("bundle: copy tensor %q: the new name is empty", owner))
 		}
 		if rec.err != nil {
 			return w.fail(rec.err)

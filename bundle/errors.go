@@ -24,7 +24,7 @@ func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
 // ErrIncomplete is matched by errors.Is if the stored slices of a tensor don't
 // cover the requested part: in a part of a checkpoint that is still to be
 // merged, or for a partitioned tensor that was saved in part.
-var ErrIncomplete = errors.New("bundle: not all slices are there")
+var ErrIncomplete = errors.New("bundle: slices are missing")
 
 // A CorruptError reports that a file violates its format: it is truncated, a
 // checksum differs, a size is wrong, a message can't be decoded.
@@ -73,7 +73,7 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	s := fmt.Sprintf("bundle: %s has no tensor %q", e.Prefix, e.Name)
 	if len(e.Nearest) > 0 {
-		s += fmt.Sprintf("; the nearest names are %q", e.Nearest)
+		s += fmt.Sprintf("; similar names: %q", e.Nearest)
 	}
 	return s
 }

@@ -82,7 +82,7 @@ func ExampleNotFoundError() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// bundle: strings/ckpt has no tensor "float"; the nearest names are ["floats"]
+	// bundle: strings/ckpt has no tensor "float"; similar names: ["floats"]
 }
 
 // A tensor partitioned into slices can be read whole or cut anew.

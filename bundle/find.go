@@ -153,7 +153,7 @@ func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, b
 		if f, ok := findState(fsys, name, outside); ok {
 			return f, nil
 		}
-		e := &PathError{Path: shown, Found: "a directory whose checkpoint file names no checkpoint that is there", Hint: prefixHint(fsys, name, shown)}
+		e := &PathError{Path: shown, Found: "a directory whose checkpoint file lists only missing checkpoints", Hint: prefixHint(fsys, name, shown)}
 		if latest := namedLatest(fsys, name); latest != "" {
 			e.Found += fmt.Sprintf(" (it names %q)", latest)
 		}

@@ -66,7 +66,7 @@ func TestFindPrefix(t *testing.T) {
 		{"run/ckpt-3", `found nothing; the directory holds the checkpoints "run/ckpt-1", "run/ckpt-2"`},
 		{"none/ckpt", "found nothing; the directory none doesn't exist either"},
 		{"empty", "found a directory without a checkpoint file; the directory holds no checkpoints"},
-		{"stale", "found a directory whose checkpoint file names no checkpoint that is there (it names \"ckpt-9\"); the directory holds no checkpoints"},
+		{"stale", "found a directory whose checkpoint file lists only missing checkpoints (it names \"ckpt-9\"); the directory holds no checkpoints"},
 		{"broken", "names no checkpoint that is there"},
 		{"stateless", "found a SavedModel without variables"},
 		{"run/notes.txt", "found a file of 23 bytes that is no checkpoint"},

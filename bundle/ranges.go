@@ -107,7 +107,7 @@ func covering(want []span, parts [][]span) ([]int, error) {
 		used = append(used, p.part)
 	}
 	if got != spanVolume(want) {
-		return nil, fmt.Errorf("%w: they hold %d of the %d elements asked for", ErrIncomplete, got, spanVolume(want))
+		return nil, fmt.Errorf("%w (got %d of %d elements)", ErrIncomplete, got, spanVolume(want))
 	}
 	slices.Sort(used)
 	return used, nil

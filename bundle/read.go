@@ -64,7 +64,7 @@ func (r *Reader) read(ctx context.Context, name string) (*tensor.Tensor, error) 
 // entry's: a [MismatchError] otherwise. After an error dst may hold anything.
 func (r *Reader) ReadInto(ctx context.Context, name string, dst *tensor.Tensor) error {
 	if dst == nil {
-		return fmt.Errorf("bundle: tensor %q is to be read into a nil tensor", name)
+		return fmt.Errorf("bundle: read tensor %q: the destination is a nil tensor", name)
 	}
 	return r.ReadAll(ctx, []ReadRequest{{Name: name, Dst: dst}}, nil)
 }
@@ -146,7 +146,7 @@ func (r *Reader) readEach(ctx context.Context, br *blobReader, reqs []ReadReques
 		}
 	}
 	if most := r.opts.maxRead(br.stored()); need > most {
-		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d lie on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(reqs), need, br.stored(), most)
+		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d are on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(reqs), need, br.stored(), most)
 	}
 	for i := range fresh {
 		n := &fresh[i]

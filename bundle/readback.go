@@ -40,7 +40,7 @@ func checkIndex(ctx context.Context, name string, b []byte, shards int) indexMad
 	size := int64(len(m.bytes))
 	m.err = m.r.load(ctx, &source{ReaderAt: bytes.NewReader(m.bytes), name: name, size: size, stored: size, parallel: true}, &ReaderOptions{MaxIndex: math.MaxInt64, MaxShards: shards})
 	if n := m.r.header.NumShards; m.err == nil && n != shards {
-		m.err = &CorruptError{File: name, Offset: -1, What: fmt.Sprintf("it speaks of %d data files, %d were written", n, shards)}
+		m.err = &CorruptError{File: name, Offset: -1, What: fmt.Sprintf("it lists %d data files (want %d)", n, shards)}
 	}
 	return m
 }
@@ -75,7 +75,7 @@ func (m *indexMade) readBack(ctx context.Context, fsys fs.FS, data []string) err
 					break
 				}
 			}
-			return &CorruptError{File: m.name, Offset: int64(at), What: "it isn't what was written"}
+			return &CorruptError{File: m.name, Offset: int64(at), What: "it differs from the written byte"}
 		}
 	}
 	return m.r.checkExtents(ctx, func(i int) (name, shown string) { return data[i], data[i] })

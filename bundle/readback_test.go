@@ -33,7 +33,7 @@ func TestReadBackFindsWhatIsMissing(t *testing.T) {
 			b, _ := fs.ReadFile(dir, "c.index")
 			b[20] ^= 1
 			dir.WriteFile("c.index", b)
-		}, "at offset 20 is corrupt: it isn't what was written"},
+		}, "at offset 20 is corrupt: it differs from the written byte"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := vfs.MemDir()

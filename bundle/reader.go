@@ -216,7 +216,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 		return errUnsupported("%s has %d bytes, the most for an index is %d; ReaderOptions.MaxIndex raises it", src.name, src.size, most)
 	}
 	if most := opts.memory(src); src.size > most {
-		return errUnsupported("%s has %d bytes, of which %d lie on the disk; the most for such an index is %d, ReaderOptions.MaxIndex raises it", src.name, src.size, src.stored, most)
+		return errUnsupported("%s has %d bytes, of which %d are on the disk; the most for such an index is %d, ReaderOptions.MaxIndex raises it", src.name, src.size, src.stored, most)
 	}
 	if !src.parallel {
 		if err := src.spool(opts.maxIndex()); err != nil {
@@ -256,10 +256,10 @@ func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards i
 		return &CorruptError{File: file, Offset: offset, What: "the header can't be decoded", Err: err}
 	}
 	if m.NumShards <= 0 || m.Endianness < 0 || m.Endianness > 1 {
-		return &CorruptError{File: file, Offset: offset, What: fmt.Sprintf("the header speaks of %d data files and byte order %d", m.NumShards, m.Endianness)}
+		return &CorruptError{File: file, Offset: offset, What: fmt.Sprintf("the header has %d data files and byte order %d", m.NumShards, m.Endianness)}
 	}
 	if int(m.NumShards) > maxShards {
-		return errUnsupported("%s speaks of %d data files, the most is %d; ReaderOptions.MaxShards raises it", file, m.NumShards, maxShards)
+		return errUnsupported("%s lists %d data files, the most is %d; ReaderOptions.MaxShards raises it", file, m.NumShards, maxShards)
 	}
 	r.header = Header{NumShards: int(m.NumShards), BigEndian: m.Endianness == 1, Raw: bytes.Clone(value)}
 	return r.checkVersion(file, m.Version)

@@ -133,7 +133,7 @@ func (s *source) spool(limit int64) error {
 func (s *source) explain(err error) error {
 	var c *CorruptError
 	if errors.As(err, &c) && gitlfs.ReadsPointer(s) {
-		return &CorruptError{File: c.File, Offset: -1, Name: c.Name, What: "another file lies in its place", Err: gitlfs.ErrPointer}
+		return &CorruptError{File: c.File, Offset: -1, Name: c.Name, What: "another file is in its place", Err: gitlfs.ErrPointer}
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (s *swap) back(err error) error {
 	// nothing to take back finds no file.
 	for _, r := range slices.Backward(s.undo) {
 		if e := s.dir.Rename(r.from, r.to); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, fmt.Errorf("bundle: %s could not get its name back, it is %s now: %w", r.to, r.from, e))
+			err = errors.Join(err, fmt.Errorf("bundle: rename %s back: it is called %s now: %w", r.to, r.from, e))
 		}
 	}
 	if len(s.undo) > 0 {

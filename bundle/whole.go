@@ -32,7 +32,7 @@ func (r *Reader) requests(handles []Handle, reads []int32, dst []*tensor.Tensor)
 }
 
 func noPlaceFor(name string) error {
-	return fmt.Errorf("bundle: tensor %q is to be read into a nil tensor", name)
+	return fmt.Errorf("bundle: read tensor %q: the destination is a nil tensor", name)
 }
 
 // checkHandle returns an error about a tensor that r can't know.

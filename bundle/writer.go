@@ -86,7 +86,7 @@ func NewWriter(dir vfs.Dir, prefix string, opts *WriterOptions) (*Writer, error)
 		w.opts = *opts
 	}
 	if w.opts.Alignment < 0 {
-		return nil, fmt.Errorf("bundle: alignment of %d bytes", w.opts.Alignment)
+		return nil, fmt.Errorf("bundle: the alignment is %d bytes, want 0 or more", w.opts.Alignment)
 	}
 	w.big = w.opts.BigEndian
 	if like := w.opts.Like; like != nil && like.version == 2 {
@@ -112,7 +112,7 @@ func (w *Writer) Add(ctx context.Context, name string, t *tensor.Tensor) error {
 		return w.err
 	}
 	if name == "" {
-		return w.fail(errors.New("bundle: a tensor without a name"))
+		return w.fail(errors.New("bundle: the name of a tensor is empty"))
 	}
 	return w.add(ctx, name, name, t)
 }
@@ -190,7 +190,7 @@ func (w *Writer) AddSlice(ctx context.Context, name string, full tensor.Shape, s
 		return w.Add(ctx, name, t)
 	}
 	if name == "" {
-		return w.fail(errors.New("bundle: a tensor without a name"))
+		return w.fail(errors.New("bundle: the name of a tensor is empty"))
 	}
 	row, there := w.entries.tensor(name)
 	switch {

@@ -217,7 +217,7 @@ func (g *objectGraph) checkFields(id int, b *nodeBatch) error {
 			row.leaf = false
 			var c graphChild
 			if c, ok = childOf(f.Bytes); ok && !g.has(c.node) {
-				return fmt.Errorf("child %q of node %d is node %d, there are %d", c.name, id, c.node, len(g.nodes))
+				return fmt.Errorf("child %q of node %d is node %d (want below %d)", c.name, id, c.node, len(g.nodes))
 			}
 			list.add(c, len(f.Rest))
 		case fieldAttribute:
@@ -244,7 +244,7 @@ func (g *objectGraph) checkFields(id int, b *nodeBatch) error {
 				b.owners = append(b.owners, int32(id))
 			}
 			if s, ok = slotOf(f.Bytes); ok && !(g.has(s.variable) && g.has(s.slot)) {
-				return fmt.Errorf("slot %q of node %d joins nodes %d and %d, there are %d", s.name, id, s.variable, s.slot, len(g.nodes))
+				return fmt.Errorf("slot %q of node %d joins nodes %d and %d (want below %d)", s.name, id, s.variable, s.slot, len(g.nodes))
 			}
 		case fieldSaver:
 			saver = true

@@ -187,7 +187,7 @@ func lockFile(file, shown string) (*flock.Flock, error) {
 		writeHolder(file)
 		return f, nil
 	}
-	return nil, fmt.Errorf("checkpoint: locking %s: other programs take and leave the lock all the time", shown)
+	return nil, fmt.Errorf("checkpoint: locking %s: other programs lock it again and again; try later", shown)
 }
 
 // isLocked reports whether the file locked by f is still the file of that name.

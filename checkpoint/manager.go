@@ -93,17 +93,17 @@ type SaveOptions struct {
 func (o *ManagerOptions) check() error {
 	switch {
 	case o.MaxToKeep < 0:
-		return fmt.Errorf("checkpoint: MaxToKeep is %d; it is a number of checkpoints, or 0 to keep all", o.MaxToKeep)
+		return fmt.Errorf("checkpoint: MaxToKeep is %d, want a number of checkpoints, or 0 to keep all", o.MaxToKeep)
 	case o.KeepEvery < 0:
-		return fmt.Errorf("checkpoint: KeepEvery is %v; it is a time between checkpoints, or 0 for none", o.KeepEvery)
+		return fmt.Errorf("checkpoint: KeepEvery is %v, want a time between checkpoints, or 0 for none", o.KeepEvery)
 	case o.Interval < 0:
-		return fmt.Errorf("checkpoint: Interval is %d; it is a number of steps, or 0 for none", o.Interval)
+		return fmt.Errorf("checkpoint: Interval is %d, want a number of steps, or 0 for none", o.Interval)
 	case o.Interval > 0 && o.Step == nil:
 		return errors.New("checkpoint: Interval counts steps, so Step must be set")
 	case o.MaxToKeep == 0 && len(o.Policies) > 0:
 		return errors.New("checkpoint: MaxToKeep 0 keeps all checkpoints, so Policies have nothing to decide; set MaxToKeep to the number of newest ones")
 	case !fs.ValidPath(o.CheckpointName) || o.CheckpointName == ".":
-		return fmt.Errorf("checkpoint: CheckpointName %q is no slash-separated path below the directory", o.CheckpointName)
+		return fmt.Errorf("checkpoint: CheckpointName is %q, want a slash-separated path below the directory", o.CheckpointName)
 	}
 	for _, p := range o.Policies {
 		if p == nil {

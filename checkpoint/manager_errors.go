@@ -69,9 +69,9 @@ type DamagedError struct {
 func (e *DamagedError) Error() string {
 	s := fmt.Sprintf("checkpoint: the latest checkpoint %s is damaged: %v", e.Path, e.Err)
 	if e.Previous == "" {
-		return s + "; no older one holds either"
+		return s + "; the older ones are damaged too"
 	}
-	return s + fmt.Sprintf("; %s holds: restore that one, or let ManagerOptions.Fallback allow it", e.Previous)
+	return s + fmt.Sprintf("; %s is intact; restore that one, or set ManagerOptions.Fallback", e.Previous)
 }
 
 // Unwrap returns the cause; not one of missing files, since a checkpoint that
@@ -99,14 +99,14 @@ type RefusedError struct {
 // Error names the checkpoint in danger and the remedies.
 func (e *RefusedError) Error() string {
 	if e.Damaged == nil {
-		return fmt.Sprintf("checkpoint: %s is there and not managed, so it isn't replaced: restore first, so that the numbers go on from there; "+
-			"take another directory, CheckpointName or SaveOptions.Number; or replace it with SaveOptions.Replace", e.Path)
+		return fmt.Sprintf("checkpoint: %s is there and not managed, so it isn't replaced; restore first, so that the numbers continue from there; "+
+			"use another directory, CheckpointName or SaveOptions.Number; or replace it with SaveOptions.Replace", e.Path)
 	}
-	s := fmt.Sprintf("checkpoint: the latest checkpoint %s is damaged and no other one was restored, so nothing is saved that would take the place of older ones: ", e.Path)
+	s := fmt.Sprintf("checkpoint: the latest checkpoint %s is damaged and no other one was restored, so a save would replace intact ones; ", e.Path)
 	if e.Damaged.Previous != "" {
-		s += fmt.Sprintf("restore %s, which holds, or let ManagerOptions.Fallback allow it; or ", e.Damaged.Previous)
+		s += fmt.Sprintf("restore %s, which is intact, or set ManagerOptions.Fallback; or ", e.Damaged.Previous)
 	}
-	return s + "begin anew in another directory, or here with SaveOptions.Replace"
+	return s + "start anew in another directory, or here with SaveOptions.Replace"
 }
 
 // Unwrap returns the restore's error.
@@ -128,7 +128,7 @@ type LockedError struct {
 
 // Error names the holder.
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("checkpoint: %s is in use by another manager (%s): only one may save to a directory at a time; close that one, or take another directory", e.Dir, e.Holder)
+	return fmt.Sprintf("checkpoint: %s is in use by another manager (%s): only one may save to a directory at a time; close that one, or use another directory", e.Dir, e.Holder)
 }
 
 // Is reports whether target is [ErrLocked].

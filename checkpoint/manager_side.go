@@ -70,7 +70,7 @@ func readSide(dir fs.FS, shown string) (side sideFile, found bool, err error) {
 		err = json.Unmarshal(text, &side)
 	}
 	if err != nil {
-		return side, false, &StateError{File: shown, What: fmt.Sprintf("it should hold the metrics of the checkpoints: %v; without that file, policies go on as if none had been given", err)}
+		return side, false, &StateError{File: shown, What: fmt.Sprintf("it should hold the metrics of the checkpoints: %v; remove the file, and policies begin without metrics", err)}
 	}
 	return side, true, nil
 }

@@ -60,7 +60,7 @@ func (p EveryNSteps) Keep(list []Saved) []bool {
 
 func (p EveryNSteps) check() error {
 	if p.N <= 0 {
-		return fmt.Errorf("EveryNSteps.N is %d, it must be more than 0", p.N)
+		return fmt.Errorf("EveryNSteps.N is %d, want more than 0", p.N)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (p BestN) Keep(list []Saved) []bool {
 
 func (p BestN) check() error {
 	if p.N <= 0 {
-		return fmt.Errorf("BestN.N is %d, it must be more than 0", p.N)
+		return fmt.Errorf("BestN.N is %d, want more than 0", p.N)
 	}
 	if p.Metric == "" {
 		return errors.New("BestN needs the name of a metric")

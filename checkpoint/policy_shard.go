@@ -34,7 +34,7 @@ func ShardByTask() ShardPolicy {
 func MaxShardSize(size int64) ShardPolicy {
 	return func(values []ShardTensor) ([][]ShardTensor, error) {
 		if size <= 0 {
-			return nil, fmt.Errorf("checkpoint: a maximal shard size of %d bytes; it must be more than 0", size)
+			return nil, fmt.Errorf("checkpoint: the maximal shard size is %d bytes, want more than 0", size)
 		}
 		p := partitioner{max: size, left: size, shards: [][]ShardTensor{nil}}
 		for _, v := range values {

@@ -160,10 +160,10 @@ func (r *Report) AssertConsumed() error {
 	}
 	deferred, unused := r.l.left(context.Background())
 	if len(deferred) > 0 {
-		return fmt.Errorf("checkpoint: %s has values that no object took yet:%s", r.Path, list(deferred))
+		return fmt.Errorf("checkpoint: %s has values that no object uses yet:%s", r.Path, list(deferred))
 	}
 	if len(unused) > 0 {
-		return fmt.Errorf("checkpoint: %s has values that no object took; unused attributes:%s", r.Path, list(unused))
+		return fmt.Errorf("checkpoint: %s has values that no object uses; unused attributes:%s", r.Path, list(unused))
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (r *Report) AssertNontrivialMatch() error {
 		return err
 	}
 	if len(missing) == 0 {
-		return fmt.Errorf("checkpoint: nothing to restore into: no object hangs on the root %T yet", r.l.ck.root)
+		return fmt.Errorf("checkpoint: the root %T has no edges yet; add objects before the restore", r.l.ck.root)
 	}
 	return fmt.Errorf("checkpoint: nothing but the root matched %s; these objects found no value:%s", r.Path, list(missing))
 }
@@ -316,7 +316,7 @@ func (e *RestoreError) Unwrap() []error { return e.causes }
 func (e *RestoreError) Error() string {
 	var b strings.Builder
 	if e.Late {
-		fmt.Fprintf(&b, "checkpoint: pending values of %s don't fit the objects that they are for, which keep what they have", e.Path)
+		fmt.Fprintf(&b, "checkpoint: pending values of %s don't fit the objects that they are for, which keep their values", e.Path)
 	} else {
 		fmt.Fprintf(&b, "checkpoint: %s doesn't fit the program's objects, nothing was changed", e.Path)
 	}
@@ -330,7 +330,7 @@ func (e *RestoreError) Error() string {
 		fmt.Fprintf(&b, "\n%d of an incompatible type or shape:%s", len(e.Mismatched), list(e.Mismatched))
 	}
 	if len(e.Unused) > 0 {
-		fmt.Fprintf(&b, "\n%d unused (RestoreOptions.Partial lets them go):%s", len(e.Unused), list(e.Unused))
+		fmt.Fprintf(&b, "\n%d unused (RestoreOptions.Partial leaves them out):%s", len(e.Unused), list(e.Unused))
 	}
 	return b.String()
 }
@@ -345,7 +345,7 @@ type PendingError struct {
 
 // Error lists the pending values and the remedies.
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("checkpoint: not saved, because %s of %s would be lost, pending for objects that aren't there yet; build those, or let the values go with Report.ExpectPartial:%s",
+	return fmt.Sprintf("checkpoint: not saved, because %s of %s would be lost, pending for objects that aren't there yet; build those, or drop the values with Report.ExpectPartial:%s",
 		inWords(len(e.Deferred), "value"), e.Path, list(e.Deferred))
 }
 
@@ -360,7 +360,7 @@ type InterruptedRestoreError struct {
 
 // Error names the remedy.
 func (e *InterruptedRestoreError) Error() string {
-	return fmt.Sprintf("checkpoint: not saved, because the restore from %s broke off half way and left a mixture of values; restore a checkpoint that is sound, or make the objects anew: %v", e.Path, e.Err)
+	return fmt.Sprintf("checkpoint: not saved, because the restore from %s failed halfway and left a mixture of values; restore an intact checkpoint, or make the objects anew: %v", e.Path, e.Err)
 }
 
 // Unwrap returns why the restore broke off.

@@ -41,6 +41,6 @@ type UnfilledError struct {
 
 // Error names the variables and the remedies.
 func (e *UnfilledError) Error() string {
-	return fmt.Sprintf("checkpoint: no value in %[2]s for %[1]s made since it was restored, which would be used with first values; if that is meant, allow it with RestoreOptions.AllowMissing or Report.AllowMissing:%[3]s",
+	return fmt.Sprintf("checkpoint: no value in %[2]s for %[1]s made since it was restored, which would be used with initial values; RestoreOptions.AllowMissing and Report.AllowMissing allow that:%[3]s",
 		inWords(len(e.Unfilled), "variable"), e.Path, list(e.Unfilled))
 }

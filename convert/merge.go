@@ -35,7 +35,7 @@ type GraphsError struct {
 
 // Error names the sources with graphs, and the ways to merge them.
 func (e *GraphsError) Error() string {
-	return strings.Join(e.Sources, ", ") + " each have an object graph; MergeOptions.Join makes one of them, their objects under names of their own; MergeOptions.Graph keeps one alone"
+	return strings.Join(e.Sources, ", ") + " each have an object graph; MergeOptions.Join joins them, each under a separate name; MergeOptions.Graph keeps one alone"
 }
 
 // ClashError is the error of two sources with a tensor of one name.
@@ -46,7 +46,7 @@ type ClashError struct {
 
 // Error names the sources and the tensor that both have.
 func (e *ClashError) Error() string {
-	return fmt.Sprintf("%s and %s both have a tensor called %q; MergeOptions.Join begins the names of each with one of its own, and an edit with Edits.Rename gives a source other names",
+	return fmt.Sprintf("%s and %s both have a tensor called %q; MergeOptions.Join puts each source under a separate name, and an edit with Edits.Rename changes the names of a source",
 		e.Sources[0], e.Sources[1], e.Name)
 }
 

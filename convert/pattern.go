@@ -31,7 +31,7 @@ func (e *PatternError) Error() string {
 	}
 	s := fmt.Sprintf("%s: no %s's name matches %s", e.Path, what, strings.Join(words, ", "))
 	if len(e.Nearest) > 0 {
-		s += "; the nearest names are " + strings.Join(e.Nearest, ", ")
+		s += "; similar names: " + strings.Join(e.Nearest, ", ")
 	}
 	return s
 }

@@ -179,7 +179,7 @@ func describeCheckpoint(items *list, whole bool, l *tensorfile.Layout, o *Option
 		return err
 	}
 	if !o.Lossy {
-		return fmt.Errorf("it could not be made again, byte for byte, of a safetensors file: %s; Options.Lossy converts its values alone", why)
+		return fmt.Errorf("the way back to safetensors would have other bytes: %s; Options.Lossy converts the values alone", why)
 	}
 	res.note("the way back won't give the same bytes: %s", why)
 	return nil

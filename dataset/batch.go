@@ -25,7 +25,7 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 	}
 	layout, err := layoutOf[T]()
 	if err == nil && n < 1 {
-		err = fmt.Errorf("dataset: Batch of %d elements: it takes 1 or more", n)
+		err = fmt.Errorf("dataset: Batch: the size is %d, want 1 or more", n)
 	}
 	if err != nil {
 		return failed[T](errors.Join(d.err, err))

@@ -31,7 +31,7 @@ func Categorical(labels *tensor.Tensor, o *CategoricalOptions) (*tensor.Tensor, 
 	list := tensor.Values[int64](whole)
 	n := int64(o.Classes)
 	if n < 0 {
-		return fail(fmt.Errorf("the number of classes is %d", n))
+		return fail(fmt.Errorf("the number of classes is %d, want 0 or more", n))
 	}
 	if n == 0 {
 		if len(list) == 0 {

@@ -110,7 +110,7 @@ func imageLoader(o *ImageOptions) (loader, error) {
 	case opts.Channels != 1 && opts.Channels != 3 && opts.Channels != 4:
 		return nil, fmt.Errorf("the number of channels is %d, want 1, 3 or 4", opts.Channels)
 	case opts.Height < 1 || opts.Width < 1:
-		return nil, fmt.Errorf("the size is %d×%d", opts.Height, opts.Width)
+		return nil, fmt.Errorf("the size is %d×%d, want 1 or more each", opts.Height, opts.Width)
 	}
 	switch opts.Method {
 	case Bilinear, Nearest, Bicubic, Area, Lanczos3, Lanczos5, Gaussian, MitchellCubic:

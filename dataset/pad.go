@@ -29,7 +29,7 @@ func Pad[T tensor.Element](sequences [][]T, o *PadOptions[T]) (*tensor.Tensor, e
 	}
 	n := values.Length
 	if n < 0 {
-		return nil, fmt.Errorf("dataset: Pad: the length is %d", n)
+		return nil, fmt.Errorf("dataset: Pad: the length is %d, want 0 or more", n)
 	}
 	if n == 0 {
 		for _, s := range sequences {
@@ -78,7 +78,7 @@ func PadTensors(sequences []*tensor.Tensor, o *PadOptions[float64]) (*tensor.Ten
 	}
 	first, n := sequences[0], o.Length
 	if n < 0 {
-		return fail(fmt.Errorf("the length is %d", n))
+		return fail(fmt.Errorf("the length is %d, want 0 or more", n))
 	}
 	for i, s := range sequences {
 		switch {

@@ -13,7 +13,7 @@ import (
 // saved place is that of the last element taken, not of the last one made.
 func (d *Dataset[T]) Prefetch(n int) *Dataset[T] {
 	if n < 1 {
-		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Prefetch of %d elements: it takes 1 or more", n)))
+		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Prefetch: the size is %d, want 1 or more", n)))
 	}
 	return then(d, "prefetch", d.size, func(p pass) cursor[T] {
 		c := &prefetched[T]{from: d.open(p), ahead: n}

@@ -103,7 +103,7 @@ func (c *repeated[T]) load(ctx context.Context, d *decoder) error {
 // Take returns the first n elements, or all if there are fewer.
 func (d *Dataset[T]) Take(n int) *Dataset[T] {
 	if n < 0 {
-		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Take of %d elements", n)))
+		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Take: the count is %d, want 0 or more", n)))
 	}
 	size := int64(n)
 	if d.size >= 0 {
@@ -150,7 +150,7 @@ func (c *taken[T]) load(ctx context.Context, d *decoder) error {
 // Skip returns all but the first n elements.
 func (d *Dataset[T]) Skip(n int) *Dataset[T] {
 	if n < 0 {
-		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Skip of %d elements", n)))
+		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Skip: the count is %d, want 0 or more", n)))
 	}
 	size := d.size
 	if size >= 0 {

@@ -38,7 +38,7 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 		o = &ShuffleOptions{}
 	}
 	if buffer < 1 {
-		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Shuffle with a buffer of %d: it takes 1 or more", buffer)))
+		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Shuffle: the buffer is %d, want 1 or more", buffer)))
 	}
 	seed, same := o.Seed, o.SameOrder
 	step := fmt.Sprintf("shuffle(%d)", buffer)
@@ -199,7 +199,7 @@ func (c *shuffle[T]) load(ctx context.Context, d *decoder) error {
 	// Before the counts are followed, so that a damaged place can't make the
 	// next loop run for hours.
 	if dealt > pulled || c.size >= 0 && pulled > c.size {
-		return fmt.Errorf("dataset: a shuffle of %d elements can't have given %d of %d: %w", c.size, dealt, pulled, ErrState)
+		return fmt.Errorf("dataset: a shuffle of %d elements can't have returned %d of %d: %w", c.size, dealt, pulled, ErrState)
 	}
 	c.start()
 	k := &c.deck
@@ -225,7 +225,7 @@ func (c *shuffle[T]) load(ctx context.Context, d *decoder) error {
 		k.pulled++
 	}
 	if k.dealt != dealt || k.pulled != pulled {
-		return fmt.Errorf("dataset: a shuffle can't have given %d of %d elements: %w", dealt, pulled, ErrState)
+		return fmt.Errorf("dataset: a shuffle can't have returned %d of %d elements: %w", dealt, pulled, ErrState)
 	}
 	k.done = done
 

@@ -159,7 +159,7 @@ type TraceLimitError struct {
 func (e *TraceLimitError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "function: %s has %d traces, and Options.MaxTraces allows no more; none takes %v. "+
-		"Every other static argument needs a trace of its own: pass what varies as a value, fix Options.Signature, or allow more. The latest traces are for",
+		"Each new static argument needs a new trace; pass an argument that varies as a value, set Options.Signature, or allow more traces. The latest traces are for",
 		e.Function, e.Max, e.Input)
 	for _, s := range e.Traces[max(0, len(e.Traces)-4):] {
 		fmt.Fprintf(&b, "\n  %v", s)

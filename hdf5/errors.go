@@ -86,7 +86,7 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	s := fmt.Sprintf("hdf5: no %s %.300q", e.What, e.Path)
 	if len(e.Nearest) > 0 {
-		s += fmt.Sprintf("; the nearest names are %q", e.Nearest)
+		s += fmt.Sprintf("; similar names: %q", e.Nearest)
 	}
 	return s
 }

@@ -93,7 +93,7 @@ func TestOtherFeaturesAreNamed(t *testing.T) {
 	if _, err := a.Value(); err == nil || !strings.Contains(err.Error(), "references as a tensor") || len(a.Raw()) != 8 {
 		t.Error(err)
 	}
-	if _, err := root.Dataset("her"); err == nil || !strings.Contains(err.Error(), `nearest names are ["here"`) {
+	if _, err := root.Dataset("her"); err == nil || !strings.Contains(err.Error(), `similar names: ["here"`) {
 		t.Error(err)
 	}
 }

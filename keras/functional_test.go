@@ -207,7 +207,7 @@ func TestHostileConfigsOfModels(t *testing.T) {
 		"a cycle":            {model(input+","+layer("a", `[[["b",0,0,{}]]]`)+","+layer("b", `[[["a",0,0,{}]]]`), `[["x",0,0]]`, `[["b",0,0]]`), "depends on itself"},
 		"an unknown layer":   {model(input+","+layer("a", `[[["q",0,0,{}]]]`), `[["x",0,0]]`, `[["a",0,0]]`), `no layer "q"`},
 		"no such output":     {model(input+","+layer("a", `[[["x",0,7,{}]]]`), `[["x",0,0]]`, `[["a",0,0]]`), "no output 7"},
-		"a later node":       {model(input+","+layer("a", `[[["x",9,0,{}]]]`), `[["x",0,0]]`, `[["a",0,0]]`), "there isn't"},
+		"a later node":       {model(input+","+layer("a", `[[["x",9,0,{}]]]`), `[["x",0,0]]`, `[["a",0,0]]`), "is missing"},
 		"a name given twice": {model(input+","+layer("x", `[]`), `[["x",0,0]]`, `[["x",0,0]]`), "twice"},
 		"no list":            {model(input+","+layer("a", `[7]`), `[["x",0,0]]`, `[["a",0,0]]`), "want a list"},
 		"a wrong place":      {model(input+","+layer("a", `[[["x","y",0,{}]]]`), `[["x",0,0]]`, `[["a",0,0]]`), "want [layer"},

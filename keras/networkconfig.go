@@ -470,7 +470,7 @@ func (r *networkReader) callAll(calls []layerCalls) error {
 			}
 		}
 		if calls = rest; len(calls) > 0 && !progress {
-			return fmt.Errorf("layer %q: its call depends on itself, or on a call that there isn't", calls[0].name)
+			return fmt.Errorf("layer %q: its call depends on itself, or on a call that is missing", calls[0].name)
 		}
 	}
 	return nil
@@ -706,7 +706,7 @@ func (r *networkReader) tensor(data []any) (*ops.Value, error) {
 	n, ok := data[2].(json.Number)
 	index, err := n.Int64()
 	if !ok || err != nil || node < 0 || index < 0 {
-		return nil, fmt.Errorf("the place %v is no [layer, node, tensor]", data[:3])
+		return nil, fmt.Errorf("got %v, want [layer, node, tensor]", data[:3])
 	}
 	node -= int64(r.first[name])
 	if node < 0 { // of a model's own inputs

@@ -36,7 +36,7 @@ type LimitError struct {
 
 // Error names the option that raises the limit.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("savedmodel: %s would take about %d bytes in memory, the most is %d: ReadOptions.MaxMemory raises that", e.File, e.Need, e.Most)
+	return fmt.Sprintf("savedmodel: %s would take about %d bytes in memory, the most is %d; ReadOptions.MaxMemory raises it", e.File, e.Need, e.Most)
 }
 
 // Is reports whether target is errors.ErrUnsupported.

@@ -149,7 +149,7 @@ func (s *saver) aliases(p *pb.MetaInfoDef) error {
 		}
 		for _, c := range f.Traces() {
 			if s.concrete[c.Function] == nil {
-				return &SaveError{Err: fmt.Errorf("the function of the alias %q is none that the root reaches", alias)}
+				return &SaveError{Err: fmt.Errorf("no edge leads from the root to the function of the alias %q", alias)}
 			}
 			p.FunctionAliases = append(p.FunctionAliases, &pb.StringEntry{Key: s.lib.NameOf(c.Function), Value: alias})
 		}

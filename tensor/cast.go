@@ -54,9 +54,9 @@ func CastRange(dst []byte, t *Tensor, d DType, lo, hi int) error {
 	case !CanCast(t.dtype, d) || !d.Fixed():
 		return fmt.Errorf("tensor: can't cast %v to %v", t.dtype, d)
 	case lo < 0 || hi < lo || hi > t.Len():
-		return fmt.Errorf("tensor: elements %d to %d of a tensor that has %d", lo, hi, t.Len())
+		return fmt.Errorf("tensor: elements %d to %d are outside of a tensor with %d", lo, hi, t.Len())
 	case len(dst) < (hi-lo)*d.Size():
-		return fmt.Errorf("tensor: %d bytes to hold %d elements of %v", len(dst), hi-lo, d)
+		return fmt.Errorf("tensor: %d bytes don't hold %d elements of %v", len(dst), hi-lo, d)
 	}
 	c := newCaster(t.dtype, d, hi-lo)
 	for ; lo < hi; lo += castChunk {
@@ -86,7 +86,7 @@ func (t *Tensor) AppendFloat64s(dst []float64, lo, hi int) ([]float64, error) {
 		return dst, fmt.Errorf("tensor: the elements are %v, no real numbers", t.dtype)
 	}
 	if lo < 0 || hi < lo || hi > t.Len() {
-		return dst, fmt.Errorf("tensor: elements %d to %d of a tensor that has %d", lo, hi, t.Len())
+		return dst, fmt.Errorf("tensor: elements %d to %d are outside of a tensor with %d", lo, hi, t.Len())
 	}
 	n := len(dst)
 	dst = append(dst, make([]float64, hi-lo)...)

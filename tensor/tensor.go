@@ -55,7 +55,7 @@ func New[T Element](values []T, dims ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if n != len(values) {
-		return nil, fmt.Errorf("tensor: shape %v holds %d elements, %d values were given", t.shape, n, len(values))
+		return nil, fmt.Errorf("tensor: shape %v has %d elements (got %d values)", t.shape, n, len(values))
 	}
 	t.adopt(unsafe.Pointer(unsafe.SliceData(values)), len(values))
 	return t, nil
@@ -135,7 +135,7 @@ func FromBytes(d DType, b []byte, dims ...int) (*Tensor, error) {
 	case size == 0:
 		return nil, fmt.Errorf("tensor: elements of %v have no fixed size in bytes", d)
 	case n > maxAlloc/size || n*size != len(b):
-		return nil, fmt.Errorf("tensor: %v%v takes %d bytes, %d were given", d, t.shape, n*size, len(b))
+		return nil, fmt.Errorf("tensor: %v%v takes %d bytes (got %d)", d, t.shape, n*size, len(b))
 	}
 	if len(b) > 0 {
 		if uintptr(unsafe.Pointer(&b[0]))%uintptr(min(size, 8)) != 0 {
@@ -174,7 +174,7 @@ func FromStrings(d DType, values []string, dims ...int) (*Tensor, error) {
 	case !d.Valid() || d.Fixed():
 		return nil, fmt.Errorf("tensor: elements of %v are no strings", d)
 	case n != len(values):
-		return nil, fmt.Errorf("tensor: shape %v holds %d elements, %d values were given", t.shape, n, len(values))
+		return nil, fmt.Errorf("tensor: shape %v has %d elements (got %d values)", t.shape, n, len(values))
 	}
 	t.strs = &values
 	return t, nil
@@ -266,21 +266,21 @@ func (t *Tensor) Reshape(dims ...int) (*Tensor, error) {
 		case d == -1 && at < 0:
 			at = i
 		case d == -1:
-			return nil, fmt.Errorf("tensor: reshape to %v: only one size can be worked out", s)
+			return nil, fmt.Errorf("tensor: reshape to %v: only one size can be -1", s)
 		default:
 			known *= d
 		}
 	}
 	if at >= 0 {
 		if known <= 0 || n%known != 0 {
-			return nil, fmt.Errorf("tensor: reshape %v to %v: %d elements can't be divided so", t.shape, s, n)
+			return nil, fmt.Errorf("tensor: reshape %v to %v: %d elements can't be divided by the known sizes", t.shape, s, n)
 		}
 		s[at] = n / known
 	}
 	if m, err := s.NumElements(); err != nil {
 		return nil, err
 	} else if m != n {
-		return nil, fmt.Errorf("tensor: reshape %v to %v: %d elements against %d", t.shape, s, n, m)
+		return nil, fmt.Errorf("tensor: reshape %v to %v: the number of elements differs (got %d, want %d)", t.shape, s, n, m)
 	}
 	out.data, out.strs = t.data, t.strs
 	if t.Shared() {

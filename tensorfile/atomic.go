@@ -158,13 +158,13 @@ type OverwriteError struct {
 
 // Error names the file, and the way to write there nevertheless.
 func (e *OverwriteError) Error() string {
-	what := "what would be"
+	what := "both"
 	switch {
 	case e.Path == e.Source:
 	case strings.HasPrefix(e.Path, e.Source):
-		what = "a file of " + e.Source + ", which would be"
+		what = "a file of " + e.Source + ", which would be both"
 	default:
-		what = "a file of " + e.Source + " by another name, which would be"
+		what = "a file of " + e.Source + " by another name, which would be both"
 	}
 	return fmt.Sprintf("%s is %s read and written; write to another name", e.Path, what)
 }

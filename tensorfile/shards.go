@@ -106,7 +106,7 @@ func openShards(dir fs.FS, name string, shown func(name string) string, o *Optio
 		if !ok {
 			err := fmt.Errorf("it lacks the tensor %q, which the index lists", tensor)
 			if near := nearest.Names(tensor, namesOf(s.shards[n]), 3); len(near) > 0 {
-				err = fmt.Errorf("%w; the nearest names are %s", err, strings.Join(near, ", "))
+				err = fmt.Errorf("%w; similar names: %s", err, strings.Join(near, ", "))
 			}
 			return nil, &ShardError{shown(file), err}
 		}
@@ -122,7 +122,7 @@ var errMissingShard error = missingShard{}
 type missingShard struct{}
 
 func (missingShard) Error() string {
-	return "the file is missing; all files that the index lists belong beside it"
+	return "the file is missing; all files that the index lists belong into its directory"
 }
 
 func (missingShard) Is(target error) bool { return target == fs.ErrNotExist }

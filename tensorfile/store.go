@@ -189,7 +189,7 @@ func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	}
 	if err != nil {
 		if beingWritten(path) {
-			err = fmt.Errorf("%w; a write of it was cut off or is under way, cairn recover finishes one that was cut off", err)
+			err = fmt.Errorf("%w; a write of it was cut off or is under way; convert.Recover finishes one that was cut off", err)
 		}
 		return nil, inFile(path, err)
 	}

@@ -137,7 +137,7 @@ func Check(t testing.TB, build func() any) {
 		}
 		for _, e := range n.Edges {
 			if internals.Accepts(n.Object, e.Name) == restoring.AcceptYes {
-				t.Errorf("checkpointtest: %s (%T) says that it may still get %q, which it has", g.Human(id), n.Object, e.Name)
+				t.Errorf("checkpointtest: %s (%T) declares that it may still get %q, which it has", g.Human(id), n.Object, e.Name)
 			}
 		}
 	}

@@ -45,9 +45,9 @@ NAMEs all are printed.`,
 			}
 			switch {
 			case npy && raw || npy && a.json || raw && a.json:
-				return usagef("--npy, --raw and --json are three ways to print; give one")
+				return usagef("--npy, --raw and --json are three ways to print; use one")
 			case (npy || raw) && len(list) != 1:
-				return usagef("--npy and --raw print one tensor, and here are %d; name it", len(list))
+				return usagef("--npy and --raw print one tensor (got %d); name it", len(list))
 			case npy && a.outTTY:
 				return usagef("--npy writes bytes, which would spoil the terminal; send them to a file: > x.npy")
 			}

@@ -73,7 +73,7 @@ only the signatures and what they use.`,
 			case len(args) == 2 && !dry:
 				dst = args[1]
 			case len(args) == 1 && !dry:
-				return usagef("edit needs a DST to write to; --dry-run only says what would change")
+				return usagef("edit needs a DST to write to; --dry-run prints the changes alone")
 			}
 			bar := a.bytesBar("writing ")
 			o.Progress, o.Source = bar.update, a.open
@@ -148,7 +148,7 @@ func (a *app) editModel(cmd *cobra.Command, args []string, dry bool, e convert.M
 	case len(args) == 2:
 		dst = args[1]
 	default:
-		return usagef("edit needs a DST to write to; --dry-run only says what would change")
+		return usagef("edit needs a DST to write to; --dry-run prints the changes alone")
 	}
 	bar := a.bytesBar("writing ")
 	o.Progress = bar.update

@@ -59,9 +59,23 @@ var optionFlags = map[string]string{
 	"Join": "join", "Graph": "graph", "KeepShared": "keep-shared", "Rename": "rename", "Drop": "drop", "Cast": "cast", "Keep": "keep", "Freeze": "freeze",
 }
 
-// withFlags returns a message of the library with flags in place of options: "Options.Force"
-// becomes "--force". An option without a flag stays. run applies it to every error.
+// hint matches the last part of a message if that names an option without a flag. Only a Go program
+// can follow it.
+var hint = regexp.MustCompile(`(?:[;:] |\n)[^;:\n]*` + optionName.String() + `[^;:\n]*`)
+
+// withFlags returns a message of the library with flags and verbs of the command in place of options
+// and functions: "Options.Force" becomes "--force". Hints that only a Go program can follow are left
+// out. run applies it to every error.
 func withFlags(message string) string {
+	message = strings.ReplaceAll(message, "convert.Recover ", "cairn recover ")
+	message = hint.ReplaceAllStringFunc(message, func(s string) string {
+		for _, m := range optionName.FindAllStringSubmatch(s, -1) {
+			if optionFlags[m[1]] == "" {
+				return ""
+			}
+		}
+		return s
+	})
 	return optionName.ReplaceAllStringFunc(message, func(s string) string {
 		if flag := optionFlags[optionName.FindStringSubmatch(s)[1]]; flag != "" {
 			return "--" + flag

@@ -76,3 +76,20 @@ func TestOptionsBecomeFlagsThatExist(t *testing.T) {
 		}
 	}
 }
+
+// TestHintsForProgramsAreLeftOut checks messages with options that no flag sets.
+func TestHintsForProgramsAreLeftOut(t *testing.T) {
+	for message, want := range map[string]string{
+		"load m: there is no op \"X\"\nLoadOptions.Kernels can have more":                        "load m: there is no op \"X\"",
+		"the variable \"v\" has no value; LoadOptions.Partial loads the model all the same":      "the variable \"v\" has no value",
+		"a: b; run.LoadOptions.NoInit loads it; 2 more":                                          "a: b; 2 more",
+		"functions restore it; set RestoreOptions.Run, which runs them, or RestoreOptions.Force": "functions restore it",
+		"x exists; Options.Force replaces it":                                                    "x exists; --force replaces it",
+		"it was cut off; convert.Recover finishes it":                                            "it was cut off; cairn recover finishes it",
+		"no options here: nothing":                                                               "no options here: nothing",
+	} {
+		if got := withFlags(message); got != want {
+			t.Errorf("%q becomes %q, want %q", message, got, want)
+		}
+	}
+}

@@ -228,7 +228,7 @@ func (f *runFlags) read(ctx context.Context, a *app, src *feed.Source, s *modelr
 // check looks at the flags before anything is read.
 func (f *runFlags) check() error {
 	if f.inputs != "" && f.literals != nil {
-		return usagef("--inputs and --input are two ways to give the inputs; use one")
+		return usagef("--inputs and --input both set the inputs; use one")
 	}
 	if err := f.checkGraph(); err != nil {
 		return err
@@ -237,7 +237,7 @@ func (f *runFlags) check() error {
 		return usagef("--repeat takes a number of calls")
 	}
 	if f.picture != "" && !strings.HasSuffix(f.outputs, ".png") {
-		return usagef("--picture is for --outputs FILE.png")
+		return usagef("--picture is for --outputs FILE.png; add it")
 	}
 	if f.profile != "" {
 		if err := tensorfile.CheckFree(f.profile, f.force); err != nil {

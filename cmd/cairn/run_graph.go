@@ -24,13 +24,13 @@ import (
 func (f *runFlags) checkGraph() error {
 	switch {
 	case f.feeds != nil && f.inputs != "":
-		return usagef("--inputs and --feed are two ways to give the inputs; use one")
+		return usagef("--inputs and --feed both set the inputs; use one")
 	case f.feeds != nil && f.literals != nil:
 		return usagef("--input is for signatures, --feed for graphs; use one")
 	case f.feeds != nil && f.fetches == nil:
-		return usagef("--feed needs --fetch NAME, which says what to compute")
+		return usagef("--feed needs --fetch NAME, the output to compute")
 	case f.fetches != nil && f.signature != "":
-		return usagef("--signature and --fetch are two ways to say what to compute; use one")
+		return usagef("--signature and --fetch both choose the outputs; use one")
 	case f.fetches != nil && f.literals != nil:
 		return usagef("--input is for signatures; with --fetch use --feed")
 	}
@@ -133,7 +133,7 @@ func noFetch(m *modelrun.Model, path string) error {
 			words += fmt.Sprintf(" and %d more", n)
 		}
 	}
-	return usagef("%s is a graph alone, without signatures: --fetch NAME says what to compute; %s", path, words)
+	return usagef("%s is a graph alone, without signatures: --fetch NAME chooses an output; %s", path, words)
 }
 
 // maxNamed is the number of a graph's outputs that an error names.

@@ -35,7 +35,7 @@ func TestRunCallsASignature(t *testing.T) {
 		{"module/variables", "variables: the directory holds none of saved_model.pb"},
 		{".", "holds SavedModels, in assets, "},
 		{"module --inputs run_test.go", "run_test.go: neither a request as JSON, .npz, .npy, PNG, JPEG nor .csv"},
-		{"module --input x=1 --inputs run_test.go", "--inputs and --input are two ways"},
+		{"module --input x=1 --inputs run_test.go", "--inputs and --input both set the inputs"},
 		{"module --input z=1", `--input: there is no input "z"; the signature takes "x"`},
 		{"module --input x=[[1,2,\"a\"]]", `--input: x[0][2]: the string "a" can't be a float32 (want a number)`},
 		{"module --input x=[[1,2,3]] --pixels 1", "--pixels takes two numbers"},

@@ -57,7 +57,7 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 		return usagef("--fail-on: %v", err)
 	}
 	if f.sarif && a.json {
-		return usagef("--sarif and --json are two forms; give one")
+		return usagef("--sarif and --json are two forms; use one")
 	}
 	o := &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory}
 	var reports []*scan.Report

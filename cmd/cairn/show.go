@@ -174,23 +174,23 @@ func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 	case f.pkg != "" && !token.IsIdentifier(f.pkg):
 		return "", usagef("--package %s: that can't be a Go package's name", f.pkg)
 	case f.pkg != "" && !f.goTypes && suffix(f.output) != ".go":
-		return "", usagef("--package is for --go")
+		return "", usagef("--package is for --go; add it")
 	case asked > 1:
-		return "", usagef("--dot, --svg, --go and --json are ways to show; give one")
+		return "", usagef("--dot, --svg, --go and --json are four forms; use one")
 	case len(args) == 2 && f.file != "":
-		return "", usagef("two files to draw to, %s and %s; give one", f.file, args[1])
+		return "", usagef("two files to draw to, %s and %s; name one", f.file, args[1])
 	case len(args) == 2:
-		return "", usagef("a second argument is the file to draw to: --svg graph.svg")
+		return "", usagef("a second argument is the file to draw to; choose a form, as in --svg graph.svg")
 	case f.output == "":
 		return args[0], nil
 	case f.file != "":
-		return "", usagef("two files to draw to, %s and %s; give one", f.file, f.output)
+		return "", usagef("two files to draw to, %s and %s; name one", f.file, f.output)
 	}
 	f.file = f.output
 	format := map[string]string{".svg": "svg", ".png": "png", ".dot": "dot", ".gv": "dot", ".json": "json", ".go": "go", ".txt": "tree", "": "tree"}[suffix(f.output)]
 	switch {
 	case asked == 1 && format != "" && format != "tree" && format != f.format:
-		return "", usagef("-o %s: that name asks for %s, --%s for another", f.output, format, f.format)
+		return "", usagef("-o %s: the name asks for %s, --%s for another form; use one", f.output, format, f.format)
 	case asked == 1:
 	case format == "":
 		return "", usagef("-o %s: graphs are drawn as .svg, .png and .dot and written as .json, .go and .txt", f.output)

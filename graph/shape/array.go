@@ -105,7 +105,7 @@ func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 			continue
 		}
 		if at >= 0 {
-			return nil, fmt.Errorf("only one size of %s can be worked out", want.String())
+			return nil, fmt.Errorf("only one size of %s can be -1", want.String())
 		}
 		at = i
 	}
@@ -354,7 +354,7 @@ func reshape(c *Inference) error {
 			}
 		}
 		if open > 1 {
-			return fmt.Errorf("only one size of %s can be worked out", want.String())
+			return fmt.Errorf("only one size of %s can be -1", want.String())
 		}
 		c.setDims(0, want...)
 		return nil

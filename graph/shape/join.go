@@ -288,7 +288,7 @@ func SplitV(sizes tensor.Shape, axis, whole int) (tensor.Shape, error) {
 				return nil, err
 			}
 		case open >= 0:
-			return nil, fmt.Errorf("only one of the sizes %v can be worked out", sizes)
+			return nil, fmt.Errorf("only one of the sizes %v can be -1", sizes)
 		default:
 			open = k
 		}

@@ -37,7 +37,7 @@ type chunkedPart struct {
 }
 
 // ErrChunks reports chunks below a field other than the graphs and the objects.
-var ErrChunks = fmt.Errorf("the model has chunks in other places than graphs and objects: %w", errors.ErrUnsupported)
+var ErrChunks = fmt.Errorf("the model has chunks in fields other than graphs and objects: %w", errors.ErrUnsupported)
 
 // Add adds the next chunk, which is merged into the field at a path. It keeps no chunk.
 func (c *Chunks) Add(path []*pb.FieldIndex, chunk []byte) {

@@ -134,7 +134,7 @@ func (l *lexer) unquote(out []byte) ([]byte, error) {
 		i += n
 		switch {
 		case err != nil || digits == 4 && n < 4 || digits == 8 && n < 8 || v > 0xff && base == 8:
-			return nil, l.fail("a string has an escape that there is not")
+			return nil, l.fail("a string has an unknown escape")
 		case digits < 4:
 			out = append(out, byte(v))
 		case !utf8.ValidRune(rune(v)):

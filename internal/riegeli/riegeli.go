@@ -108,7 +108,7 @@ func (r *reader) chunk(begin int64, out *[]Record) (next int64, err error) {
 		return 0, err
 	}
 	if binary.LittleEndian.Uint64(header) != hash(header[8:]) {
-		return 0, errors.New("the chunk's header is damaged: its hash is another")
+		return 0, errors.New("the chunk's header is damaged: its hash differs")
 	}
 	size := binary.LittleEndian.Uint64(header[8:])
 	kind := header[24]
@@ -122,7 +122,7 @@ func (r *reader) chunk(begin int64, out *[]Record) (next int64, err error) {
 		return 0, err
 	}
 	if binary.LittleEndian.Uint64(header[16:]) != hash(data) {
-		return 0, errors.New("the chunk's data are damaged: their hash is another")
+		return 0, errors.New("the chunk's data are damaged: their hash differs")
 	}
 	if count > uint64(len(r.b)) { // a chunk takes a byte at least for each record
 		return 0, fmt.Errorf("a chunk of %d records in a file of %d bytes", count, len(r.b))
@@ -163,7 +163,7 @@ func (r *reader) take(at, n int64) ([]byte, int64, error) {
 			}
 			h := r.b[at : at+blockHeaderSize]
 			if binary.LittleEndian.Uint64(h) != hash(h[8:]) {
-				return nil, 0, fmt.Errorf("the block's header at byte %d is damaged: its hash is another", at)
+				return nil, 0, fmt.Errorf("the block's header at byte %d is damaged: its hash differs", at)
 			}
 			at += blockHeaderSize
 		}

@@ -78,7 +78,7 @@ func (r *reader) decompress(compression byte, b []byte) ([]byte, error) {
 		return exactly(d, size)
 	case 's':
 		if n, err := snappy.DecodedLen(b); err != nil || uint64(n) != size {
-			return nil, errors.New("snappy's length is another than the chunk's")
+			return nil, errors.New("snappy's length differs from the chunk's")
 		}
 		return snappy.Decode(nil, b)
 	}

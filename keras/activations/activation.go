@@ -72,5 +72,5 @@ func ByName(name string) (Activation, error) {
 			names = append(names, known)
 		}
 	}
-	return nil, fmt.Errorf("activations: no activation is called %q; near it are %s", name, strings.Join(nearest.Names(name, names, 3), ", "))
+	return nil, fmt.Errorf("activations: no activation is called %q; similar names: %s", name, strings.Join(nearest.Names(name, names, 3), ", "))
 }

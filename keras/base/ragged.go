@@ -202,7 +202,7 @@ func overRagged(s *ops.Scope, l raggedSequencer, self any, c *Invocation) []*ops
 	case len(x.Splits) != 1:
 		return fail(fmt.Errorf("the input has %d ragged dimensions, want one, of the steps", len(x.Splits)))
 	case c.Masks[0] != nil:
-		return fail(fmt.Errorf("the ragged input has a mask; leave it out, the steps that there are not need none"))
+		return fail(fmt.Errorf("the ragged input has a mask; leave it out, since ragged rows have no padding"))
 	}
 	shape := []int64{-1, -1}
 	for _, n := range x.Values.Shape()[1:] {

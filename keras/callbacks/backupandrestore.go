@@ -85,7 +85,7 @@ func (b *BackupAndRestore) folder() string { return filepath.Join(b.BackupDir, "
 // OnTrainBegin restores the last save, if there is one.
 func (b *BackupAndRestore) OnTrainBegin(ctx context.Context, r *Run) error {
 	if b.BackupDir == "" || b.SaveFreq < 0 {
-		return b.fail(fmt.Errorf("BackupDir is %q and SaveFreq is %d, want a folder and 0 or more", b.BackupDir, b.SaveFreq))
+		return b.fail(fmt.Errorf("BackupDir is %q and SaveFreq is %d, want a directory and 0 or more", b.BackupDir, b.SaveFreq))
 	}
 	if _, err := trackable.Children(r.Model); err != nil {
 		return b.fail(err)

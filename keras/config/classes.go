@@ -276,7 +276,7 @@ func (e *UnknownError) Error() string {
 		msg = e.Of + ": " + msg
 	}
 	if len(e.Near) > 0 {
-		msg += "; near it are " + strings.Join(e.Near, ", ")
+		msg += "; similar names: " + strings.Join(e.Near, ", ")
 	}
 	return msg
 }

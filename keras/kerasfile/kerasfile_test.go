@@ -154,7 +154,7 @@ func TestWhatAFormatCannotHoldIsRefused(t *testing.T) {
 		"metadata in HDF5":     {kerasfile.LegacyModel, kerasfile.Contents{Config: config, Metadata: config}, "metadata in a file"},
 		"attributes":           {kerasfile.Weights, kerasfile.Contents{Attributes: map[string]*tensor.Tensor{"a": tensor.Scalar(1.0)}}, "attributes of the file"},
 		"no config":            {kerasfile.Archive, kerasfile.Contents{}, "not valid JSON"},
-		"an escaping member":   {kerasfile.Archive, kerasfile.Contents{Config: config, Members: []kerasfile.Member{member}}, "path of its own below assets/"},
+		"an escaping member":   {kerasfile.Archive, kerasfile.Contents{Config: config, Members: []kerasfile.Member{member}}, "separate path below assets/"},
 		"two groups":           {kerasfile.Weights, kerasfile.Contents{Groups: []kerasfile.Group{x, x}}, "two groups have the path"},
 		"two weights":          {kerasfile.Weights, kerasfile.Contents{Groups: []kerasfile.Group{{Path: "a", Weights: append(x.Weights, x.Weights...)}}}, "two weights have the name"},
 		"optimizer in weights": {kerasfile.LegacyWeights, kerasfile.Contents{Groups: []kerasfile.Group{{Path: kerasfile.OptimizerWeights}}}, "the optimizer's weights"},

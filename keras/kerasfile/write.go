@@ -181,7 +181,7 @@ func (c *Contents) archive(ctx context.Context, out io.Writer, h *hdf5.Writer) e
 	taken := map[string]bool{metadataName: true, configName: true, weightsName: true}
 	for _, m := range c.Members {
 		if !strings.HasPrefix(m.Name, "assets/") || path.Clean(m.Name) != m.Name || strings.ContainsAny(m.Name, "\\:\x00") || taken[m.Name] {
-			return &FormatError{Name: m.Name, What: "a member must have a path of its own below assets/"}
+			return &FormatError{Name: m.Name, What: "a member must have a separate path below assets/"}
 		}
 		taken[m.Name] = true
 		if err := copyMember(ctx, create, m); err != nil {

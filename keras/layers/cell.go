@@ -134,7 +134,7 @@ func argument(s *ops.Scope, l *base.Layer, c *base.Invocation, name string) ([]*
 	out := make([]*ops.Value, len(list))
 	for i, v := range list {
 		if v == nil {
-			return nil, fmt.Errorf("the argument %q has nil at place %d", name, i)
+			return nil, fmt.Errorf("the argument %q has nil at index %d", name, i)
 		}
 		out[i] = castTo(s, l, v)
 	}

@@ -67,5 +67,5 @@ func FindFunction(name string, list []*Function) (*Function, error) {
 			known = append(known, n)
 		}
 	}
-	return nil, fmt.Errorf("no function is called %q; near it are %s", name, strings.Join(nearest.Names(name, known, 3), ", "))
+	return nil, fmt.Errorf("no function is called %q; similar names: %s", name, strings.Join(nearest.Names(name, known, 3), ", "))
 }

@@ -193,7 +193,7 @@ func (c *converter) readSavedModel(ctx context.Context, src string) error {
 		}
 	}
 	if len(unknown) > 0 {
-		return fmt.Errorf("classes of the program's own have no config that another version could read: %s; convert in a Go program with Options.Classes", strings.Join(unknown, ", "))
+		return fmt.Errorf("classes of the program's own have no config that another version could read: %s; a Go program that has the classes can convert the model", strings.Join(unknown, ", "))
 	}
 	c.model, c.trainer, c.training = m.Model, m.Trainer, m.Training
 	if m.CompileError != nil {

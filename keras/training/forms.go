@@ -239,7 +239,7 @@ func tableOf(v *ops.Value) (table, error) {
 	for at := range n {
 		row := p.indices[at*rank]
 		if row < int64(len(p.begins)-1) || row >= p.shape[0] {
-			return nil, errors.New("the elements aren't in the order of their places, or are outside of the shape")
+			return nil, errors.New("the indices are out of order, or outside of the shape")
 		}
 		for int64(len(p.begins)) <= row {
 			p.begins = append(p.begins, at)

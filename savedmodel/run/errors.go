@@ -20,5 +20,5 @@ type SaverError struct {
 
 // Error returns the paths of the variables and a hint.
 func (e *SaverError) Error() string {
-	return fmt.Sprintf("savedmodel: the registered saver %q wrote the values of %s: load the model with LoadOptions.Partial, and restore %s with a saver of that name in checkpoint.Savers", e.Saver, nearest.Few(e.Paths), savedmodel.VariablesPrefix)
+	return fmt.Sprintf("savedmodel: the registered saver %q wrote the values of %s; load the model with LoadOptions.Partial, and restore %s with a saver of that name in checkpoint.Savers", e.Saver, nearest.Few(e.Paths), savedmodel.VariablesPrefix)
 }

@@ -231,7 +231,7 @@ func (f *Function) bind(args []any, kwargs map[string]any) ([]any, map[string]an
 	}
 	out := slices.Clone(args)
 	if len(args) > len(p.Names) && p.VarArgs == "" {
-		return nil, nil, fmt.Errorf("it takes %d arguments by place, %d were given", len(p.Names), len(args))
+		return nil, nil, fmt.Errorf("it takes %d arguments by position (got %d)", len(p.Names), len(args))
 	}
 	for i, name := range p.Names {
 		v, given := named[name]

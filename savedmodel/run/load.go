@@ -70,7 +70,7 @@ type LoadOptions struct {
 // them.
 func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Model, error) {
 	if opts == nil || opts.Kernels == nil {
-		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
+		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil; kernel.All() are the built-in ones")
 	}
 	m, err := savedmodel.Read(ctx, fsys, opts.Read)
 	if err != nil {
@@ -88,7 +88,7 @@ func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Model, error) {
 // Signatures and Objects have no effect. A variable of a graph that isn't frozen has no value until an op assigns one.
 func LoadGraphDef(ctx context.Context, fsys fs.FS, name string, opts *LoadOptions) (*Model, error) {
 	if opts == nil || opts.Kernels == nil {
-		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
+		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil; kernel.All() are the built-in ones")
 	}
 	m, err := savedmodel.ReadGraphDef(ctx, fsys, name, opts.Read)
 	if err != nil {
@@ -103,7 +103,7 @@ func LoadGraphDef(ctx context.Context, fsys fs.FS, name string, opts *LoadOption
 // Read have no effect.
 func LoadMetaGraph(ctx context.Context, g *savedmodel.MetaGraph, opts *LoadOptions) (*Model, error) {
 	if opts == nil || opts.Kernels == nil {
-		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
+		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil; kernel.All() are the built-in ones")
 	}
 	var p *program
 	var err error

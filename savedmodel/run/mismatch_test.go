@@ -94,7 +94,7 @@ func TestErrorOfASingleTraceNamesTheArgument(t *testing.T) {
 		"argument 0 is 1.5, not RaggedTensorSpec":                                              {1.5},
 		": a Composite holds its tensors, 3 of them":                                           {1.5},
 		"the argument \"r\" is missing; it takes (r)":                                          {},
-		"it takes 1 arguments by place, 2 were given":                                          {1, 2},
+		"it takes 1 arguments by position (got 2)":                                             {1, 2},
 	} {
 		_, err := f.Call(ctx, args, nil)
 		var no *run.MatchError

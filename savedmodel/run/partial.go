@@ -8,7 +8,7 @@ import (
 
 // errExcluded reports that LoadOptions.Objects excludes an object. Every use of an excluded object
 // returns it; loading never does.
-var errExcluded = errors.New("it was not loaded: LoadOptions.Objects leaves it out")
+var errExcluded = errors.New("it was not loaded; LoadOptions.Objects leaves it out")
 
 // choose returns the objects that [LoadOptions].Objects names, with all objects
 // that they need: children, captures of their functions, dependencies, slot

@@ -21,7 +21,7 @@ func (m *Model) Save(ctx context.Context, dir vfs.Dir, name string, opts *savedm
 		o = *opts
 	}
 	if len(m.meta.Objects) == 0 {
-		return fmt.Errorf("savedmodel: save %s: the model has no objects, so nothing says where the values of its variables belong: %w", name, errors.ErrUnsupported)
+		return fmt.Errorf("savedmodel: save %s: the model has no objects, so the places of the values of its variables are unknown: %w", name, errors.ErrUnsupported)
 	}
 	edit := o.Edit
 	o.Edit = func(r *savedmodel.Restored) error {

@@ -38,7 +38,7 @@ func (e *UnsupportedError) Error() string {
 		what := ""
 		switch {
 		case m.Def == nil:
-			what = ", which nobody defines"
+			what = ", which has no definition"
 		case graph.LookupOp(m.Op) == nil:
 			what = ", an op that isn't TensorFlow's"
 		case m.Op == "PyFunc" || m.Op == "PyFuncStateless" || m.Op == "EagerPyFunc":
@@ -52,7 +52,7 @@ func (e *UnsupportedError) Error() string {
 		}
 		fmt.Fprintf(&b, "\n  %s%s: %s, in %s", m.Op, what, nodes, strings.Join(m.Uses, "; "))
 	}
-	b.WriteString("\nLoadOptions.Kernels can have more: engine.KernelSet.With adds kernels of one's own")
+	b.WriteString("\nLoadOptions.Kernels can have more, which engine.KernelSet.With adds")
 	return b.String()
 }
 

@@ -109,7 +109,7 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 			if paths == nil {
 				paths = p.meta.Paths()
 			}
-			return fmt.Errorf("savedmodel: the checkpoint has no value for the variable %q (object %d, %s): LoadOptions.Partial loads the model all the same", o.Variable.Name, o.ID, paths[o.ID])
+			return fmt.Errorf("savedmodel: the checkpoint has no value for the variable %q (object %d, %s); LoadOptions.Partial loads the model all the same", o.Variable.Name, o.ID, paths[o.ID])
 		}
 		e, ok := r.Entry(key)
 		if !ok {

@@ -305,7 +305,7 @@ func (f *function) fromOp(kwargs map[string]any, node map[string]any) error {
 	switch f.names[0] {
 	case "split":
 		if cuts, ok := kwargs["num_or_size_splits"].([]any); ok {
-			return fmt.Errorf("a split at the places %s has no counterpart in Keras 2, which takes sizes", short(cuts))
+			return fmt.Errorf("a split at the indices %s has no counterpart in Keras 2, which takes sizes", short(cuts))
 		}
 	case "__operators__.getitem":
 		args, _ := node["args"].([]any)
