@@ -34,10 +34,10 @@ func TestManagerOptionsThatCannotBeMeant(t *testing.T) {
 		"BestN.N is 0":                          {MaxToKeep: 1, Policies: []Policy{BestN{Metric: "m"}}},
 		"BestN needs the name":                  {MaxToKeep: 1, Policies: []Policy{BestN{N: 1}}},
 		"a policy is nil":                       {MaxToKeep: 1, Policies: []Policy{nil}},
-		`CheckpointName "../x"`:                 {CheckpointName: "../x"},
-		`CheckpointName "/x"`:                   {CheckpointName: "/x"},
-		`CheckpointName "."`:                    {CheckpointName: "."},
-		`CheckpointName "a/" is no slash-separ`: {CheckpointName: "a/"},
+		`CheckpointName is "../x"`:              {CheckpointName: "../x"},
+		`CheckpointName is "/x"`:                {CheckpointName: "/x"},
+		`CheckpointName is "."`:                 {CheckpointName: "."},
+		`CheckpointName is "a/", want a slash-`: {CheckpointName: "a/"},
 	} {
 		o.Dir = vfs.MemDir()
 		if m, err := NewManager(ck, "run", o); err == nil || !strings.Contains(err.Error(), want) {
