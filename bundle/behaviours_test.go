@@ -474,7 +474,7 @@ func TestWriterErrors(t *testing.T) {
 		want string
 	}{
 		{"a name twice", func(w *Writer) error { w.Add(ctx, "x", tensor.Scalar(1.0)); return w.Add(ctx, "x", tensor.Scalar(1.0)) }, "added twice"},
-		{"no name", func(w *Writer) error { return w.Add(ctx, "", tensor.Scalar(1.0)) }, "without a name"},
+		{"no name", func(w *Writer) error { return w.Add(ctx, "", tensor.Scalar(1.0)) }, "the name of a tensor is empty"},
 		{"a resource", func(w *Writer) error {
 			return w.Add(ctx, "x", tensor.Must(tensor.FromStrings(tensor.Resource, []string{""})))
 		}, "can't be stored"},

@@ -67,7 +67,7 @@ func TestFindPrefix(t *testing.T) {
 		{"none/ckpt", "found nothing; the directory none doesn't exist either"},
 		{"empty", "found a directory without a checkpoint file; the directory holds no checkpoints"},
 		{"stale", "found a directory whose checkpoint file lists only missing checkpoints (it names \"ckpt-9\"); the directory holds no checkpoints"},
-		{"broken", "names no checkpoint that is there"},
+		{"broken", "lists only missing checkpoints"},
 		{"stateless", "found a SavedModel without variables"},
 		{"run/notes.txt", "found a file of 23 bytes that is no checkpoint"},
 		{"lost/x.data-00000-of-00001", "a data file whose index, x.index, is missing"},

@@ -69,7 +69,7 @@ type DamagedError struct {
 func (e *DamagedError) Error() string {
 	s := fmt.Sprintf("checkpoint: the latest checkpoint %s is damaged: %v", e.Path, e.Err)
 	if e.Previous == "" {
-		return s + "; the older ones are damaged too"
+		return s + "; no older checkpoint is intact"
 	}
 	return s + fmt.Sprintf("; %s is intact; restore that one, or set ManagerOptions.Fallback", e.Previous)
 }

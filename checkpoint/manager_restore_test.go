@@ -105,7 +105,7 @@ func TestDamageWithNothingOlder(t *testing.T) {
 	}
 	disk.Damage("ckpt-1.index", 0, -1)
 	var damaged *DamagedError
-	if _, err := p.m.RestoreLatest(ctx); !errors.As(err, &damaged) || damaged.Previous != "" || !strings.Contains(err.Error(), "no older one holds") {
+	if _, err := p.m.RestoreLatest(ctx); !errors.As(err, &damaged) || damaged.Previous != "" || !strings.Contains(err.Error(), "no older checkpoint is intact") {
 		t.Errorf("%v", err)
 	}
 	if err := p.m.Close(); err != nil {
