@@ -17,8 +17,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// indexLoad reads a version 2 index. Its blocks are independent of each other
-// once the header is known, which is at the beginning of the first block. So
+// indexLoad reads a version 2 index. The header is at the beginning of the
+// first block. Once it is known, the blocks are independent of each other. So
 // workers decode the blocks.
 type indexLoad struct {
 	r         *Reader

@@ -4,9 +4,9 @@ import "hash/maphash"
 
 // A keyTable maps keys, which are stored elsewhere in a list, to their numbers.
 // It takes half of a map's memory: eight bytes a slot, of which at most two
-// thirds are used. Besides the number a slot has a part of the key's hash, so
-// that keys, which are scattered in memory, are compared only if they most likely
-// match. The zero value is an empty table.
+// thirds are used. Besides the number a slot has a part of the key's hash. Keys are
+// scattered in memory, so they are compared only if these parts match. The zero value
+// is an empty table.
 type keyTable struct {
 	seed  maphash.Seed
 	slots []keySlot

@@ -34,11 +34,11 @@ type ReadAllOptions struct {
 	// Whole are more tensors to read completely. Even very many of them take little
 	// memory and time. Into returns their destinations. Default nil.
 	Whole []Handle
-	// Into calls fill with the destinations, tensors of the entries' types and shapes,
-	// for those of Whole with the numbers in reads, and returns the error of fill.
-	// Small adjacent tensors are requested together, by several goroutines; all others
-	// at once and before them. It isn't called before all reads were checked against
-	// the index.
+	// Into calls fill with the destinations and returns its error. The destinations are
+	// tensors of the types and shapes of those entries of Whole whose numbers are in
+	// reads. Small adjacent tensors are requested together, by several goroutines; all
+	// others at once and before them. It isn't called before all reads were checked
+	// against the index.
 	Into func(reads []int32, fill func(dst []*tensor.Tensor) error) error
 }
 

@@ -189,8 +189,8 @@ func TestWholeReadsAreRefused(t *testing.T) {
 }
 
 // TestPlacesAreAskedForOnce checks that destinations are requested for all large
-// tensors and strings together, then for small ones group by group, and that an error
-// ends the read.
+// tensors and strings together, then for small ones group by group. An error ends the
+// read.
 func TestPlacesAreAskedForOnce(t *testing.T) {
 	dir := vfs.MemDir()
 	write(t, dir, "p", nil, func(w *Writer) {

@@ -41,8 +41,8 @@ func (r *boundRow) find(node int32) *trackable.Variable {
 }
 
 const (
-	// allAtOnce is up to how many nodes each has a place from the beginning, fewShare which
-	// part of more of them are bound one by one before each has.
+	// Up to allAtOnce nodes, each has a place from the beginning. If there are more, each gets one
+	// once a share of 1/fewShare of them is bound.
 	allAtOnce = 1 << 12
 	fewShare  = 16
 )

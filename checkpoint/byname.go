@@ -211,9 +211,9 @@ func (l *load) leftByName() (deferred, unused []Item) {
 	return deferred, unused
 }
 
-// nameFor returns the full name and the future path of v, a variable about to
-// be created below parent, if the file has that name and no other variable is
-// bound to it.
+// nameFor returns the full name and the future path of v, a variable that is
+// being created below parent. The file must have that name, and no other
+// variable may be bound to it.
 func (l *load) nameFor(parent any, edge string, v *trackable.Variable) (name, path string, err error) {
 	g, err := l.ck.walk()
 	if err != nil {

@@ -63,6 +63,6 @@
 // # Registered savers
 //
 // Objects that share state can be saved together by a [Saver]. It gets a map of paths to objects
-// and writes separate bundles, which are merged into the checkpoint before all other values. It
-// also restores them.
+// and writes separate bundles. They are merged into the checkpoint before all other values. It also
+// restores them.
 package checkpoint

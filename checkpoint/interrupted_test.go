@@ -97,8 +97,9 @@ func spoil(t *testing.T, dir *vfs.Mem, name string) {
 	}
 }
 
-// A restore that broke off is known to every Checkpoint that has one of its
-// objects, also once its own is gone, until a restore of them goes through.
+// Every Checkpoint with one of the objects knows of a restore that failed
+// halfway, also after the Checkpoint that restored is gone. That ends when a
+// restore of the objects succeeds.
 func TestNoCheckpointSavesWhatARestoreLeftHalfDone(t *testing.T) {
 	type encoder struct{ A, B *trackable.Variable }
 	type part struct{ Encoder *encoder }

@@ -206,8 +206,8 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 	return deferred, unused
 }
 
-// pendingNodes returns for each node whether it can be reached over an edge that can
-// still appear, and which nodes are the save_counter of a Read, or of a Checkpoint
+// pendingNodes reports for each node whether an edge that can still appear leads to it.
+// It also returns the nodes that are the save_counter of a Read, or of a Checkpoint
 // that is a part. The caller holds l.mu.
 func (l *load) pendingNodes() (pending []bool, silent map[int32]bool) {
 	g := l.graph

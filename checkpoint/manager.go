@@ -77,10 +77,9 @@ type SaveOptions struct {
 	// Force saves before Interval has passed, unless the last save was at this
 	// very step. Default false.
 	Force bool
-	// Replace lets the save replace a checkpoint of that number which the manager
-	// doesn't manage, and lets a run that couldn't restore its damaged latest
-	// checkpoint begin anew. Default: such saves are refused, with a
-	// [RefusedError].
+	// Replace lets the save replace a checkpoint of that number that the manager
+	// doesn't manage. It also lets a run start anew that couldn't restore its damaged
+	// latest checkpoint. Default: such saves are refused, with a [RefusedError].
 	Replace bool
 	// Metrics are the values by which policies such as BestN rank the checkpoint.
 	// They are stored in the file checkpoint.cairn.json in the state file's folder,

@@ -349,10 +349,11 @@ func (e *PendingError) Error() string {
 		inWords(len(e.Deferred), "value"), e.Path, list(e.Deferred))
 }
 
-// InterruptedRestoreError reports that a save was refused because a restore, of
-// this Checkpoint or of another one of the same objects, failed halfway,
-// because of a damaged file or a cancelled context. The objects hold a mixture
-// of old and restored values, which must not become the latest checkpoint.
+// InterruptedRestoreError reports that a save was refused because a restore
+// failed halfway, through a damaged file or a cancelled context. The restore
+// was one of this Checkpoint or of another one of the same objects. The objects
+// hold a mixture of old and restored values, which must not become the latest
+// checkpoint.
 type InterruptedRestoreError struct {
 	Path string // the checkpoint that was being restored
 	Err  error  // why that broke off

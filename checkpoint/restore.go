@@ -60,10 +60,10 @@ type RestoreOptions struct {
 // overlap, the later one wins. A variable that was written meanwhile isn't
 // overwritten: the error is a *[WrittenError].
 //
-// If a variable is created after the restore, below the root, and the checkpoint
-// has no value for it, the call that creates it returns an *[UnfilledError], so
-// that no program can run on weights which the restore didn't fill. AllowMissing
-// and [Report.AllowMissing] permit it. Optimizers' own variables may start fresh.
+// A variable may be created below the root after the restore. If the checkpoint has no
+// value for it, the call that creates it returns an *[UnfilledError]. So no program
+// runs on weights that the restore didn't fill. AllowMissing and [Report.AllowMissing]
+// permit it. Optimizers' own variables may start fresh.
 //
 // A checkpoint without an object graph, as TF1's savers write, is matched by the
 // variables' full names, and late variables get their values by their names.

@@ -34,8 +34,8 @@ func TestAnEarlierRestoreGivesWhatTheLaterLacks(t *testing.T) {
 	wantFloats(t, addScalar(t, &root.Base, "a", 0), 20)
 }
 
-// TestAnEarlierRestoreGivesSlotsThatTheLaterLacks has TensorFlow's values: file 0 has
-// slots for x and y, file 1, which is restored after it, one for x.
+// TestAnEarlierRestoreGivesSlotsThatTheLaterLacks has TensorFlow's values. File 0 has
+// slots for x and y. File 1 is restored after it, and has one for x.
 func TestAnEarlierRestoreGivesSlotsThatTheLaterLacks(t *testing.T) {
 	file := func(base float32, both bool) *vfs.Mem {
 		root, opt := new(node), momentum(t)

@@ -177,10 +177,9 @@ func (v *View) errByName() error {
 	return fmt.Errorf("checkpoint: %s has no object graph (key %q): it was written by TF1's name-based saver; its tensors can be listed, loaded, and restored by full names", v.src.path, trackable.ObjectGraphKey)
 }
 
-// Match maps the checkpoint's nodes to the objects at the same place below root,
-// which is a root as [New] takes it, or one that a Checkpoint was made of.
-// Objects that are slot variables match by owner, name and variable. Nothing is
-// loaded.
+// Match maps the checkpoint's nodes to the objects with the same path below
+// root. The root is one that [New] accepts, or that of a Checkpoint. Objects
+// that are slot variables match by owner, name and variable. Nothing is loaded.
 func (v *View) Match(root any) (map[int]trackable.Trackable, error) {
 	d, err := v.Diff(root)
 	if err != nil {

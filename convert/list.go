@@ -10,8 +10,8 @@ import (
 )
 
 // A list has the items to write, in their order. If nothing changes it is the numbers
-// of a store's entries, and an item is made when its turn comes: a checkpoint can
-// have millions, each of which then takes four bytes.
+// of a store's entries, four bytes each, because a checkpoint can have millions. An
+// item is made when its turn comes.
 type list struct {
 	s     *tensorfile.File
 	order []int32 // nil: items

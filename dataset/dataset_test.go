@@ -461,8 +461,8 @@ func TestAbandonedSequencesEnd(t *testing.T) {
 }
 
 // TestAPlaceOfAnotherPipelineChangesNothing: the place of batches of four
-// doesn't fit an iterator over batches of five, which is found before any
-// variable has changed; the iterator can be left out.
+// doesn't fit an iterator over batches of five. The restore reports that before
+// it changes a variable. The iterator can be left out.
 func TestAPlaceOfAnotherPipelineChangesNothing(t *testing.T) {
 	ctx := context.Background()
 	type run struct {

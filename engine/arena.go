@@ -12,9 +12,9 @@ import (
 // Arena owns the memory of the outputs of one call. A plan returns each buffer
 // after its last use, so that a later op of the same call uses it again.
 // [Arena.Recycle] takes back all buffers at the end of the call, except those
-// that were kept, so that the next call uses memory that is in the cache
-// instead of new zeroed pages. A nil *Arena allocates new memory each time and
-// recycles nothing.
+// that were kept. So the next call uses memory that is in the cache instead of
+// new zeroed pages. A nil *Arena allocates new memory each time and recycles
+// nothing.
 //
 // An Arena belongs to one goroutine at a time.
 type Arena struct {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestLoopsEndWithTheirContext checks that a loop on all cores ends soon after its
-// context, that the kernel does not go on with half of its results, and that a kernel
-// that may change a variable finishes.
+// context, and that the kernel doesn't use half of its results. A kernel that may
+// change a variable finishes.
 func TestLoopsEndWithTheirContext(t *testing.T) {
 	const n = 5000
 	cause := errors.New("enough")

@@ -36,8 +36,8 @@ const (
 	maxInvariantVersions = 4       // kept of an expression for each place that a plan has of it
 )
 
-// expression is a hash of the way in which a value is computed from its roots,
-// which are constants and variables.
+// expression is a hash of the ops that compute a value from constants and
+// variables.
 type expression [sha256.Size]byte
 
 // sameExpression is the list of the stored values of one expression, over any roots. All

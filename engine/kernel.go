@@ -84,9 +84,9 @@ func (p Precision) String() string {
 }
 
 // Tolerance returns how far an element may be from TensorFlow's want. epsilon
-// is the distance of 1 to the next larger number of the element type, scale the
-// largest magnitude among inputs and outputs, times the square root of how many
-// elements go into one output.
+// is the distance of 1 to the next larger number of the element type. scale is
+// the largest magnitude among inputs and outputs, times the square root of the
+// number of elements that one output depends on.
 func (p Precision) Tolerance(want, scale, epsilon float64) float64 {
 	switch p {
 	case Rounded:

@@ -2,9 +2,9 @@ package engine
 
 import "github.com/cairnml/cairn/tensor"
 
-// Packing is a form of an input, such as the panels of a matrix, that a plan
-// computes once for all calls in which the input is the same, and hands to the
-// kernel by [Call.Packed]. The zero Packing is none.
+// Packing is a form of an input, such as the panels of a matrix. A plan
+// computes it once for all calls with the same input; the kernel gets it from
+// [Call.Packed]. The zero Packing is none.
 type Packing int
 
 // packRequest is a request of a kernel when it was prepared.

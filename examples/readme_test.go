@@ -13,9 +13,8 @@ import (
 
 var program = regexp.MustCompile("(?s)\n```go\n(package main\n.*?)```\n")
 
-// TestReadmesProgramsRun takes each program from the README's text, which has to
-// be that of an example, builds it and runs it in an empty directory, then once
-// more.
+// TestReadmesProgramsRun checks that each program in the README is that of an
+// example, builds it, and runs it twice in an empty directory.
 func TestReadmesProgramsRun(t *testing.T) {
 	goTool, readme := toolAndReadme(t)
 	examples := []struct{ name, first, second string }{
@@ -53,8 +52,8 @@ func TestReadmesProgramsRun(t *testing.T) {
 	}
 }
 
-// toolAndReadme returns the path of the go tool, without which nothing can be built (a
-// test's file may run on a machine that has none), and the README's text.
+// toolAndReadme returns the path of the go tool and the README's text. It skips the
+// test if there is no go tool, as on a machine that only runs the tests' binaries.
 func toolAndReadme(t *testing.T) (goTool string, readme []byte) {
 	t.Helper()
 	goTool, err := exec.LookPath("go")

@@ -72,8 +72,8 @@ func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, 
 // While a gradient tape records the scope of ctx, Call is an Apply on that scope. The
 // tape records it, and its results belong to the scope.
 //
-// It is for code outside of traced functions, which have [Func.Apply]: while one is
-// traced, a Call is an error, trackable.ErrInTrace.
+// It is for code outside of traced functions. While one is traced, a Call is an error,
+// trackable.ErrInTrace; use [Func.Apply] there.
 func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 	var out Out
 	if fn.err != nil {

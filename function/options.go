@@ -21,10 +21,10 @@ type Options struct {
 	// ([ops.Spec]): the only one that the function is traced for. A call whose
 	// input doesn't fit it is an error. Default: nil, every input is taken.
 	Signature any
-	// ExactShapes keeps sizes known in every trace. Default: false, the third trace
-	// in [Traced] mode that differs from others in sizes alone is made with those
-	// sizes unknown, and serves all further ones, unless the function looks at
-	// such a size ([ops.Value.Shape]).
+	// ExactShapes keeps sizes known in every trace. Default: false, the third trace in
+	// [Traced] mode that differs from others in sizes alone has these sizes unknown. It
+	// serves all further calls, unless the function looks at such a size
+	// ([ops.Value.Shape]).
 	ExactShapes bool
 	// MaxTraces is the most traces that the function may have; one more is a
 	// *[TraceLimitError]. Default: 64.

@@ -19,9 +19,9 @@ const savedOrders = 2
 // Library returns functions and all that they call, ready to be written: the
 // gradients of [Custom] that nodes name are functions of the library, as a
 // SavedModel holds them. A gradient captures values of the function around its
-// node, so each node has a separate one, under the name of the Custom and, from
-// the second on, a number. Gradients of gradients are there once; a third
-// derivative needs the program.
+// node, so each node has a separate one. Its name is that of the Custom,
+// followed by a number from the second on. Gradients of gradients are there
+// once; a third derivative needs the program.
 func Library(ctx context.Context, fs ...*graph.Function) (*graph.Library, error) {
 	lib := graph.Assemble(fs...)
 	read := map[string]bool{}

@@ -159,8 +159,8 @@ func TestAGradientThatCantBeSavedSaysWhy(t *testing.T) {
 	}
 }
 
-// savedNested calls custom gradients in its function and in its gradient, which is
-// 2·steep(x)·dy and takes steep's own derivative three times.
+// savedNested calls custom gradients in its function and in its gradient. That is
+// 2·steep(x)·dy, with three times steep's derivative.
 var savedNested = grad.NewCustom("TestSavedNested",
 	func(s *ops.Scope, x []*ops.Value) []*ops.Value {
 		return []*ops.Value{ops.Mul(s, savedExp.Call(s, x[0])[0], savedScaled.Call(s, x[0], x[1])[0])}

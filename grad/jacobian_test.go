@@ -11,8 +11,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestJacobians has tf.GradientTape.jacobian's values, which are plain to derive: of
-// [x0*x1, x0*x0] at [2, 3], of x*v at v = [5, 7], and of something that x isn't in.
+// TestJacobians has tf.GradientTape.jacobian's values, and they are plain to derive: of
+// [x0*x1, x0*x0] at [2, 3], of x*v at v = [5, 7], and of a value that doesn't depend on
+// x.
 func TestJacobians(t *testing.T) {
 	v := trackable.NewVariable(tensor.Vector[float32](5, 7))
 	for _, mode := range []function.Mode{function.Eagerly, function.Traced} {

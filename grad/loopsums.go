@@ -7,8 +7,8 @@ import (
 )
 
 // The slices that the rounds of a loop add to a variable are pushed to two
-// lists, values and indices, which are joined once after the loop: a sum a round
-// would copy all earlier rows again.
+// lists, of values and of indices. The lists are joined once after the loop,
+// because a sum in each round would copy all earlier rows again.
 
 // keptInLists reports for each sum whether it is a list of the rounds' parts.
 func (l *loop) keptInLists() []bool {

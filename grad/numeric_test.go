@@ -17,8 +17,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// constant reports whether an op's rule is that there is no gradient although small
-// changes show through at some places, or whose inputs are no numbers to vary.
+// constant reports whether an op has no gradient by its rule, although small changes of
+// its inputs change its outputs at some places. It also does so if the inputs are no
+// numbers.
 func constant(t *testing.T, op string) bool {
 	switch op {
 	case "Bitcast", "PreventGradient", "NonMaxSuppressionV3", "NonMaxSuppressionV4", // there is none
@@ -29,9 +30,9 @@ func constant(t *testing.T, op string) bool {
 	return registered && !differentiable
 }
 
-// byFormula are ops whose rules follow TensorFlow although it deviates from differences:
-// the gradient of a normalization takes the batch's mean and variance, which are inputs,
-// for functions of the images; equal channels have an order; rows that others overwrite
+// byFormula are ops whose rules follow TensorFlow, although its gradients deviate from numeric
+// differences: the gradient of a normalization takes the batch's mean and variance, which are
+// inputs, for functions of the images; equal channels have an order; rows that others overwrite
 // have a gradient; some have no fixtures with numbers. They have separate tests.
 var byFormula = map[string]bool{"DebugGradientIdentity": true, "FusedBatchNormGrad": true, "FusedBatchNormGradV2": true, "FusedBatchNormGradV3": true, "RGBToHSV": true,
 	"ParallelDynamicStitch": true, "Print": true, "PlaceholderWithDefault": true, "CheckNumerics": true, "CheckNumericsV2": true,

@@ -389,9 +389,9 @@ func (a AttrDef) WithDefault(v Attr) AttrDef {
 	return a
 }
 
-// OldHandle returns the name of an argument that is a reference, or that makes
-// a handle which is a string, both of TensorFlow 1. It returns "" if there is
-// none.
+// OldHandle returns the name of an argument of TensorFlow 1: a reference, or
+// one by which the op makes a handle that is a string. It returns "" if there
+// is none.
 func (d *OpDef) OldHandle() string {
 	for _, args := range [][]ArgDef{d.Inputs, d.Outputs} {
 		for i := range args {

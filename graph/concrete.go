@@ -74,7 +74,7 @@ func (c *Concrete) Parameters() (names []string, types []*Structure) {
 }
 
 // InputSignature returns TensorFlow's description of the arguments: a tuple of
-// the parameters, which are positional, and an empty dict of keyword arguments.
+// positional parameters, and an empty dict of keyword arguments.
 func (c *Concrete) InputSignature() *Structure {
 	if c.Call != nil {
 		return c.Call

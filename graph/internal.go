@@ -60,7 +60,8 @@ func (internals) StructureFromProto(p *pb.StructuredValue) (*Structure, error) {
 }
 
 // ReadStructure returns the structure that a message describes, for reading only: it doesn't keep
-// the rest of the message. allowance bounds the bytes of the constants in it, which are subtracted.
+// the rest of the message. The bytes of its constants are subtracted from allowance, which they may
+// not exceed.
 func (internals) ReadStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) {
 	return readStructure(p, allowance)
 }

@@ -185,8 +185,8 @@ func fromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 	return newReader(opts).graph(p, nodes, lib, opts)
 }
 
-// graph returns the graph of a GraphDef with these nodes and the library, nil for none, which
-// are encoded: a graph takes less memory than the messages that describe it.
+// graph returns the graph of a GraphDef with these encoded nodes and the encoded library, nil for
+// none. They are encoded because a graph takes less memory than the messages that describe it.
 func (r *reader) graph(p *pb.GraphDef, nodes [][]byte, l *library, opts *Options) (*Graph, error) {
 	g := &Graph{extra: &graphExtra{versions: p.Versions, version: p.Version, debug: p.DebugInfo, unknown: p.Unknown}}
 	if v := p.Versions; v != nil {

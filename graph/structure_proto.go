@@ -48,8 +48,9 @@ func readTensor(p *pb.TensorProto, allowance *int64) (*tensor.Tensor, error) {
 }
 
 // readStructure returns the structure that a message describes, for reading
-// only: unlike structureFromProto, it doesn't keep the rest of the message.
-// allowance bounds the bytes of the constants in it, which are subtracted.
+// only: unlike structureFromProto, it doesn't keep the rest of the message. The
+// bytes of its constants are subtracted from allowance, which they may not
+// exceed.
 func readStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) {
 	if p == nil {
 		return &Structure{}, nil

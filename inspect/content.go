@@ -241,7 +241,7 @@ func (w *contentWriter) text(words ...string) {
 	}
 }
 
-// withoutNumbers cuts the digits after "_" or "-" at the end of a name, which are a
+// withoutNumbers cuts the digits after "_" or "-" at the end of a name. They are a
 // counter of the process.
 func withoutNumbers(name string) string {
 	for {

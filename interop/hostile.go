@@ -317,8 +317,8 @@ func mutate(rng *rand.Rand, b []byte) []byte {
 
 const graphKey = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
-// lieInGraph changes the object graph, which is last in the last data file, and
-// fits its string's and its entry's checksums and sizes to it.
+// lieInGraph changes the object graph, the last tensor of the last data file.
+// It adapts the checksums and sizes of its string and its entry.
 func lieInGraph(rng *rand.Rand, files map[string][]byte, entry *[]byte) error {
 	var e pb.BundleEntryProto
 	if err := e.Unmarshal(*entry); err != nil {

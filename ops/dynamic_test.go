@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// TestSizesThatAreValues holds the functions that take sizes as values to those that take
-// numbers, which are compared with TensorFlow, eagerly and in traces of unknown sizes.
+// TestSizesThatAreValues compares the functions that take sizes as values with those that take
+// numbers, eagerly and in traces of unknown sizes. Other tests compare the latter with TensorFlow.
 func TestSizesThatAreValues(t *testing.T) {
 	x, two := numbers(0, 2, 3), tensor.Scalar[int32](2)
 	for name, c := range map[string]struct {

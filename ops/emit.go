@@ -18,8 +18,8 @@ import (
 //	y := s.Emit("Cumprod", graph.Attrs{graph.Bool("reverse", true)}, x, 0)[0]
 //
 // A bare Go number takes the type from the op's definition, which may be that of
-// other inputs. Since a failed Emit has no outputs, indexing it as above panics, and
-// the panic is recovered at the call's boundary, which then reports the first error.
+// other inputs. A failed Emit has no outputs, so indexing it as above panics. The panic
+// is recovered at the call's boundary, and the call returns the first error.
 // [Scope.Emit1] never panics.
 func (s *Scope) Emit(name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	if !s.run(name, attrs, inputs) {

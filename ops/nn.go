@@ -96,8 +96,8 @@ func Dropout(s *Scope, r *Random, x Input, rate float64) *Value {
 }
 
 // SoftmaxCrossEntropy computes the cross-entropy of each row of logits against
-// the row of labels, which is a distribution: one loss a row. The last
-// dimension holds the classes; there may be any number of others.
+// the row of labels, a distribution: one loss a row. The last dimension holds
+// the classes; there may be any number of others.
 func SoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
 	if rank := s.shapeOf(logits).Rank(); rank == 0 || rank == 2 {
 		return s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil, logits, labels)[0]

@@ -219,14 +219,15 @@ func ScatterND(s *Scope, indices, updates Input, dims ...int) *Value {
 	return s.Emit1("ScatterNd", nil, Const(s, indices), updates, s.vec32(dims...))
 }
 
-// UnsortedSegmentSum adds the rows of x whose id is i up to row i of the result,
-// which has n rows; negative ids are left out.
+// UnsortedSegmentSum returns n rows: row i is the sum of the rows of x whose id
+// is i. Negative ids are left out.
 func UnsortedSegmentSum(s *Scope, x, ids Input, n int) *Value {
 	return s.Emit1("UnsortedSegmentSum", nil, x, Const(s, ids), s.scalar32(n))
 }
 
-// Unique returns the elements of a vector, each once and in the order in which
-// they come first, and for each element its place among them, an int32.
+// Unique returns the elements of a vector, each once and in the order of their
+// first occurrences. The second result is the place of each element among them,
+// an int32.
 func Unique(s *Scope, x Input) (values, places *Value) {
 	out := s.EmitN(2, "Unique", nil, x)
 	return out[0], out[1]

@@ -30,8 +30,8 @@ type sparse struct {
 var errNoSlices = errors.New("the values, the indices or the shape of the slices are nil")
 
 // Value returns the tensor that the slices are parts of. It can be used as any other
-// value: an op that takes it gets the whole tensor, which is made once, when it is
-// needed first. [Value.IndexedSlices] returns the slices.
+// value: an op that takes it gets the whole tensor. That is made once, when it is first
+// needed. [Value.IndexedSlices] returns the slices.
 func (x IndexedSlices) Value(s *Scope) *Value {
 	if !s.alive() {
 		return s.failed()

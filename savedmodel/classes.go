@@ -80,9 +80,9 @@ const reservedPackage = "tf"
 // tensorFlowClasses are the names in that package that TensorFlow allows.
 var tensorFlowClasses = []string{"StaticHashTable", "TrackableConstant"}
 
-// Register adds a class. An identifier that is taken, also as an alternate of another
-// class, a class without a name, and a name in package "tf" that TensorFlow's list
-// doesn't have are errors.
+// Register adds a class. Errors are an identifier that is taken (also as an alternate
+// of another class), a class without a name, and a name in package "tf" that
+// TensorFlow's list lacks.
 func Register[T trackable.Trackable](classes *Classes, c Class[T]) error {
 	x := &class{
 		pkg: c.Package, name: c.Name, id: identifier(c.Package, c.Name), alternates: slices.Clone(c.AlternateIDs),

@@ -367,8 +367,9 @@ func (m *SavedModel) DebugInfo() ([]byte, error) {
 }
 
 // Find returns the MetaGraph that has exactly these tags, in any order. Without
-// tags it returns the only one, or of several the one that has none, as modules
-// of TensorFlow Hub have for inference, or else the one whose tags are "serve".
+// tags it returns the only one. Of several it returns the one without tags, as
+// modules of TensorFlow Hub have for inference, or else the one whose tags are
+// "serve".
 func (m *SavedModel) Find(tags ...string) (*MetaGraph, error) {
 	if len(tags) == 0 {
 		if len(m.MetaGraphs) == 1 {

@@ -113,8 +113,8 @@ func (m *SavedModel) checkCheckpoint(ctx context.Context) error {
 	return nil
 }
 
-// checkWritten refuses a save that leaves out an object which has unknown fields: saves
-// make the tensors that gradients capture anew.
+// checkWritten refuses a save that leaves out an object with unknown fields. Saves make
+// the tensors anew that gradients capture.
 func (r *Restored) checkWritten(s *saver) error {
 	for id := range r.foreign.objects {
 		if obj := r.objects[id]; obj != nil {

@@ -12,8 +12,8 @@ import (
 // keepOuter copies to a new model's file the unknown fields that the MetaGraph
 // has outside of its objects, such as those of signatures, tensors'
 // descriptions and assets. It is an error if the new file has no place for
-// them, as for those of nodes of the main graph, which is made anew. A program
-// that edits the model may have removed functions.
+// them. That is so for those of nodes of the main graph, since it is made anew.
+// A program that edits the model may have removed functions.
 func (g *MetaGraph) keepOuter(to *pb.SavedModel, edited bool) error {
 	to.Unknown = g.model.unknown
 	meta, def := to.MetaGraphs[0], new(pb.GraphDef)

@@ -67,8 +67,8 @@ func CastRange(dst []byte, t *Tensor, d DType, lo, hi int) error {
 	return nil
 }
 
-// Float64s returns a copy of t's elements as float64: exact for every real type
-// but the 64-bit integers, which are rounded. Booleans are 0 and 1. Complex
+// Float64s returns a copy of t's elements as float64. Integers of 64 bits are
+// rounded; all other real types are exact. Booleans are 0 and 1. Complex
 // numbers and strings are an error.
 func (t *Tensor) Float64s() ([]float64, error) {
 	if !t.dtype.Fixed() || t.dtype.IsComplex() {

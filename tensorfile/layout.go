@@ -12,9 +12,8 @@ import (
 const LayoutKey = "cairn.checkpoint"
 
 // MaxAlignment is the largest alignment in bytes of a checkpoint's tensors that
-// a [Layout] should record: each tensor is followed by as much padding, which
-// has no bytes in the safetensors file. Real checkpoints have 1, or a page or
-// less.
+// a [Layout] should record: each tensor is followed by as much padding. It has
+// no bytes in the safetensors file. Real checkpoints have 1, or a page or less.
 const MaxAlignment = 64 << 10
 
 // Layout is the description, in a safetensors file's metadata, of the
@@ -39,8 +38,8 @@ type Layout struct {
 	Index string `json:"index_sha256,omitempty"`
 }
 
-// Text returns l as JSON. It writes the list of pieces, which has an element a tensor,
-// by itself: encoding/json would take several times the memory of the text.
+// Text returns l as JSON. It writes the list of pieces, one for each tensor, without
+// encoding/json, because that would take several times the memory of the text.
 func (l *Layout) Text() (string, error) {
 	head := Layout{Version: l.Version, Strings: l.Strings, Types: l.Types}
 	first, err := json.Marshal(head)

@@ -418,9 +418,9 @@ func isNil(obj Trackable) bool {
 }
 
 // Identity returns a comparable value that is the same for two references to one
-// node: a pointer's type and address. Exceptions are a struct that embeds a
-// [Variable], which is that variable, a map, which is its data, and a slice
-// without an address, which is the address of its first element.
+// node: a pointer's type and address. There are exceptions: for a struct that
+// embeds a [Variable] it is that variable, for a map its data, and for a slice
+// without an address the address of its first element.
 func Identity(obj Trackable) any {
 	if v := asVariable(obj); v != nil {
 		return v

@@ -70,9 +70,10 @@ func slotPath(variable, optimizer, slot string) string {
 }
 
 // SnakeCase returns the edge name of a struct field without a tag. The rule is
-// frozen, because files contain the names: all letters become lower-case, and a
-// "_" goes before an upper-case letter that follows a lower-case one, or that is
-// followed by a lower-case one and isn't the first or after a "_".
+// frozen, because files contain the names: all letters become lower-case. A "_"
+// is inserted before an upper-case letter that follows a lower-case one. It is
+// also inserted if a lower-case letter follows, unless the letter is the first
+// or follows a "_".
 //
 //	L1 → l1, HTTPServer → http_server, Conv2DTranspose → conv2d_transpose
 func SnakeCase(field string) string {

@@ -10,9 +10,9 @@ import (
 
 // Pending is a restore that an object is part of: it has values for children
 // that the object doesn't have yet, or it is strict and wants every variable
-// below the object to come from the checkpoint. Package checkpoint makes one for
-// each object and restore and hands it to the object's [Node], which asks it
-// about every child that is made, attached, appended or set.
+// below the object to come from the checkpoint. Package checkpoint makes one
+// for each object and restore, and passes it to the object's [Node]. The Node
+// asks it about every child that is made, attached, appended or set.
 type Pending interface {
 	// Order increases with every restore. If several have a value for one edge, the
 	// highest wins.

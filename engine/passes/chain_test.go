@@ -14,7 +14,7 @@ import (
 )
 
 // randomChain returns a function of elementwise ops over inputs of the given
-// shapes, of type d, most of which have one user.
+// shapes, of type d. Most ops have one user.
 func randomChain(t testing.TB, r *rand.Rand, d tensor.DType, shapes [][]int) *graph.Function {
 	n := &network{Builder: enginetest.Build(t, "chain"), r: r}
 	var values []graph.Output

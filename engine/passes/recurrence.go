@@ -29,8 +29,8 @@ const (
 )
 
 // raiseRecurrences replaces each loop over a list of inputs by one op if its
-// body is the cell of an LSTM, or of a GRU that resets after the product, as
-// Keras writes them. The number of steps must be known.
+// body is a cell as Keras writes it: of an LSTM, or of a GRU that resets after
+// the product. The number of steps must be known.
 func raiseRecurrences(u *Unit) error {
 	if !u.Kernels.Has(LSTMOp) || !u.Kernels.Has(GRUOp) {
 		return nil

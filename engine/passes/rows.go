@@ -63,8 +63,8 @@ type rowGroups struct {
 	dependsOn map[*graph.Node]map[int]bool // the groups that any other node is computed from
 }
 
-// rowsOf returns how many rows a value has, which is all its sizes but the last, and how
-// wide they are; 0 where that isn't known.
+// rowsOf returns the number of a value's rows, the product of all its sizes but the last, and their
+// width. An unknown number is 0.
 func rowsOf(f graph.Fact) (rows, width int) {
 	dims, known := f.Shape.Tensor()
 	if !known || len(dims) == 0 || f.DType != tensor.Float32 || f.Ref {

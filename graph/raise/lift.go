@@ -42,8 +42,8 @@ func (l *lift) wait(n *graph.Node) {
 	}
 }
 
-// copied reports whether a node is copied into every function that uses it: a
-// constant, or a variable, which is identified by its name.
+// copied reports whether a node is copied into every function that uses it.
+// That is a constant, or a variable, because its name identifies it.
 func copied(n *graph.Node) bool {
 	if len(n.In)+len(n.Control) > 0 {
 		return false

@@ -52,8 +52,8 @@ func Size(m Message) int {
 	return m.size(&s)
 }
 
-// UnmarshalBut decodes b into m, which is empty, but for the fields of that number, whose
-// encoded messages it returns instead: of a list so long that one is decoded at a time.
+// UnmarshalBut decodes b into the empty m, except the fields of that number. It returns their
+// encoded messages instead, so that the caller can decode a long list one message at a time.
 func UnmarshalBut(m Message, b []byte, number protowire.Number) ([][]byte, error) {
 	left := make([][]byte, 0, countFields(b, number))
 	merge := func(from, to int) error {

@@ -14,8 +14,8 @@ import (
 )
 
 // RandomFourierFeatures computes cos(x·UnscaledKernel/KernelScale + Bias), whose products
-// approximate a kernel function of the inputs. Kernel and bias are random and stay; the
-// scale is learned unless NotTrainable is set, which is tf_keras's default for this layer.
+// approximate a kernel function of the inputs. Kernel and bias are random and stay. The scale is
+// learned unless NotTrainable is set, as it is by default in tf_keras.
 type RandomFourierFeatures struct {
 	base.Layer
 	// OutputDim is the number of features. It is required.

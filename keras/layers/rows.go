@@ -15,7 +15,7 @@ func activate(s *ops.Scope, a activations.Activation, x *ops.Value) *ops.Value {
 
 // flatten makes a matrix of x in which all dimensions but the last are rows, since one
 // product over all rows is faster than one for each. restore returns a matrix with
-// these rows in the dimensions of x, except for the last, which is n.
+// these rows in the dimensions of x, except that the last one is n.
 func flatten(s *ops.Scope, x *ops.Value) (rows *ops.Value, restore func(y *ops.Value, n int) *ops.Value) {
 	in := x.Fact().Shape
 	rank := in.Rank()

@@ -78,14 +78,11 @@
 // is both _variables/0 and _iterations; the learning rate isn't in _variables.
 // Hyperparameters aren't saved.
 //
-// Keras 3, which is TensorFlow 2.21's own tf.keras, has another layout: as
-// the new one, but _variables/1 is the learning rate, _trainable_variables lists
-// the model's variables, _trainable_variables_indices replaces _index_dict,
-// lists that aren't used don't exist, and a Dense has its kernel under _kernel.
-// Such checkpoints of models that are structs are read, and a run that continues
-// from one writes the same keys; Keras 3 reads them. [Keras3Layout] and the
-// field Keras3 of layers.Dense begin such a run. Keras 3's sequential models, and its full
-// names, are not followed.
+// Keras 3, which is TensorFlow 2.21's own tf.keras, has another layout: as the new one, but _variables/1 is the learning
+// rate, and _trainable_variables lists the model's variables. _trainable_variables_indices replaces _index_dict. Unused
+// lists don't exist, and a Dense has its kernel under _kernel. Such checkpoints of models that are structs are read, and a
+// run that continues from one writes the same keys; Keras 3 reads them. [Keras3Layout] and the field Keras3 of layers.Dense
+// begin such a run. Keras 3's sequential models, and its full names, are not followed.
 //
 // An optimizer that is restored before its first step from a checkpoint of
 // another layout takes that over and continues with it.

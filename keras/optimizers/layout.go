@@ -28,10 +28,10 @@ const (
 	// counter and then all variables, in the order of the gradients of the first step,
 	// and lists such as _momentums that share them.
 	NewLayout
-	// Keras3Layout is the layout of Keras 3, which is tf.keras of TensorFlow 2.21: the new
-	// one, with the learning rate and the model's variables in lists too. Keras 3 restores
-	// such checkpoints of models whose layers have Keras3 set. Only the full names, on
-	// which nothing depends, are those of tf_keras.
+	// Keras3Layout is the layout of Keras 3, the tf.keras of TensorFlow 2.21. It is the new one,
+	// with the learning rate and the model's variables in lists too. Keras 3 restores such
+	// checkpoints of models whose layers have Keras3 set. Only the full names, on which nothing
+	// depends, are those of tf_keras.
 	Keras3Layout
 )
 

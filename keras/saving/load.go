@@ -306,9 +306,9 @@ func (l *loader) optimizer(model trackable.Trackable) error {
 	return l.take(name, nil, state.Variables(), weights)
 }
 
-// beforeSteps reports whether the weights are those of an optimizer that took no step yet,
-// while a built one has n variables: counts of steps, which are 0, and the learning rates of
-// Keras 3, which are returned.
+// beforeSteps reports whether the weights are those of an optimizer before its first step, though a
+// built one has n variables. Such weights are counts of 0 steps, and the learning rates of Keras 3,
+// which are returned.
 func beforeSteps(weights []kerasfile.Weight, n int) (rates []kerasfile.Weight, ok bool) {
 	if len(weights) >= n || len(weights) > 4 {
 		return nil, false

@@ -33,8 +33,8 @@ func (g *geometry) folds() bool {
 
 // fold computes the image's gradient from the filter and the output's gradient,
 // image by image: the product of the output's gradient with the filter is the
-// windows' gradient, which is added at the windows' places. x is the result, f
-// the filter and y the output's gradient.
+// windows' gradient. It is added at the windows' places. x is the result, f the
+// filter and y the output's gradient.
 func fold[T real](c *engine.Call, g *geometry, x, f, y []T) {
 	dy := framed(c, y, g.channelsFirst, g.n, g.o, g.out, g.out, [3]int{}, 1)
 	defer dy.free()

@@ -33,8 +33,8 @@ func (l *layer) gradients(x, f, dy []float32) (dx, df []float64) {
 	return dx, df
 }
 
-// TestGradientsOfConvolutionsEqualTheirDefinition compares them with loops over all taps,
-// for few images and outputs and for many, which are computed by other ways.
+// TestGradientsOfConvolutionsEqualTheirDefinition compares them with loops over all taps, for few
+// images and outputs and for many. The kernels compute the two cases differently.
 func TestGradientsOfConvolutionsEqualTheirDefinition(t *testing.T) {
 	set, err := engine.NewKernelSet(conv.Kernels())
 	if err != nil {

@@ -59,9 +59,9 @@ func (f *closure) integer(c *engine.Call, what string, in ...element) (int64, er
 	return tensor.Values[int64](out[0].Tensor)[0], nil
 }
 
-// groupByWindow collects elements of one key until there are as many as their
-// window's size, and returns the elements of the dataset that a function makes
-// of each window. Incomplete windows come at the end, in the order of the keys.
+// groupByWindow collects elements of one key until their number is the window's
+// size. A function makes a dataset of each window, and its elements are
+// returned. Incomplete windows come at the end, in the order of the keys.
 var groupByWindow = withFunctions(func(c *engine.Call, fs []*closure) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {

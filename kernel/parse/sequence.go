@@ -100,8 +100,8 @@ func (q *sequence) assume(keys []string) {
 	}
 }
 
-// parseSequenceV2 prepares ParseSequenceExampleV2, which has the keys as
-// vectors: serialized, names, sparse, dense and ragged keys of the context, the
+// parseSequenceV2 prepares ParseSequenceExampleV2, with vectors of keys as
+// inputs: serialized, names, sparse, dense and ragged keys of the context, the
 // same of the lists, the lists that may be missing, defaults.
 func parseSequenceV2(n *engine.Node) (func(*engine.Call) error, error) {
 	q, err := newSequence(n)
@@ -135,9 +135,9 @@ func parseSequenceV2(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// parseSingleSequence prepares ParseSingleSequenceExample, which has a scalar
-// for each key: serialized, the lists that may be missing, sparse and dense
-// keys of the context, the same of the lists, defaults, name.
+// parseSingleSequence prepares ParseSingleSequenceExample, with a scalar for
+// each key: serialized, the lists that may be missing, sparse and dense keys of
+// the context, the same of the lists, defaults, name.
 func parseSingleSequence(n *engine.Node) (func(*engine.Call) error, error) {
 	q, err := newSequence(n)
 	if err != nil {

@@ -282,8 +282,8 @@ func readAxes(c *engine.Call) (groups []group, out tensor.Shape, count int, err 
 	return groups, out, count, nil
 }
 
-// begin returns the groups of the dimensions, the output, which has the input's
-// type, and the number of elements that are reduced to one.
+// begin returns the groups of the dimensions, the output (of the input's type),
+// and the number of elements that are reduced to one.
 func begin(c *engine.Call) (groups []group, out *tensor.Tensor, count int, err error) {
 	groups, dims, count, err := groupAxes(c)
 	if err != nil {

@@ -290,10 +290,10 @@ func (m *Model) Placeholders(fetches []string) ([]string, error) {
 	return names, nil
 }
 
-// Prune returns a signature made from tensors of the graph: feeds and fetches by
-// their names there, "dense/Relu:0", which are the names of its inputs and
-// outputs too. The name of an operation, "dense/Relu", means its first output. As a
-// fetch, an operation without outputs is run.
+// Prune returns a signature made from tensors of the graph. feeds and fetches are names
+// of tensors such as "dense/Relu:0", and become the names of its inputs and outputs.
+// The name of an operation, "dense/Relu", means its first output. As a fetch, an
+// operation without outputs is run.
 func (m *Model) Prune(feeds, fetches []string) (*Signature, error) {
 	s := &signature{def: &savedmodel.SignatureDef{Name: "pruned"}}
 	in, err := m.runnableFor(fetches)

@@ -59,11 +59,10 @@ func closeTo(t *testing.T, what string, got *tensor.Tensor, want plainTensor, sc
 	}
 }
 
-// TestALoadedModelIsDifferentiatedAsInTensorFlow trains a dense, a convolutional
-// and a recurrent model further, and three whose gradients were saved with them, one of
-// which captures values and a variable of the functions around it, one of which has none of
-// an argument in the middle: eagerly and in a
-// trace.
+// TestALoadedModelIsDifferentiatedAsInTensorFlow trains models further, eagerly and in a trace: a
+// dense, a convolutional and a recurrent one, and three whose gradients were saved with them. One
+// of these gradients captures values and a variable of the functions around it; one is missing for
+// an argument in the middle.
 func TestALoadedModelIsDifferentiatedAsInTensorFlow(t *testing.T) {
 	for _, name := range []string{"dense", "convolution", "lstm", "custom", "outer", "some"} {
 		fsys := files(t, "finetune_"+name)

@@ -37,9 +37,9 @@ func holds() held {
 	return h
 }
 
-// TestLoadsLeakNothing: nor goroutines, descriptors and mappings, of
-// models with weights, with tables and assets, and with the control flow and the variables
-// of TensorFlow 1, which are called before they are given up.
+// TestLoadsLeakNothing checks that loaded and called models leave no goroutines, descriptors and
+// mappings. The models have weights, tables, assets, and the control flow and variables of
+// TensorFlow 1.
 func TestLoadsLeakNothing(t *testing.T) {
 	kernels := kernel.All()
 	for _, c := range []struct {

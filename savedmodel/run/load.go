@@ -219,8 +219,8 @@ func (p *program) toCheck() []string {
 	return names
 }
 
-// checkSignatures returns an error that lists all ops which have no kernel and which the
-// signatures need that must be ready when the model is loaded.
+// checkSignatures returns an error that lists all ops without a kernel in the signatures that must
+// be ready when the model is loaded.
 func (p *program) checkSignatures() error {
 	var missing *UnsupportedError
 	for _, name := range p.toCheck() {

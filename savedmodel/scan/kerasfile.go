@@ -132,8 +132,8 @@ func (s *scanner) kerasHDF5(b []byte) error {
 	return nil
 }
 
-// jsonObject returns the length of the JSON object that b begins with, or, if it
-// begins with none, the number of bytes that were looked at, negative.
+// jsonObject returns the length of the JSON object that b begins with. If there
+// is none, it returns the negative number of bytes that it looked at.
 func jsonObject(b []byte) int {
 	if next := bytes.TrimLeft(b[1:min(len(b), 64)], " \t\r\n"); len(next) == 0 || next[0] != '"' {
 		return -1

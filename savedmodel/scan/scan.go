@@ -90,8 +90,8 @@ func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions
 	if what := otherModel(name); what != "" {
 		return nil, &UnsupportedError{what}
 	}
-	// A GraphDef begins with a message, its first node; a SavedModel with a number
-	// or with a message that is a MetaGraph, which is field 2.
+	// A GraphDef begins with a message, its first node. A SavedModel begins with a
+	// number, or with a message in field 2, a MetaGraph.
 	if len(b) > 0 && b[0] == 1<<3|2 && !strings.HasSuffix(name, ".pbtxt") {
 		g, err := graph.Unmarshal(b, nil)
 		if err != nil {

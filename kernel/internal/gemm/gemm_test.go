@@ -200,8 +200,8 @@ func fma[T float](x, y, z T) T {
 		return T(math.FMA(float64(x), float64(y), float64(z)))
 	}
 	// The product of two float32 is exact in float64. The sum may not be, and
-	// would be rounded twice: it is rounded to odd first, which has bits enough
-	// to spare for the second rounding to be as if there were one.
+	// would be rounded twice: it is rounded to odd first. That has enough spare
+	// bits for the second rounding to have the result of a single one.
 	p := float64(x) * float64(y)
 	s := p + float64(z)
 	b := s - p

@@ -259,8 +259,8 @@ func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 			}
 		}
 		if k += ks; k == j.k {
-			// Whole rows at once, which are still in the cache: a function over the
-			// few elements of a tile's row would mostly be called.
+			// Whole rows at once, since they are still in the cache. A call for the few
+			// elements of a tile's row would cost more than its work.
 			cols := min(q1*j.panelW, j.n) - q0*j.panelW
 			for i := range t1 - t0 {
 				j.finisher.mapRows(unsafe.Add(tiles[i].dst, q0*j.panelW*size), t.cRow, tiles[i].rows, cols)

@@ -15,8 +15,8 @@ type windowsCase struct {
 	step, o int
 }
 
-// windows returns the windows, whose taps of a row begin tap elements apart and
-// which write a position each out elements, and how many elements the images have.
+// windows returns the windows and the number of elements of the images. The taps of a
+// row begin tap elements apart, and the windows write one position every out elements.
 func (c windowsCase) windows(tap, out int) (s Windows, size int) {
 	rowLen := (c.w-1)*c.step + (c.taps[1]-1)*tap + c.run
 	image := (c.h + c.taps[0] - 1) * rowLen

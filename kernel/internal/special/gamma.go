@@ -128,8 +128,9 @@ func inverse(a dual) dual {
 	return dual{1 / a.v, -a.d / (a.v * a.v)}
 }
 
-// incomplete returns the lower function and its derivative by a, with the upper
-// function apart, which is not 1 less a number near to it.
+// incomplete returns the lower function, its derivative by a, and the upper
+// function. The latter is computed separately, because 1 minus a number near 1
+// loses digits.
 func incomplete(a, x float64, digamma func(float64) float64) (lower, upper dual) {
 	f := factor(a, x, digamma(a+1))
 	if bySeries(a, x) {

@@ -70,8 +70,8 @@ func (s *Steps) each(to, x []float32) {
 // ones are the factors with which products are sums.
 var ones = slices.Repeat([]float32{1}, 1<<10)
 
-// rows makes a step of each element of to with those of n rows of src, which are stride elements apart, one row after the
-// other.
+// rows makes a step of each element of to with those of n rows of src, one row after the other. The rows are stride elements
+// apart.
 func (s *Steps) rows(to, src []float32, n, stride int) {
 	for n > 0 && s.adds {
 		some := min(n, len(ones))

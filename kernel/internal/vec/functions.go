@@ -24,8 +24,8 @@ const (
 	// erfRange is beyond the numbers whose erfc rounds to more than 0.
 	erfRange = 11
 
-	// rounding makes a sum so large that its last bit counts 1: adding it rounds to
-	// an integer, which is then in the low bits.
+	// rounding makes a sum so large that its last bit counts 1. So adding it rounds to
+	// an integer, and the low bits contain that.
 	rounding = 3 << 51
 
 	oneBits  = 0x3ff << 52

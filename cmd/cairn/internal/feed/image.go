@@ -19,10 +19,9 @@ import (
 const maxPixels = 1 << 26
 
 // Picture returns a tensor as an image: [height, width], or with 1, 3 or 4 channels
-// last, or a batch of those, in a row. Bytes are unchanged. The range of floating
-// numbers is 0 to 1 if none is beyond, else 0 to 255 if none is beyond that, else
-// they are stretched from the least to the largest. The returned text names the
-// range.
+// last, or a batch of those, in a row. Bytes are unchanged. Floating numbers have the
+// range 0 to 1 if all are in it, or else 0 to 255 if all are in that. Other numbers are
+// stretched from the least to the largest. The returned text names the range.
 func Picture(t *tensor.Tensor) (image.Image, string, error) {
 	n, h, w, c, ok := layout(t.Shape())
 	if !ok || t.DType() != tensor.Uint8 && !t.DType().IsFloating() {

@@ -13,8 +13,8 @@ import (
 )
 
 // AddLiteral adds the input of a literal to in: NAME=VALUE, or VALUE alone if the
-// signature has one input. The value is JSON by the rules of package rest, or @FILE,
-// which is an .npy, a picture or a .csv.
+// signature has one input. The value is JSON by the rules of package rest, or @FILE
+// with an .npy, a picture or a .csv.
 func AddLiteral(ctx context.Context, in map[string]*tensor.Tensor, literal string, stdin io.Reader, inputs []savedmodel.TensorInfo, opts *Options) error {
 	x, value, err := target(literal, inputs)
 	if err != nil {
