@@ -10,7 +10,7 @@
 // diff, verify and scan; [Convert], [Edit], [Merge] and [Recover] write. Their options,
 // results and errors are those of packages tensorfile, inspect, convert and
 // savedmodel/scan, which do more than these functions. The options accept a file
-// system to read from, an [io/fs.FS], and a folder to write to, a [vfs.Dir].
+// system to read from, an [io/fs.FS], and a directory to write to, a [vfs.Dir].
 //
 // To save and restore a Go program's own objects, use package checkpoint:
 //

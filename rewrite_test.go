@@ -20,7 +20,7 @@ import (
 )
 
 // TestWritingToADirGivesTheSameFiles converts, edits and merges from a file
-// system to a folder in memory, between two and within one. It compares the
+// system to a directory in memory, between two and within one. It compares the
 // files with those that paths produce.
 func TestWritingToADirGivesTheSameFiles(t *testing.T) {
 	ctx := context.Background()
@@ -103,7 +103,8 @@ func TestWritingToADirGivesTheSameFiles(t *testing.T) {
 	}
 }
 
-// TestSourcesAreNotOverwritten checks paths and a folder of the program's own.
+// TestSourcesAreNotOverwritten checks paths and a directory of the program's
+// own.
 func TestSourcesAreNotOverwritten(t *testing.T) {
 	ctx := context.Background()
 	dir, mem := files(t)

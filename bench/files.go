@@ -15,8 +15,8 @@ import (
 )
 
 // fileVerbs adds the command's work on a saved checkpoint: verify it, compare
-// it with a copy, convert it. The warm-up round makes the copy. folder must have
-// the checkpoint "ck" of one data file.
+// it with a copy, convert it. The warm-up round makes the copy. directory must
+// have the checkpoint "ck" of one data file.
 func fileVerbs(folder string, verbs map[string]verb) {
 	prefix, twin := filepath.Join(folder, "ck"), filepath.Join(folder, "twin")
 	verbs["verify"] = func(ctx context.Context) error {

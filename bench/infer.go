@@ -111,8 +111,8 @@ func (b *bench) loads(p *process, a app) {
 	}
 }
 
-// write has the model written, unless the folder of an earlier run has it, and returns
-// its folder.
+// write has the model written, unless the directory of an earlier run has it, and
+// returns its directory.
 func (b *bench) write(ctx context.Context, a app) (dir string, err error) {
 	dir = filepath.Join(b.dir, "apps", a.name)
 	if _, err := os.Stat(filepath.Join(dir, "case.npz")); err == nil {
@@ -126,7 +126,7 @@ func (b *bench) write(ctx context.Context, a app) (dir string, err error) {
 	return dir, nil
 }
 
-// load makes the model in a folder ready to run.
+// load makes the model in a directory ready to run.
 func load(ctx context.Context, dir string) (*modelrun.Model, error) {
 	return modelrun.Load(ctx, os.DirFS(dir), &modelrun.LoadOptions{Kernels: kernel.All()})
 }
@@ -171,7 +171,7 @@ func loadingPeak(ctx context.Context, dir string) (float64, error) {
 	return times[len(times)/2], nil
 }
 
-// inferVerbs returns the verbs of a peer that runs the model in a folder. They load it, and
+// inferVerbs returns the verbs of a peer that runs the model in a directory. They load it, and
 // make calls[0] calls of its signature with a batch of 1, and calls[1] with a batch of 8. The
 // other function returns the KiB that a call allocates besides its outputs.
 func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb, func() (float64, error), error) {

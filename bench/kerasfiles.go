@@ -27,7 +27,7 @@ var kerasFiles = []step{
 	{words: "save ResNet50 again that was loaded from a SavedModel", verb: application, count: 1},
 }
 
-// application is the folder of a SavedModel of ResNet50.
+// application is the directory of a SavedModel of ResNet50.
 const application = "resnet50"
 
 // keras measures the loading and saving of models, against tf_keras and the reading and writing of the bytes.

@@ -25,7 +25,7 @@ func main() {
 	log.SetPrefix("bench: ")
 	peer := flag.String("peer", "", "be a peer: cairn, raw, steps, fit, keras, bytes, ops, infer or peak (used by bench itself)")
 	python := flag.String("python", "python3", "a Python with TensorFlow, tf_keras and safetensors")
-	dir := flag.String("dir", "", "where files are written. Default: a temporary folder")
+	dir := flag.String("dir", "", "where files are written. Default: a temporary directory")
 	rounds := flag.Int("rounds", 5, "rounds; each contender does each work once a round")
 	only := flag.String("only", "", "the part to run: files, steps, fit, keras, ops, infer or start. Default: all")
 	match := flag.String("match", "", "a regular expression: the rows to measure. Default: all")
@@ -531,7 +531,7 @@ type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
-	folder string // the folder of its files, "" for none
+	folder string // the directory of its files, "" for none
 }
 
 // settle syncs the files that the peer has written, so that the disk isn't busy with

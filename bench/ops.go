@@ -125,8 +125,8 @@ func (b *bench) ops(ctx context.Context) error {
 	return nil
 }
 
-// opVerbs returns the work of a peer that runs the ops of a folder: the verb of a line,
-// and the figure that checks an op's answers against TensorFlow's.
+// opVerbs returns the work of a peer that runs the ops of a directory: the verb of a
+// line, and the figure that checks an op's answers against TensorFlow's.
 func opVerbs(ctx context.Context, dir string) (func(line string) (float64, error), error) {
 	runtime.GOMAXPROCS(1)
 	m, err := modelrun.Load(ctx, os.DirFS(dir), &modelrun.LoadOptions{Kernels: kernel.All(), Workers: engine.NewWorkers(1)})

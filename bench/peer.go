@@ -44,13 +44,13 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		}
 	case "keras", "bytes":
 		if len(args) != 1 {
-			return fmt.Errorf("peer %s takes a folder", name)
+			return fmt.Errorf("peer %s takes a directory", name)
 		}
 		verbs = kerasFileVerbs(args[0], name == "bytes")
 		figures["memory"] = func() (float64, error) { return aboveWeights(filepath.Join(args[0], application)) }
 	case "ops":
 		if len(args) != 1 {
-			return fmt.Errorf("peer %s takes a folder", name)
+			return fmt.Errorf("peer %s takes a directory", name)
 		}
 		ops, err := opVerbs(ctx, args[0])
 		if err != nil {
@@ -61,7 +61,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		find = peakVerb
 	case "infer":
 		if len(args) != 3 {
-			return fmt.Errorf("peer %s takes a folder and two counts", name)
+			return fmt.Errorf("peer %s takes a directory and two counts", name)
 		}
 		var calls [2]int
 		for i := range calls {
@@ -77,7 +77,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		figures["loading"] = func() (float64, error) { return loadingPeak(ctx, args[0]) }
 	case "cairn", "raw":
 		if len(args) != 2 {
-			return fmt.Errorf("peer %s takes a folder and a kind", name)
+			return fmt.Errorf("peer %s takes a directory and a kind", name)
 		}
 		folder := args[0]
 		if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -161,7 +161,7 @@ const looked = 100
 // model has its variables in a list, as the TensorFlow peer's module.
 type model struct{ V []*trackable.Variable }
 
-// cairnVerbs returns the verbs of a checkpoint "ck" in folder.
+// cairnVerbs returns the verbs of a checkpoint "ck" in directory.
 func cairnVerbs(folder string, values []*tensor.Tensor) (save, restore verb, err error) {
 	m := new(model)
 	for _, t := range values {

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// benchDir returns a folder on disk, not one in memory, if CAIRN_BENCH_DIR
+// benchDir returns a directory on disk, not one in memory, if CAIRN_BENCH_DIR
 // names one.
 func benchDir(b *testing.B) string {
 	if dir := os.Getenv("CAIRN_BENCH_DIR"); dir != "" {

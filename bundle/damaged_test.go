@@ -25,8 +25,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/damaged anew")
 
-// damagedFolder holds a checkpoint with the prefix ckpt in each folder, named
-// for its fault, and error.txt, the expected error.
+// damagedFolder holds a checkpoint with the prefix ckpt in each directory,
+// named for its fault, and error.txt, the expected error.
 const damagedFolder = "testdata/damaged"
 
 // A damage makes the files of a damaged checkpoint, by name.
@@ -302,7 +302,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(folders) < len(damages) {
-		t.Errorf("%d folders, %d kinds of damage: run the test with -update", len(folders), len(damages))
+		t.Errorf("%d directories, %d kinds of damage: run the test with -update", len(folders), len(damages))
 	}
 	for _, f := range folders {
 		t.Run(f.Name(), func(t *testing.T) {

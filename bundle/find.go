@@ -18,10 +18,10 @@ import (
 type Found struct {
 	Kind   FoundKind
 	Prefix string // the checkpoint's prefix, to be opened
-	Dir    string // the folder given, or the one the prefix is in
+	Dir    string // the directory given, or the one the prefix is in
 
-	// Elsewhere reports that the folder given has a state file which names a
-	// checkpoint in another folder.
+	// Elsewhere reports that the directory given has a state file which names a
+	// checkpoint in another directory.
 	Elsewhere bool
 }
 
@@ -34,16 +34,17 @@ const (
 	FoundPrefix     FoundKind = iota + 1 // the prefix itself
 	FoundIndex                           // the .index file
 	FoundData                            // one of the .data-00000-of-00001 files
-	FoundState                           // a folder with a checkpoint state file (or that file): its latest
-	FoundSavedModel                      // a SavedModel's folder: its variables
+	FoundState                           // a directory with a checkpoint state file (or that file): its latest
+	FoundSavedModel                      // a SavedModel's directory: its variables
 	FoundV1                              // a single file of version 1
 )
 
 // FindPrefix finds the checkpoint that name means: a prefix, one of its files,
-// a folder with a checkpoint state file or that file itself (its latest
-// checkpoint), a SavedModel's folder or its variables folder, a file of version
-// 1. If there is none, the [PathError] describes the file found instead.
-// FindPrefix doesn't check the checkpoint; [Open] does.
+// a directory with a checkpoint state file or that file itself (its latest
+// checkpoint), a SavedModel's directory or its variables directory, a file of
+// version
+//  1. If there is none, the [PathError] describes the file found instead.
+//     FindPrefix doesn't check the checkpoint; [Open] does.
 func FindPrefix(fsys fs.FS, name string) (Found, error) { return find(fsys, name, name, nil) }
 
 // FindFile works like [FindPrefix], for a path of the operating system. Prefix and
@@ -56,7 +57,7 @@ func FindFile(p string) (Found, error) {
 			return Found{}, false
 		}
 		dir, base := splitFile(latest)
-		// One state file is followed, not the one in a folder that it names.
+		// One state file is followed, not the one in a directory that it names.
 		f, err := find(vfs.OSDir(dir), base, latest, nil)
 		return f.within(dir), err == nil && f.Kind != FoundState
 	}
@@ -67,8 +68,8 @@ func FindFile(p string) (Found, error) {
 	return found.within(dir), nil
 }
 
-// splitFile splits a path of the operating system into a folder and a name in
-// it, "." if the path is the folder.
+// splitFile splits a path of the operating system into a directory and a name
+// in it, "." if the path is the directory.
 func splitFile(p string) (dir, base string) {
 	clean := filepath.Clean(p)
 	dir, base = filepath.Split(clean)
@@ -81,7 +82,7 @@ func splitFile(p string) (dir, base string) {
 	return dir, base
 }
 
-// within returns f, found in folder dir, with paths of the operating system.
+// within returns f, found in directory dir, with paths of the operating system.
 func (f Found) within(dir string) Found {
 	f.Prefix = filepath.Join(dir, filepath.FromSlash(f.Prefix))
 	f.Dir = filepath.Join(dir, filepath.FromSlash(f.Dir))
@@ -164,7 +165,7 @@ func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, b
 	return Found{}, describe(fsys, name, shown, nil)
 }
 
-// findState follows the state file of a folder to its latest checkpoint.
+// findState follows the state file of a directory to its latest checkpoint.
 func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Found, bool) {
 	latest := namedLatest(fsys, dir)
 	if latest == "" {
@@ -172,7 +173,7 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 	}
 	latest = strings.ReplaceAll(latest, "\\", "/")
 	if path.IsAbs(latest) || len(latest) > 1 && latest[1] == ':' {
-		// A folder that was copied or moved has a state file with the paths of the
+		// A directory that was copied or moved has a state file with the paths of the
 		// original. The files that the caller named come first.
 		if f, ok := namedBeside(fsys, dir, path.Base(latest)); ok || outside == nil {
 			return f, ok
@@ -184,7 +185,7 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 	return namedBeside(fsys, dir, latest)
 }
 
-// namedBeside returns the checkpoint that a state file names relative to its folder.
+// namedBeside returns the checkpoint that a state file names relative to its directory.
 func namedBeside(fsys fs.FS, dir, latest string) (Found, bool) {
 	prefix := path.Join(dir, latest)
 	if _, err := fs.Stat(fsys, IndexName(prefix)); err != nil && !errors.Is(err, fs.ErrPermission) && !isV1(fsys, prefix) {
@@ -195,7 +196,7 @@ func namedBeside(fsys fs.FS, dir, latest string) (Found, bool) {
 }
 
 // namedLatest returns the path of the latest checkpoint in the state file of a
-// folder, or "" if there is none.
+// directory, or "" if there is none.
 func namedLatest(fsys fs.FS, dir string) string {
 	src, err := openSource(fsys, path.Join(dir, statefile.Name))
 	if err != nil {
@@ -311,8 +312,8 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 	return e
 }
 
-// prefixHint lists at most five checkpoints of folder dir, for the error about a path that is none. Each is
-// written below shown, the user's name of the folder, so that it can be passed instead. The words are free.
+// prefixHint lists at most five checkpoints of directory dir, for the error about a path that is none. Each is
+// written below shown, the user's name of the directory, so that it can be passed instead. The words are free.
 func prefixHint(fsys fs.FS, dir, shown string) string {
 	const most = 5
 	entries, err := fs.ReadDir(fsys, dir)

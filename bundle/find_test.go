@@ -127,10 +127,10 @@ func TestFindFile(t *testing.T) {
 	if got, err := FindFile(other); err != nil || got.Prefix != prefix || got.Kind != FoundState || !got.Elsewhere {
 		t.Errorf("an absolute path in the state file: %+v, %v", got, err)
 	}
-	// In a copy of the folder, the copied files come before those of the original.
+	// In a copy of the directory, the copied files come before those of the original.
 	smallBundle(t, vfs.OSDir(root), "other/ckpt-1")
 	if got, err := FindFile(other); err != nil || got.Prefix != filepath.Join(other, "ckpt-1") || got.Kind != FoundState || got.Elsewhere {
-		t.Errorf("a copied folder: %+v, %v", got, err)
+		t.Errorf("a copied directory: %+v, %v", got, err)
 	}
 	if _, err := FindFile(filepath.Join(root, "none")); !errors.Is(err, ErrNotFound) {
 		t.Errorf("nothing: %v", err)

@@ -99,11 +99,11 @@ func TestStateFilesThatNameFoldersAreFollowedOnce(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, a, b string }{
-		{"its own folder", a, a},
+		{"its own directory", a, a},
 		{"itself", filepath.Join(a, "checkpoint"), a},
 		{"each other", b, a},
 		{"each other's state files", filepath.Join(b, "checkpoint"), filepath.Join(a, "checkpoint")},
-		{"a relative folder", ".", "."},
+		{"a relative directory", ".", "."},
 	} {
 		state(a, c.a)
 		state(b, c.b)

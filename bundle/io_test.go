@@ -143,7 +143,7 @@ func TestOSDir(t *testing.T) {
 	}
 	t.Chdir(filepath.Dir(prefix))
 	if _, err := OpenFile(ctx, "ckpt", nil); err != nil {
-		t.Errorf("a relative path without folder: %v", err)
+		t.Errorf("a relative path without directory: %v", err)
 	}
 	for _, name := range []string{"../x", "/x", ""} {
 		if _, err := dir.Create(name); err == nil {

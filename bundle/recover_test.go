@@ -163,7 +163,7 @@ func TestACrashAmidAReplacementIsFinished(t *testing.T) {
 }
 
 // TestRecoverLeavesTheRestAlone checks that a damaged bundle is unchanged,
-// whatever temporary files are in its folder, and so is a missing one.
+// whatever temporary files are in its directory, and so is a missing one.
 func TestRecoverLeavesTheRestAlone(t *testing.T) {
 	ctx := context.Background()
 	dir := faultfs.New()
@@ -176,7 +176,7 @@ func TestRecoverLeavesTheRestAlone(t *testing.T) {
 	dir.Put("run/ckpt.index.tempstate18", index[:20])
 	dir.Put("run/ckpt.index.tempstate", index)
 	dir.Put("run/ckpt.indexes.tempstate19", index)
-	dir.Put("run/ckpt.index.tempstate00000000000000000020/x", nil) // a folder
+	dir.Put("run/ckpt.index.tempstate00000000000000000020/x", nil) // a directory
 	before := fmt.Sprint(dir.Names())
 	var corrupt *CorruptError
 	if ok, err := Recover(ctx, dir, "run/ckpt"); ok || !errors.As(err, &corrupt) {

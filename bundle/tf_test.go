@@ -23,8 +23,8 @@ import (
 // The fixtures are written by testdata/tf2.21/gen_bundle.py.
 const fixtures = "testdata/tf2.21"
 
-// bundles are the fixtures that are bundles; a case's prefix is its folder and
-// "ckpt".
+// bundles are the fixtures that are bundles; a case's prefix is its directory
+// and "ckpt".
 var bundles = []string{"every_dtype", "slices", "keys", "many", "long_names", "strings", "variants", "shards", "empty_shards", "merge_one", "objects"}
 
 func fixturePrefix(name string) string {
@@ -43,8 +43,8 @@ func openFixture(t testing.TB, name string) *Reader {
 	return r
 }
 
-// fixtureFiles maps the names of a bundle's files, without its folder, to their
-// bytes.
+// fixtureFiles maps the names of a bundle's files, without its directory, to
+// their bytes.
 func fixtureFiles(t testing.TB, fsys fs.FS, prefix string) map[string][]byte {
 	t.Helper()
 	entries, err := fs.ReadDir(fsys, path.Dir(prefix))

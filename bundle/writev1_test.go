@@ -34,7 +34,7 @@ func TestVersion1IsWrittenAsTensorFlowDoes(t *testing.T) {
 				t.Errorf("%d bytes, want %d (%v): the tables differ", len(got), len(want), err)
 			}
 			if names := dir.Names(); len(names) != 1 {
-				t.Errorf("the folder has %v", names)
+				t.Errorf("the directory has %v", names)
 			}
 		})
 	}

@@ -276,8 +276,8 @@ func (ck *Checkpoint) AcceptsChild(edge string) bool {
 }
 
 // Save counts save_counter up, writes to "<prefix>-<save_counter>", records that in
-// the "checkpoint" state file of the same folder, and returns the path written.
-// Missing folders are made. Nothing appears under the final names before all of it
+// the "checkpoint" state file of the same directory, and returns the path written.
+// Missing directories are made. Nothing appears under the final names before all of it
 // is on the disk.
 //
 // It first delivers pending values, as [Checkpoint.Sync] does. Values of a restore
@@ -339,7 +339,8 @@ func (ck *Checkpoint) giveBack(n int64) {
 	})
 }
 
-// recordSaved makes name the latest checkpoint of the state file in its folder.
+// recordSaved makes name the latest checkpoint of the state file in its
+// directory.
 func (ck *Checkpoint) recordSaved(dir vfs.Dir, name string) error {
 	base := path.Base(name)
 	text, err := (&CheckpointState{ModelCheckpointPath: base, AllModelCheckpointPaths: []string{base}}).MarshalText()
@@ -405,8 +406,8 @@ func (ck *Checkpoint) notify(ctx context.Context, path string) error {
 	return nil
 }
 
-// splitPath cuts a path of the operating system into its folder and the name in
-// it.
+// splitPath cuts a path of the operating system into its directory and the name
+// in it.
 func splitPath(p string) (folder, name string) {
 	folder, name = filepath.Split(p)
 	if folder == "" {
@@ -415,7 +416,7 @@ func splitPath(p string) (folder, name string) {
 	return folder, name
 }
 
-// inFolderOf returns the path of name in the folder of p, keeping the folder's spelling.
+// inFolderOf returns the path of name in the directory of p, keeping the directory's spelling.
 func inFolderOf(p, name string) string {
 	folder, _ := filepath.Split(p)
 	return folder + name

@@ -22,14 +22,15 @@ type WatchOptions struct {
 	State *StateOptions
 }
 
-// Watch yields the prefix of the latest checkpoint in folder dir, then of each
-// new latest one as it appears, as TensorFlow's checkpoints_iterator does. It is
-// for an evaluation that runs in parallel with the training. It looks only when
-// the loop asks for the next one, so a slow loop misses checkpoints in between.
+// Watch yields the prefix of the latest checkpoint in directory dir, then of
+// each new latest one as it appears, as TensorFlow's checkpoints_iterator does.
+// It is for an evaluation that runs in parallel with the training. It looks
+// only when the loop asks for the next one, so a slow loop misses checkpoints
+// in between.
 //
-// Watch waits for a folder that doesn't exist yet, or has no checkpoint yet. If
-// ctx ends or a state file can't be read, it yields the error, and the iteration
-// ends.
+// Watch waits for a directory that doesn't exist yet, or has no checkpoint yet.
+// If ctx ends or a state file can't be read, it yields the error, and the
+// iteration ends.
 func Watch(ctx context.Context, dir string, opts *WatchOptions) iter.Seq2[string, error] {
 	var o WatchOptions
 	if opts != nil {

@@ -60,7 +60,7 @@ func TestWatchEnds(t *testing.T) {
 		return paths, last
 	}
 	if got, err := collect(ctx, &WatchOptions{Timeout: 3 * time.Millisecond}); len(got) != 0 || err != nil {
-		t.Errorf("an empty folder: %q, %v", got, err)
+		t.Errorf("an empty directory: %q, %v", got, err)
 	}
 	one := announce(t, dir, "ckpt-1")
 	if got, err := collect(ctx, &WatchOptions{Timeout: 3 * time.Millisecond}); !slices.Equal(got, []string{one}) || err != nil {

@@ -17,17 +17,17 @@ import (
 
 // notFoundAt returns the error of a folder without a checkpoint; found says in words what is there.
 func notFoundAt(path, found string) error {
-	return &bundle.PathError{Path: path, Found: found, Hint: "save a checkpoint first, or give the folder that one was saved to"}
+	return &bundle.PathError{Path: path, Found: found, Hint: "save a checkpoint first, or pass the directory that one was saved to"}
 }
 
 // LatestCheckpoint returns the prefix of the latest checkpoint that the state
-// file of folder dir names, completed with dir. If that checkpoint or the state
-// file doesn't exist, the error is [ErrNotFound]; if the file can't be parsed,
-// it is a [StateError].
+// file of directory dir names, completed with dir. If that checkpoint or the
+// state file doesn't exist, the error is [ErrNotFound]; if the file can't be
+// parsed, it is a [StateError].
 //
-// A folder that was moved or came from another operating system may have a state
-// file whose paths lead nowhere. Then the checkpoint of that name in the state
-// file's folder is the latest; TensorFlow finds none.
+// A directory that was moved or came from another operating system may have a
+// state file whose paths lead nowhere. Then the checkpoint of that name in the
+// state file's directory is the latest; TensorFlow finds none.
 func LatestCheckpoint(dir string, opts *StateOptions) (string, error) {
 	name := opts.filename()
 	file := joinPath(dir, name)
@@ -50,9 +50,9 @@ func LatestCheckpoint(dir string, opts *StateOptions) (string, error) {
 	return "", notFoundAt(completePath(dir, s.ModelCheckpointPath), "nothing, although the state file "+file+" names it as the latest")
 }
 
-// LatestCheckpointFS works like [LatestCheckpoint], for a folder that is a file
-// system. It returns the slash-separated prefix of the latest checkpoint in
-// fsys. Of absolute paths in the state file, only the last element counts.
+// LatestCheckpointFS works like [LatestCheckpoint], for a directory that is a
+// file system. It returns the slash-separated prefix of the latest checkpoint
+// in fsys. Of absolute paths in the state file, only the last element counts.
 func LatestCheckpointFS(fsys fs.FS) (string, error) {
 	return latestIn(fsys, new(StateOptions).filename(), new(StateOptions).filename())
 }
@@ -197,8 +197,8 @@ func removeFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bo
 	return nil
 }
 
-// listFiles returns the files that belong to prefix, in its folder. There are none
-// if the folder doesn't exist.
+// listFiles returns the files that belong to prefix, in its directory. There are none
+// if the directory doesn't exist.
 func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool) ([]string, error) {
 	folder, base := path.Split(prefix)
 	folder = path.Clean("./" + folder)
@@ -218,7 +218,7 @@ func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool
 	return names, nil
 }
 
-// noFolder reports whether listing a folder failed because there is none: neither it
+// noFolder reports whether listing a directory failed because there is none: neither it
 // nor, in the place of a part of its path, anything but a file.
 func noFolder(dir fs.FS, folder string, err error) bool {
 	if errors.Is(err, fs.ErrNotExist) {

@@ -57,13 +57,13 @@ func holderText() string {
 // A lock is a manager's hold on its directory. A nil lock holds nothing.
 type lock struct {
 	dir    string       // as the user passed it
-	file   string       // "" if it isn't a folder of the operating system
+	file   string       // "" if it isn't a directory of the operating system
 	f      *flock.Flock // nil if files can't be locked
 	unhold func()
 }
 
-// lockValue locks a Dir that is no folder of the operating system, against other
-// managers of this process.
+// lockValue locks a Dir that is no directory of the operating system, against
+// other managers of this process.
 func lockValue(dir any, shown string) (*lock, error) {
 	if !reflect.TypeOf(dir).Comparable() {
 		return nil, nil
@@ -75,7 +75,7 @@ func lockValue(dir any, shown string) (*lock, error) {
 	return &lock{dir: shown, unhold: unhold}, nil
 }
 
-// lockFolder locks a folder of the operating system, creating it if it is
+// lockFolder locks a directory of the operating system, creating it if it is
 // missing. When a process ends, in whatever way, the system releases its lock.
 func lockFolder(dir string) (*lock, error) {
 	if err := makeFolder(dir); err != nil {
@@ -134,8 +134,8 @@ func (l *lock) release() error {
 	return l.f.Unlock()
 }
 
-// makeFolder makes a folder and its parents, and makes their names durable: a
-// checkpoint in a folder that a crash takes away is lost.
+// makeFolder makes a directory and its parents, and makes their names durable:
+// a checkpoint in a directory that a crash takes away is lost.
 func makeFolder(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -151,7 +151,7 @@ func makeFolder(dir string) error {
 	}
 	f, err := os.Open(parent)
 	if err != nil {
-		return nil // a folder that can't be read can't be synced either
+		return nil // a directory that can't be read can't be synced either
 	}
 	_ = f.Sync() // not every system can, and those that can't don't need it
 	return f.Close()

@@ -75,7 +75,7 @@ func TestSecondManagerIsToldWhoHoldsTheDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := NewManager(ck, "run", &ManagerOptions{Dir: mem}); !errors.Is(err, ErrLocked) {
-		t.Errorf("a folder in memory: %v", err)
+		t.Errorf("a directory in memory: %v", err)
 	}
 	if err := m.Close(); err != nil {
 		t.Fatal(err)

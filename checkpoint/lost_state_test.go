@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestStateThatNamesALostCheckpoint checks that a restore from a folder whose
-// state file names a missing checkpoint reports that checkpoint's name.
+// TestStateThatNamesALostCheckpoint checks that a restore from a directory
+// whose state file names a missing checkpoint reports that checkpoint's name.
 func TestStateThatNamesALostCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "checkpoint")

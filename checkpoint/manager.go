@@ -58,7 +58,7 @@ type ManagerOptions struct {
 	// Fallback is asked when the latest checkpoint is damaged and an older one
 	// holds; true restores that one. Default: the damage is an error.
 	Fallback func(*DamagedError) bool
-	// Dir is the directory, if it isn't a folder of the operating system. It is
+	// Dir is the directory, if it isn't a directory of the operating system. It is
 	// locked against other managers of this process only. Default: vfs.OSDir of the
 	// directory passed to NewManager.
 	Dir vfs.Dir
@@ -82,7 +82,7 @@ type SaveOptions struct {
 	// latest checkpoint. Default: such saves are refused, with a [RefusedError].
 	Replace bool
 	// Metrics are the values by which policies such as BestN rank the checkpoint.
-	// They are stored in the file checkpoint.cairn.json in the state file's folder,
+	// They are stored in the file checkpoint.cairn.json in the state file's directory,
 	// because TensorFlow refuses a state file with unknown fields. Without metrics,
 	// and without policies that need steps, there is no such file. Default: none.
 	Metrics map[string]float64

@@ -24,7 +24,7 @@ import (
 //     checkpoint isn't deleted. A write of the state file that failed halfway may have
 //     happened or not: both states count, until one of them is known to be durable.
 //  3. A checkpoint that no such state names is deleted only if it is known to
-//     be an unfinished save of ours. A marker in its folder records that, and the
+//     be an unfinished save of ours. A marker in its directory records that, and the
 //     identity of its index, from before its first byte until it is the latest (see
 //     markedDir). Replacements, and the checkpoints they replace, are known by their names.
 //  4. A save that returns a path is the latest of a durable state. One that

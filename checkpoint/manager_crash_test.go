@@ -217,7 +217,7 @@ func crashCases() []crashCase {
 		{name: "a registered saver, replaced", opts: ManagerOptions{MaxToKeep: 2}, odd: true, history: []*SaveOptions{number(1), number(2)}, save: number(2)},
 		{name: "numbers that never recur", opts: ManagerOptions{MaxToKeep: 2}, history: []*SaveOptions{number(10), number(20), number(30)}, save: number(47), next: number(59)},
 		{name: "a registered saver, numbers that never recur", opts: ManagerOptions{MaxToKeep: 2, Shards: MaxShardSize(64)}, odd: true, history: []*SaveOptions{number(10), number(20)}, save: number(47), next: number(59)},
-		{name: "a folder in the name", opts: ManagerOptions{MaxToKeep: 2, CheckpointName: "sub/model"}, history: three},
+		{name: "a directory in the name", opts: ManagerOptions{MaxToKeep: 2, CheckpointName: "sub/model"}, history: three},
 	}
 	for _, c := range cases {
 		switch c.name { // the others differ in nothing that a separate goroutine changes

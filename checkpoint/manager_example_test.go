@@ -166,7 +166,7 @@ func ExampleWatch() {
 	// Output: evaluating ckpt-1
 }
 
-// The state file of a folder, as other programs see it.
+// The state file of a directory, as other programs see it.
 func ExampleUpdateCheckpointState() {
 	dir := vfs.MemDir()
 	err := checkpoint.UpdateCheckpointState("run", &checkpoint.CheckpointState{

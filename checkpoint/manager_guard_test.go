@@ -181,15 +181,15 @@ func TestManagerNoticesThatItsFolderWasDeleted(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Skip(err) // an open file can't be removed
 	}
-	// The folder is gone. It is created and locked again, and the old state is
-	// forgotten.
+	// The directory is gone. It is created and locked again, and the old state
+	// is forgotten.
 	root.Step.Set(2)
 	path, err := m.Save(ctx)
 	if err != nil || !slices.Equal(m.Checkpoints(), []string{path}) {
 		t.Fatalf("%q, %v, %q", path, err, m.Checkpoints())
 	}
 	if !isLocked(m.lock.f, m.lock.file) {
-		t.Error("the new folder isn't locked")
+		t.Error("the new directory isn't locked")
 	}
 	// Now another process makes it, and holds it.
 	if err := os.RemoveAll(dir); err != nil {
@@ -205,7 +205,7 @@ func TestManagerNoticesThatItsFolderWasDeleted(t *testing.T) {
 	path, err = m.Save(ctx)
 	var locked *LockedError
 	if path != "" || !errors.As(err, &locked) {
-		t.Errorf("saved into a folder that another manager holds: %q, %v", path, err)
+		t.Errorf("saved into a directory that another manager holds: %q, %v", path, err)
 	}
 	if files := filesBelow(t, dir); !slices.Equal(files, []string{lockName}) {
 		t.Errorf("wrote %q there", files)
@@ -284,14 +284,14 @@ func TestRotationStaysInTheDirectory(t *testing.T) {
 		t.Errorf("%q are managed", got)
 	}
 	if after := filesBelow(t, other); !slices.Equal(before, after) {
-		t.Errorf("the other run's folder holds %q, before it held %q", after, before)
+		t.Errorf("the other run's directory holds %q, before it held %q", after, before)
 	}
-	// A name that leads into a linked folder is refused.
+	// A name that leads into a linked directory is refused.
 	if _, err := newManager(t, ck, dir, &ManagerOptions{CheckpointName: "link/model", NoLock: true}).Save(ctx); err == nil {
 		t.Error("saved through a link")
 	}
 	if after := filesBelow(t, other); !slices.Equal(before, after) {
-		t.Errorf("the other run's folder holds %q, before it held %q", after, before)
+		t.Errorf("the other run's directory holds %q, before it held %q", after, before)
 	}
 }
 

@@ -20,17 +20,17 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// interop/kill_check.py runs the test below in batches over one folder, with
-// these flags, and lets TensorFlow look at the folder after each.
+// interop/kill_check.py runs the test below in batches over one directory, with
+// these flags, and lets TensorFlow look at the directory after each.
 var (
 	killRounds = flag.Int("kill.rounds", 12, "how often TestKilledInALoopOfSaves kills a process that saves")
-	killDir    = flag.String("kill.dir", "", "the folder that TestKilledInALoopOfSaves saves to and leaves (default: a temporary one)")
-	turnDir    = flag.String("turn.dir", "", "the folder in which TestTakesItsTurnWithTensorFlow goes on with a run")
+	killDir    = flag.String("kill.dir", "", "the directory that TestKilledInALoopOfSaves saves to and leaves (default: a temporary one)")
+	turnDir    = flag.String("turn.dir", "", "the directory in which TestTakesItsTurnWithTensorFlow goes on with a run")
 	killSeed   = flag.Uint64("kill.seed", 1, "the seed of the moments at which TestKilledInALoopOfSaves kills")
 )
 
 const (
-	killEnv     = "CAIRN_TEST_KILLED_PROGRAM" // the folder that the program to be killed saves to
+	killEnv     = "CAIRN_TEST_KILLED_PROGRAM" // the directory that the program to be killed saves to
 	killWeights = 100_000
 )
 

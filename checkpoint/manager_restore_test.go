@@ -159,9 +159,9 @@ func TestRestoreOrInitialize(t *testing.T) {
 func TestManagerTakesOverStatesFromElsewhere(t *testing.T) {
 	ctx := context.Background()
 	for what, c := range map[string]struct{ prefix, missing string }{
-		"a folder that was moved": {"/somewhere/else/", ""},
-		"a folder from Windows":   {`C:\runs\7\`, ""},
-		"dots":                    {"./", ""},
+		"a directory that was moved": {"/somewhere/else/", ""},
+		"a directory from Windows":   {`C:\runs\7\`, ""},
+		"dots":                       {"./", ""},
 	} {
 		disk := faultfs.New()
 		p := startProgram(t, disk, ManagerOptions{MaxToKeep: 2, Clock: ticking(0)}, false)

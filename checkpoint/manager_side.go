@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// sideName is the file in the state file's folder for data that TensorFlow's
+// sideName is the file in the state file's directory for data that TensorFlow's
 // state can't contain: steps and metrics of the managed checkpoints. It is
 // written only if there is such data. It is separate because TensorFlow refuses
 // a state file with unknown fields.

@@ -119,8 +119,8 @@ func (m *Manager) entryOf(p string, side sideFile) entry {
 	return e
 }
 
-// linkedAway reports whether the folder of a name in the directory is, through
-// symbolic links, a folder outside.
+// linkedAway reports whether the directory of a name in the directory is,
+// through symbolic links, a directory outside.
 func (m *Manager) linkedAway(name string) bool {
 	folder := path.Dir(name)
 	if m.opts.Dir != nil || folder == "." {
@@ -200,8 +200,8 @@ func (m *Manager) others(list []entry) []entry {
 	return out
 }
 
-// names returns the files in the folder of our checkpoints; none if it can't be
-// read.
+// names returns the files in the directory of our checkpoints; none if it can't
+// be read.
 func (m *Manager) names() []string {
 	folder := path.Dir(m.opts.CheckpointName)
 	entries, _ := readDir(m.dir, folder)

@@ -166,7 +166,7 @@ func TestTensorFlowsFilesRestore(t *testing.T) {
 	}
 }
 
-// TestSavedModelVariables restores from a SavedModel's folder, its nodes for
+// TestSavedModelVariables restores from a SavedModel's directory, its nodes for
 // functions and signatures included.
 func TestSavedModelVariables(t *testing.T) {
 	root := &struct {
@@ -189,11 +189,11 @@ func TestSavedModelVariables(t *testing.T) {
 
 	_, err = ck.Restore(ctx, filepath.Join(goldenDir, "no_such_model"), nil)
 	if !errors.Is(err, ErrNotFound) {
-		t.Errorf("restore of a missing folder: %v, want ErrNotFound", err)
+		t.Errorf("restore of a missing directory: %v, want ErrNotFound", err)
 	}
 	_, err = ck.Restore(ctx, t.TempDir(), nil)
 	if !errors.Is(err, ErrNotFound) {
-		t.Errorf("restore of an empty folder: %v, want ErrNotFound", err)
+		t.Errorf("restore of an empty directory: %v, want ErrNotFound", err)
 	}
 }
 
@@ -578,7 +578,7 @@ func TestStateFile(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// The folder means its latest.
+	// The directory means its latest.
 	if _, err := ck.Restore(ctx, folder, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -626,8 +626,8 @@ func TestOnWrite(t *testing.T) {
 	mustOpen(t, dir, "f")
 }
 
-// TestOSPaths: prefixes with folders that don't exist yet, relative ones, and
-// files closed after the restore.
+// TestOSPaths: prefixes with directories that don't exist yet, relative ones,
+// and files closed after the restore.
 func TestOSPaths(t *testing.T) {
 	t.Chdir(t.TempDir())
 	root := &struct{ V *trackable.Variable }{variable(3)}

@@ -354,7 +354,8 @@ func TestObjectsWithoutAParent(t *testing.T) {
 	}
 }
 
-// The folder that the default values' shards pass through is gone in the end.
+// The directory that the default values' shards pass through is gone in the
+// end.
 func TestSaverLeavesNoFolder(t *testing.T) {
 	dir := t.TempDir()
 	ck := newCheckpoint(t, newStacks(), &Options{Savers: stackSavers(t)})
@@ -371,7 +372,7 @@ func TestSaverLeavesNoFolder(t *testing.T) {
 	}
 	want := []string{"checkpoint", "ckpt-1.data-00000-of-00002", "ckpt-1.data-00001-of-00002", "ckpt-1.index"}
 	if !slices.Equal(names, want) {
-		t.Errorf("the folder holds %q, want %q", names, want)
+		t.Errorf("the directory holds %q, want %q", names, want)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// CheckpointState is the contents of the file named "checkpoint" in the folder
-// of a run's checkpoints: TensorFlow's message of that name.
+// CheckpointState is the contents of the file named "checkpoint" in the
+// directory of a run's checkpoints: TensorFlow's message of that name.
 // [GetCheckpointState] and [ReadCheckpointState] read it,
 // [UpdateCheckpointState] and [Manager] write it.
 type CheckpointState struct {
@@ -35,13 +35,14 @@ type CheckpointState struct {
 // StateOptions locate a state file and set the form of paths in it; nil means
 // the defaults.
 type StateOptions struct {
-	// Filename is the state file's name in its folder. Default: "checkpoint".
+	// Filename is the state file's name in its directory. Default:
+	// "checkpoint".
 	Filename string
-	// Relative writes absolute paths relative to the folder, so that it can be
-	// moved, as [Manager] and Save do. Default false.
+	// Relative writes absolute paths relative to the directory, so that it can
+	// be moved, as [Manager] and Save do. Default false.
 	Relative bool
-	// Dir is the folder, if it isn't a folder of the operating system. Default:
-	// vfs.OSDir of the path argument.
+	// Dir is the directory, if it isn't a directory of the operating system.
+	// Default: vfs.OSDir of the path argument.
 	Dir vfs.Dir
 }
 
@@ -145,7 +146,7 @@ func readState(fsys fs.FS, name, shown string) (*CheckpointState, error) {
 	return s, nil
 }
 
-// GetCheckpointState reads the state file of folder dir and completes relative
+// GetCheckpointState reads the state file of directory dir and completes relative
 // paths with dir, as TensorFlow's function does; absolute ones, also those of
 // another operating system, stay. Without such a file the error is
 // [ErrNotFound]; a state that names no latest checkpoint is a [StateError].
@@ -163,12 +164,12 @@ func GetCheckpointState(dir string, opts *StateOptions) (*CheckpointState, error
 	return s, nil
 }
 
-// UpdateCheckpointState writes the state file of folder dir, replacing the one
-// that is there in a single step that survives a crash. Paths in s are as the
-// program has them: relative ones are relative to the working directory when
-// dir is relative, to dir when dir is absolute; in the file, they are relative
-// to dir. ModelCheckpointPath is added to the list unless it is the last there.
-// s isn't changed.
+// UpdateCheckpointState writes the state file of directory dir, replacing the
+// one that is there in a single step that survives a crash. Paths in s are as
+// the program has them: relative ones are relative to the working directory
+// when dir is relative, to dir when dir is absolute; in the file, they are
+// relative to dir. ModelCheckpointPath is added to the list unless it is the
+// last there. s isn't changed.
 //
 // A number of timestamps other than that of the paths is an error, and so is
 // the path of the state file itself.
@@ -212,7 +213,7 @@ func stateToWrite(dir string, s *CheckpointState, relative bool) (*CheckpointSta
 	return &out, nil
 }
 
-// pathInState returns the form of path p in the state file of folder dir. If
+// pathInState returns the form of path p in the state file of directory dir. If
 // there is no way from dir to p (another drive), p is unchanged.
 func pathInState(dir, p string, relative bool) string {
 	base := dir

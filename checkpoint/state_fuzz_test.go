@@ -65,8 +65,8 @@ func FuzzManagerOverState(f *testing.F) {
 }
 
 // TestACheckpointBelowAFileIsNone checks a state file that lists a checkpoint in a
-// folder whose name is that of a file. There is nothing to delete, so saves succeed and
-// stop listing it.
+// directory whose name is that of a file. There is nothing to delete, so saves succeed
+// and stop listing it.
 func TestACheckpointBelowAFileIsNone(t *testing.T) {
 	ctx := context.Background()
 	for name, dir := range map[string]vfs.Dir{"memory": vfs.MemDir(), "disk": vfs.OSDir(t.TempDir())} {

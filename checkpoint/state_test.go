@@ -32,7 +32,7 @@ func golden(t *testing.T, name string, into any) {
 }
 
 // oneFile returns a Dir that keeps the files written to it, whatever the
-// folder.
+// directory.
 func oneFile(t *testing.T) *vfs.Mem { t.Helper(); return vfs.MemDir() }
 
 func TestUpdateCheckpointStateWritesTensorFlowsBytes(t *testing.T) {
@@ -210,12 +210,12 @@ func TestLatestCheckpointFindsWhatTheStateNames(t *testing.T) {
 		`sub\ckpt-2`:                      "sub/ckpt-2", // written on Windows
 		`C:\runs\7\ckpt-1`:                "ckpt-1",
 		`\\host\share\ckpt-1`:             "ckpt-1",
-		"/nowhere/at/all/ckpt-1":          "ckpt-1", // the folder was moved
+		"/nowhere/at/all/ckpt-1":          "ckpt-1", // the directory was moved
 		"shards-?????-of-00002":           "shards-?????-of-00002",
 		filepath.Join(elsewhere, "far-1"): filepath.Join(elsewhere, "far-1"),
 		filepath.Join(dir, "ckpt-1"):      filepath.Join(dir, "ckpt-1"),
 		"ckpt-9":                          "",
-		"sub":                             "", // a folder is no checkpoint
+		"sub":                             "", // a directory is no checkpoint
 		"missing-?????-of-00002":          "",
 		filepath.Join(elsewhere, "no/sub/ckpt-3"): "",
 	} {
@@ -233,7 +233,7 @@ func TestLatestCheckpointFindsWhatTheStateNames(t *testing.T) {
 		}
 	}
 	if _, err := LatestCheckpoint(t.TempDir(), nil); !errors.Is(err, ErrNotFound) {
-		t.Errorf("an empty folder: %v", err)
+		t.Errorf("an empty directory: %v", err)
 	}
 	writeText(t, dir, "{}")
 	var se *StateError
@@ -307,7 +307,7 @@ func TestExistsModTimesAndRemove(t *testing.T) {
 		}
 	}
 	if Exists(dir) {
-		t.Error("a folder counts as a checkpoint")
+		t.Error("a directory counts as a checkpoint")
 	}
 	if got := ModTimes(v1, filepath.Join(dir, "none"), v2); len(got) != 2 || !got[0].Equal(early) || !got[1].Equal(late) {
 		t.Errorf("times: %v", got)

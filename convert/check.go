@@ -31,9 +31,9 @@ func targets(dst string) []string {
 	return out
 }
 
-// resolved returns the absolute path of a prefix with the links of its folder resolved, so that
-// commonRoot compares real folders. A folder that doesn't exist yet is no error: its existing
-// part is resolved.
+// resolved returns the absolute path of a prefix with the links of its directory resolved, so that
+// commonRoot compares real directories. A directory that doesn't exist yet is no error: its
+// existing part is resolved.
 func resolved(prefix string) (string, error) {
 	abs, err := filepath.Abs(prefix)
 	if err != nil {
@@ -50,7 +50,7 @@ func resolved(prefix string) (string, error) {
 		if !errors.Is(err, fs.ErrNotExist) || up == folder {
 			return "", err
 		}
-		rest = filepath.Join(filepath.Base(folder), rest) // the write will make this folder
+		rest = filepath.Join(filepath.Base(folder), rest) // the write will make this directory
 		folder = up
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// oneFolder returns a folder whose tree contains the sources and the target, as
-// package bundle merges them, and their names in it.
+// oneFolder returns a directory whose tree contains the sources and the target,
+// as package bundle merges them, and their names in it.
 func oneFolder(prefixes []string, fsys fs.FS, to target) (dir vfs.Dir, name string, sources []string, err error) {
 	switch {
 	case !to.own && fsys == nil:
@@ -34,7 +34,7 @@ func oneFolder(prefixes []string, fsys fs.FS, to target) (dir vfs.Dir, name stri
 	return &besideDir{Dir: to.dir, sources: fsys}, to.base, sources, nil
 }
 
-// commonRoot returns the folder that all paths share, and their names in it.
+// commonRoot returns the directory that all paths share, and their names in it.
 func commonRoot(paths []string) (root string, names []string, err error) {
 	for _, p := range paths {
 		abs, err := resolved(p)
@@ -59,10 +59,10 @@ func commonRoot(paths []string) (root string, names []string, err error) {
 	return root, names, nil
 }
 
-// sourcesBelow is the read-only folder of a [besideDir].
+// sourcesBelow is the read-only directory of a [besideDir].
 const sourcesBelow = ".cairn-sources/"
 
-// besideDir shows the files of another file system in a folder of it.
+// besideDir shows the files of another file system in a directory of it.
 type besideDir struct {
 	vfs.Dir
 	sources fs.FS

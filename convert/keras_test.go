@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// kerasFixture puts a fixture of package kerasfile into a folder.
+// kerasFixture puts a fixture of package kerasfile into a directory.
 func kerasFixture(t *testing.T, dir, name string) string {
 	t.Helper()
 	to := filepath.Join(dir, name)

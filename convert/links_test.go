@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestLinksOfADestination checks that a folder that the user names is followed
-// also if it is, or is below, a link. Files in it are replaced and never written
-// through.
+// TestLinksOfADestination checks that a directory that the user names is
+// followed also if it is, or is below, a link. Files in it are replaced and
+// never written through.
 func TestLinksOfADestination(t *testing.T) {
 	ctx := context.Background()
 	const fixture = fixtures + "guide/ckpt-1"
@@ -79,7 +79,7 @@ func TestLinksOfADestination(t *testing.T) {
 				}
 				slices.Sort(want)
 				if got := namesIn(t, at("out")); !slices.Equal(got, want) {
-					t.Errorf("in the folder lie %q, want %q", got, want)
+					t.Errorf("in the directory lie %q, want %q", got, want)
 				}
 				for _, f := range want {
 					if i, err := os.Lstat(at("out", f)); err != nil || i.Mode()&os.ModeSymlink != 0 {

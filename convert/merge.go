@@ -234,7 +234,7 @@ func prefixes(stores []*tensorfile.File) []string {
 	return out
 }
 
-// below reports whether path is in folder root or deeper.
+// below reports whether path is in directory root or deeper.
 func below(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// copyFixture copies a checkpoint into a folder of the test's.
+// copyFixture copies a checkpoint into a directory of the test's.
 func copyFixture(t *testing.T, prefix, to string) {
 	t.Helper()
 	if _, err := Convert(context.Background(), prefix, to, nil); err != nil {
@@ -21,7 +21,7 @@ func copyFixture(t *testing.T, prefix, to string) {
 func TestSourceUnderAnotherNameIsNotWrittenOver(t *testing.T) {
 	ctx := context.Background()
 	for name, link := range map[string]func(dir string) (dst string, err error){
-		"a linked folder": func(dir string) (string, error) {
+		"a linked directory": func(dir string) (string, error) {
 			return filepath.Join(dir, "link", "c"), os.Symlink("real", filepath.Join(dir, "link"))
 		},
 		"a linked index": func(dir string) (string, error) {

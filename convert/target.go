@@ -64,7 +64,7 @@ func (t target) protect(s *tensorfile.File, o *Options) error {
 	return nil
 }
 
-// sameFolder reports whether the folder that is written to is the one that is read.
+// sameFolder reports whether the directory that is written to is the one that is read.
 func sameFolder(dir vfs.Dir, fsys fs.FS) bool {
 	a, b := reflect.TypeOf(dir), reflect.TypeOf(fsys)
 	return a == b && a.Comparable() && fs.FS(dir) == fsys

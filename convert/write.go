@@ -28,8 +28,8 @@ type Options struct {
 	// Source are the settings by which the sources are opened. Default: paths of the
 	// operating system, no limit raised.
 	Source tensorfile.Options
-	// Dir is the destination's folder. Default: the destination is a path of the
-	// operating system.
+	// Dir is the destination's directory. Default: the destination is a path of
+	// the operating system.
 	Dir vfs.Dir
 }
 

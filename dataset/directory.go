@@ -25,21 +25,21 @@ var (
 type DirectoryOptions struct {
 	// Formats are the endings of the files to list, in lower case. Default: ImageFormats.
 	Formats []string
-	// Labels are the labels of all files in the order of their paths. Default: the folders
+	// Labels are the labels of all files in the order of their paths. Default: the directories
 	// in the directory are the classes.
 	Labels []int
-	// NoLabels lists files of any folder, without labels.
+	// NoLabels lists files of any directory, without labels.
 	NoLabels bool
-	// ClassNames sets the order of the classes. They must be the names of all folders.
-	// Default: alphabetical.
+	// ClassNames sets the order of the classes. They must be the names of all
+	// directories. Default: alphabetical.
 	ClassNames []string
 	// Shuffle puts the files in random order, in that of tf_keras for the seed. Default: by
 	// class and path.
 	Shuffle bool
 	// Seed is the seed of the order, at most 2³²-1.
 	Seed uint64
-	// FollowLinks lists the files of folders that links lead to. Default: they are passed
-	// over, but for the folders of classes.
+	// FollowLinks lists the files of directories that links lead to. Default: they are passed
+	// over, but for the directories of classes.
 	FollowLinks bool
 }
 
@@ -82,7 +82,7 @@ func listDirectory(path string, o *DirectoryOptions) (*Directory, error) {
 	case o.Labels != nil && o.NoLabels:
 		return nil, errors.New("both Labels and NoLabels are set")
 	case !inferred && o.ClassNames != nil:
-		return nil, errors.New("ClassNames are for labels made of the folders")
+		return nil, errors.New("ClassNames are for labels made of the directories")
 	}
 	d := &Directory{}
 	folders := []string{""}
@@ -93,7 +93,7 @@ func listDirectory(path string, o *DirectoryOptions) (*Directory, error) {
 		}
 		if d.ClassNames = folders; o.ClassNames != nil {
 			if a, b := slices.Sorted(slices.Values(o.ClassNames)), folders; !slices.Equal(a, b) {
-				return nil, fmt.Errorf("the class names aren't those of the folders (got %q, want %q)", o.ClassNames, folders)
+				return nil, fmt.Errorf("the class names aren't those of the directories (got %q, want %q)", o.ClassNames, folders)
 			}
 			d.ClassNames = slices.Clone(o.ClassNames)
 		}
@@ -142,8 +142,8 @@ func listDirectory(path string, o *DirectoryOptions) (*Directory, error) {
 	return d, nil
 }
 
-// classFolders returns the sorted names of the folders in a directory. Names that begin
-// with a dot are left out.
+// classFolders returns the sorted names of the directories in a directory. Names that
+// begin with a dot are left out.
 func classFolders(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -156,18 +156,18 @@ func classFolders(path string) ([]string, error) {
 		}
 	}
 	if len(folders) == 0 {
-		return nil, errors.New("there are no folders that would be classes")
+		return nil, errors.New("there are no directories that would be classes")
 	}
 	return folders, nil
 }
 
-// filesBelow returns the paths of the files below a folder that end with one of formats:
-// folders in the order of their paths, files by name. The order is that of tf_keras's index_directory and must stay,
-// because Labels and the seeded order count in it. Links that lead nowhere or, by default, to folders are skipped
+// filesBelow returns the paths of the files below a directory that end with one of formats:
+// directories in the order of their paths, files by name. The order is that of tf_keras's index_directory and must stay,
+// because Labels and the seeded order count in it. Links that lead nowhere or, by default, to directories are skipped
 // without an error, as there.
 func filesBelow(root string, formats []string, followLinks bool) ([]string, error) {
-	names := map[string][]string{} // by folder
-	var seen []os.FileInfo         // the folders that lead to the present one
+	names := map[string][]string{} // by directory
+	var seen []os.FileInfo         // the directories that lead to the present one
 	var walk func(folder string) error
 	walk = func(folder string) error {
 		info, err := os.Stat(folder)
@@ -175,7 +175,7 @@ func filesBelow(root string, formats []string, followLinks bool) ([]string, erro
 			return err
 		}
 		if slices.ContainsFunc(seen, func(other os.FileInfo) bool { return os.SameFile(other, info) }) {
-			return nil // a link to a folder above
+			return nil // a link to a directory above
 		}
 		seen = append(seen, info)
 		defer func() { seen = seen[:len(seen)-1] }()

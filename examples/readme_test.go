@@ -86,7 +86,7 @@ func build(t *testing.T, goTool string, text []byte) string {
 var snippet = regexp.MustCompile("(?s)\n```go\n(.*?)```\n")
 
 // TestReadmesLinesRun completes the lines that the README shows outside of its
-// programs, replacing "...", to a program, and runs that in a folder with a model.
+// programs, replacing "...", to a program, and runs that in a directory with a model.
 func TestReadmesLinesRun(t *testing.T) {
 	goTool, readme := toolAndReadme(t)
 	var shown []string

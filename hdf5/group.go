@@ -29,7 +29,7 @@ type object struct {
 // Path returns the names that lead to the object.
 func (o *object) Path() string { return o.path }
 
-// A Group is a folder of objects.
+// A Group is a directory of objects.
 type Group struct{ object }
 
 // A NamedType is a datatype that is a separate object.

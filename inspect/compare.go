@@ -111,7 +111,7 @@ func openSide(ctx context.Context, path string, opts *tensorfile.Options) (*side
 		f, err := tensorfile.Open(ctx, path, opts)
 		return &side{file: f}, err
 	}
-	dir, err := folder(opts.FS, found)
+	dir, err := directory(opts.FS, found)
 	if err != nil {
 		return nil, err
 	}

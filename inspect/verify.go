@@ -84,7 +84,7 @@ func Verify(ctx context.Context, path string, opts *VerifyOptions) (*tensorfile.
 		opts = &VerifyOptions{}
 	}
 	if found, ok := tensorfile.FindModel(opts.Open.FS, path); ok {
-		dir, err := folder(opts.Open.FS, found)
+		dir, err := directory(opts.Open.FS, found)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -94,9 +94,9 @@ func Verify(ctx context.Context, path string, opts *VerifyOptions) (*tensorfile.
 	return verify(ctx, path, s, err, opts.Progress)
 }
 
-// folder returns the folder at a path of fsys, or of the operating system if fsys is
-// nil.
-func folder(fsys fs.FS, path string) (fs.FS, error) {
+// directory returns the directory at a path of fsys, or of the operating system if fsys
+// is nil.
+func directory(fsys fs.FS, path string) (fs.FS, error) {
 	if fsys == nil {
 		return os.DirFS(path), nil
 	}

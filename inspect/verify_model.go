@@ -15,7 +15,7 @@ import (
 
 // verifyModel lists the faults of a SavedModel besides those of its checkpoint:
 // graphs that can't be decoded, missing assets, and a missing checkpoint if there are
-// variables. shown is the folder's name.
+// variables. shown is the directory's name.
 func verifyModel(ctx context.Context, dir fs.FS, shown string, o *VerifyOptions) ([]Fault, error) {
 	opts := savedmodel.ReadOptions{MaxMemory: o.Open.MaxMemory}
 	fault := func(file, what string) Fault {

@@ -33,7 +33,7 @@ func (f refusingFS) Open(name string) (fs.File, error) {
 	return f.FS.Open(name)
 }
 
-// modelFiles returns a model of the fixtures, below the folder m.
+// modelFiles returns a model of the fixtures, below the directory m.
 func modelFiles(t *testing.T, name string) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}

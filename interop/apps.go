@@ -14,7 +14,7 @@ import (
 )
 
 // appCases runs the models that peer/apps.py wrote and compares their outputs with
-// TensorFlow's. A run whose folder has none reports it: they take minutes to
+// TensorFlow's. A run whose directory has none reports it: they take minutes to
 // write.
 func appCases(ctx context.Context, r *run) {
 	dirs, err := filepath.Glob(filepath.Join(r.root, "apps", "*", "case.npz"))

@@ -78,7 +78,7 @@ func numbered(arrays map[string]*tensor.Tensor, name string) []*ops.Value {
 }
 
 // architecture compares one model, and saves it as a SavedModel for peer/kerasmodels.py. The
-// names of files and arrays in the folder are peer/architectures.py's.
+// names of files and arrays in the directory are peer/architectures.py's.
 func architecture(ctx context.Context, folder, saved string) error {
 	text, err := os.ReadFile(filepath.Join(folder, "config.json"))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // bundleSpec describes a bundle that peer/bundles.py wrote with SaveV2. The keys of the JSON
 // are those that it writes.
 type bundleSpec struct {
-	Case  string     `json:"case"` // the name of its folder
+	Case  string     `json:"case"` // the name of its directory
 	Files []fileSpec `json:"files"`
 	Merge bool       `json:"merge"` // whether TensorFlow merged the files into one bundle
 }
@@ -52,7 +52,7 @@ func (s bundleSpec) result(i int) string {
 	return s.Files[i].Prefix
 }
 
-// writeBundles writes the spec's files to folder and merges them if the spec asks for it.
+// writeBundles writes the spec's files to directory and merges them if the spec asks for it.
 func (r *run) writeBundles(ctx context.Context, spec bundleSpec, folder string, o *bundle.WriterOptions) error {
 	dir := vfs.OSDir(folder)
 	var prefixes []string

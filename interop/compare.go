@@ -116,7 +116,7 @@ func sameState(ours, theirs string) error {
 	return nil
 }
 
-// copyFolder copies the files of a folder. An older dst is removed.
+// copyFolder copies the files of a directory. An older dst is removed.
 func copyFolder(dst, src string) error {
 	if err := os.RemoveAll(dst); err != nil {
 		return err

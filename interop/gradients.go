@@ -228,7 +228,7 @@ func randomLike(rng *rand.Rand, t *tensor.Tensor) (*tensor.Tensor, error) {
 	return tensor.Cast(x, t.DType())
 }
 
-// differentiation is a group of derivatives whose files share a folder.
+// differentiation is a group of derivatives whose files share a directory.
 type differentiation struct {
 	name  string
 	dir   string
@@ -265,7 +265,7 @@ type gradientGroups struct {
 }
 
 // add makes a group of programs, of which each is differentiated. The kind begins the name
-// of its folder, and the name is that of its result.
+// of its directory, and the name is that of its result.
 func (all *gradientGroups) add(ctx context.Context, kind, name string, programs []*program) {
 	r := all.run
 	g := &differentiation{name: name, dir: r.ours("gradients", fmt.Sprintf("%s%d", kind, len(all.groups)))}

@@ -52,7 +52,7 @@ type (
 	}
 )
 
-// write writes the files of a folder: the library, the calls of its functions and
+// write writes the files of a directory: the library, the calls of its functions and
 // the arrays that they are given.
 func (j *judgeCalls) write(dir string, lib *graph.Library, arrays map[string]*tensor.Tensor) error {
 	raw, err := (&graph.Graph{Library: lib}).Marshal()

@@ -4,11 +4,11 @@
 The Go side is TestKilledInALoopOfSaves in package checkpoint: a process that
 trains and saves is killed (SIGKILL) at random moments, and after each kill the
 checkpoint that it named as saved has to be there. Here it runs in batches over
-one folder. After each batch TensorFlow finds the latest checkpoint, reads every
+one directory. After each batch TensorFlow finds the latest checkpoint, reads every
 tensor, and restores it into its own objects; every weight has to be the
 step's number.
 
-Before that, TensorFlow's CheckpointManager and ours take turns in one folder.
+Before that, TensorFlow's CheckpointManager and ours take turns in one directory.
 
 usage: kill_check.py [--rounds 500] [--batch 50] [--dir FOLDER] [--go go]
 Needs tensorflow 2.21 and the Go tool; run it from anywhere in the repository.
@@ -49,7 +49,7 @@ def look(folder):
 
 
 def turns(binary, folder, rounds=4):
-    """Managers of both sides take turns in one folder: each continues from the other's state."""
+    """Managers of both sides take turns in one directory: each continues from the other's state."""
     step = tf.Variable(0, dtype=tf.int64)
     weight = tf.Variable(tf.zeros([100000]))
     checkpoint = tf.train.Checkpoint(step=step, weight=weight)

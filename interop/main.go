@@ -1,7 +1,7 @@
 // Command interop compares this module with real TensorFlow: it builds the objects that peer/write.py had TensorFlow
 // build, compares the files byte for byte, and reads TensorFlow's files. peer/check.py then reads its files under go/.
 //
-// The script run in this folder runs it:
+// The script run in this directory runs it:
 //
 //	interop/run [CASE…]
 //
@@ -66,7 +66,7 @@ var suites = []suite{
 // hostile is run only when named: it needs -cairn and a small process.
 const hostile = "hostile"
 
-// run is one run of the program over a work folder.
+// run is one run of the program over a work directory.
 type run struct {
 	root   string         // holds specs.json, tf/ and go/
 	python string         // shows differences through oracle.py; "" leaves them out
@@ -87,7 +87,7 @@ type specs struct {
 
 func main() {
 	r := &run{out: os.Stdout}
-	flag.StringVar(&r.root, "work", "", "`folder` that peer/write.py filled")
+	flag.StringVar(&r.root, "work", "", "`directory` that peer/write.py filled")
 	flag.StringVar(&r.python, "python", "", "python with TensorFlow, to show differences with")
 	flag.StringVar(&r.cairn, "cairn", "", "the command, for the hostile files")
 	only := flag.String("only", "", "comma-separated suites to run; all if empty")
@@ -221,7 +221,7 @@ func (r *run) tf(parts ...string) string {
 	return filepath.Join(append([]string{r.root, "tf"}, parts...)...)
 }
 
-// ours returns a path under go/, whose folder is made.
+// ours returns a path under go/, whose directory is made.
 func (r *run) ours(parts ...string) string {
 	p := filepath.Join(append([]string{r.root, "go"}, parts...)...)
 	if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {

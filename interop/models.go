@@ -185,7 +185,7 @@ func sameVariables(got, want any) error {
 	return errors.Join(errs...)
 }
 
-// readWant reads the variables that a folder's checkpoint has, as peer/models.py lists them.
+// readWant reads the variables that a directory's checkpoint has, as peer/models.py lists them.
 func readWant(folder string) (want []namedSpec, err error) {
 	text, err := os.ReadFile(filepath.Join(folder, "want.json"))
 	if err != nil {
@@ -201,7 +201,7 @@ type byName struct {
 	Rest  *trackable.Map[*trackable.Variable]
 }
 
-// restoreByName restores a checkpoint without an object graph, of which kind is the folder.
+// restoreByName restores a checkpoint without an object graph, of which kind is the directory.
 func (r *run) restoreByName(ctx context.Context, kind string) error {
 	folder := r.tf("legacy", kind)
 	want, err := readWant(folder)

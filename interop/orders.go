@@ -72,7 +72,7 @@ type orderProgram struct {
 	folder      string
 	objects     map[int]*orderObject
 	checkpoints []*checkpoint.Checkpoint
-	managers    map[string]*checkpoint.Manager // by their folders
+	managers    map[string]*checkpoint.Manager // by their directories
 	report      *checkpoint.Report
 }
 

@@ -90,7 +90,7 @@ func registeredClasses() (*savedmodel.Classes, error) {
 }
 
 // saveRegistered writes the model whose values a registered saver of Python wrote, read
-// with a Go saver, to the folder that peer/savedmodels.py reads.
+// with a Go saver, to the directory that peer/savedmodels.py reads.
 func saveRegistered(ctx context.Context, r *run) error {
 	classes, err := registeredClasses()
 	if err != nil {

@@ -88,7 +88,7 @@ type namedSpec struct {
 	tensorSpec
 }
 
-// readLegacy reads the values that a folder's want.json has.
+// readLegacy reads the values that a directory's want.json has.
 func (r *run) readLegacy(ctx context.Context, folder string) error {
 	want, err := readWant(folder)
 	if err != nil {

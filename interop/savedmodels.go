@@ -29,7 +29,7 @@ import (
 // savedModelCases writes SavedModels for peer/savedmodels.py: models that are built here
 // into go/savedmodels, and the test data's models, restored and saved again, into
 // go/resaved. Each has a .npz file with calls and their results next to it. The numbers
-// of models here are only lower bounds, against a folder that is empty by mistake.
+// of models here are only lower bounds, against a directory that is empty by mistake.
 func savedModelCases(ctx context.Context, r *run) {
 	for _, b := range []struct {
 		name  string
@@ -100,8 +100,8 @@ func savedModelCases(ctx context.Context, r *run) {
 	}
 }
 
-// rewriteModels writes the models in a folder whose names begin with prefix again, as
-// cairn convert does, into the folder called into.
+// rewriteModels writes the models in a directory whose names begin with prefix again,
+// as cairn convert does, into the directory called into.
 func rewriteModels(ctx context.Context, r *run, from, into, prefix string) {
 	dirs, err := filepath.Glob(filepath.Join(from, prefix+"*"))
 	if err != nil || len(dirs) < 5 {

@@ -93,7 +93,7 @@ func (p *program) values() programIn {
 	return in
 }
 
-// judged is a program with files in a folder.
+// judged is a program with files in a directory.
 type judged struct {
 	*program
 	dir   string
@@ -225,7 +225,7 @@ func (j *judged) near(ctx context.Context, z *tensor.NPZ, name string, variable 
 }
 
 // compareTraces runs programs in TensorFlow and compares. The kind begins the names of their
-// folders, so it must differ from those of other calls.
+// directories, so it must differ from those of other calls.
 func (r *run) compareTraces(ctx context.Context, kind string, programs []*program) {
 	var all []*judged
 	var dirs []string

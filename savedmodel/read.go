@@ -235,11 +235,12 @@ func noGraphs(fsys fs.FS) error {
 
 // NoModelError reports a directory that is no SavedModel's. It is an [fs.ErrNotExist].
 type NoModelError struct {
-	// Below are the folders in it that are, such as the versions of a server.
+	// Below are the directories in it that are, such as the versions of a
+	// server.
 	Below []string
 }
 
-// Error returns the missing files, and the SavedModels in folders.
+// Error returns the missing files, and the SavedModels in directories.
 func (e *NoModelError) Error() string { return "savedmodel: " + e.Reason() }
 
 // Reason returns the text of the error, without the package.

@@ -34,7 +34,7 @@ type RewriteOptions struct {
 	Save *SaveOptions
 }
 
-// Rewrite writes a model that was read into the folder called name of dir.
+// Rewrite writes a model that was read into the directory called name of dir.
 //
 // A model with an object graph is restored and saved, as [Restore] and [SaveFS]
 // do. A model of TensorFlow 1, or of several MetaGraphs, is written again from
@@ -225,8 +225,8 @@ const debugDir = "debug"
 // warmUp lists the files of [extraDir].
 func (m *SavedModel) warmUp() ([]extraFile, error) { return m.below(extraDir) }
 
-// below lists the files below a folder of the model, or the file of that name; none if it isn't there.
-// Nothing is read until open is called.
+// below lists the files below a directory of the model, or the file of that name; none if it isn't
+// there. Nothing is read until open is called.
 func (m *SavedModel) below(folder string) ([]extraFile, error) {
 	var out []extraFile
 	err := fs.WalkDir(m.fsys, folder, func(p string, d fs.DirEntry, err error) error {
@@ -311,8 +311,8 @@ func (g *MetaGraph) whole() (*pb.MetaGraphDef, error) {
 	return &meta, nil
 }
 
-// copyFiles copies files to the folder into of dir. After an error some of them are there: replaceModel
-// removes the folder.
+// copyFiles copies files to the directory into of dir. After an error some of them are there:
+// replaceModel removes the directory.
 func copyFiles(ctx context.Context, dir vfs.Dir, into string, files []extraFile) error {
 	for _, f := range files {
 		in, err := f.open()

@@ -144,7 +144,7 @@ func Save(ctx context.Context, root trackable.Trackable, dir string, opts *SaveO
 	return new(Serializer).Save(ctx, root, dir, opts)
 }
 
-// SaveFS saves like [Save], for the folder called name of dir.
+// SaveFS saves like [Save], for the directory called name of dir.
 func SaveFS(ctx context.Context, root trackable.Trackable, dir vfs.Dir, name string, opts *SaveOptions) error {
 	return new(Serializer).SaveFS(ctx, root, dir, name, opts)
 }

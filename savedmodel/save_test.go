@@ -93,7 +93,7 @@ func TestASavedModelIsReadAndRunAgain(t *testing.T) {
 	}
 }
 
-// subFS returns a folder of a directory.
+// subFS returns a directory of a directory.
 func subFS(fsys fs.FS, name string) (fs.FS, error) { return fs.Sub(fsys, name) }
 
 func TestTheOnlyFunctionIsTheDefaultSignature(t *testing.T) {

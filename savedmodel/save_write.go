@@ -215,19 +215,19 @@ func tracesOf(obj any) []*graph.Concrete {
 	return nil
 }
 
-// write writes the model's files into the folder called name of dir.
+// write writes the model's files into the directory called name of dir.
 //
 // The files of a model refer to each other by fixed names, so a model that
 // exists can't be replaced file by file. The graph's file comes last, under a
-// temporary name until it is whole: without it the folder is no model. If the
-// folder contains a model, the files go to a new folder in the same parent, and
-// then the two folders are exchanged.
+// temporary name until it is whole: without it the directory is no model. If
+// the directory contains a model, the files go to a new directory in the same
+// parent, and then the two directories are exchanged.
 func (s *saver) write(ctx context.Context, dir vfs.Dir, name string) error {
 	return replaceModel(dir, name, func(into string) error { return s.writeFiles(ctx, dir, into) })
 }
 
-// replaceModel calls write with a folder and then makes it the folder called
-// name of dir.
+// replaceModel calls write with a directory and then makes it the directory
+// called name of dir.
 func replaceModel(dir vfs.Dir, name string, write func(into string) error) (err error) {
 	name = path.Clean(name)
 	if !fs.ValidPath(name) {
@@ -242,7 +242,7 @@ func replaceModel(dir vfs.Dir, name string, write func(into string) error) (err 
 	if old {
 		var ok bool
 		if swap, ok = dir.(vfs.FolderExchanger); !ok {
-			return &SaveError{Err: fmt.Errorf("%s holds a SavedModel, and this kind of directory can't exchange folders; save into a new one", name)}
+			return &SaveError{Err: fmt.Errorf("%s holds a SavedModel, and this kind of directory can't exchange directories; save into a new one", name)}
 		}
 		into = path.Join(path.Dir(name), "."+path.Base(name)+".saving")
 		if name == "." {
@@ -270,7 +270,7 @@ func replaceModel(dir vfs.Dir, name string, write func(into string) error) (err 
 	return errors.Join(dir.Sync(), removeAll(dir, into))
 }
 
-// writeFiles writes a model into a folder that holds none.
+// writeFiles writes a model into a directory that holds none.
 func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error {
 	ck, err := s.checkpoint()
 	if err != nil {
@@ -327,7 +327,7 @@ func (s *saver) addFiles() error {
 	return nil
 }
 
-// publishGraphs writes the graph's file, which makes the folder a model.
+// publishGraphs writes the graph's file, which makes the directory a model.
 func publishGraphs(ctx context.Context, dir vfs.Dir, into string, m *pb.SavedModel, limits chunkLimits) error {
 	file, err := writeGraphs(dir, into, m, limits)
 	if err != nil {
@@ -349,11 +349,11 @@ func publishGraphs(ctx context.Context, dir vfs.Dir, into string, m *pb.SavedMod
 	return nil
 }
 
-// modelFiles are the names that a model's folder may hold.
+// modelFiles are the names that a model's directory may hold.
 var modelFiles = []string{GraphFile, GraphFile + ".tmp", ChunkedGraphFile, ChunkedGraphFile + ".tmp", TextGraphFile, FingerprintFile, "variables", AssetsDir, "debug", "keras_metadata.pb", "assets.extra"}
 
-// existing reports whether a folder contains files that a save has to replace:
-// a model, or the rest of a failed save. Other files are an error.
+// existing reports whether a directory contains files that a save has to
+// replace: a model, or the rest of a failed save. Other files are an error.
 func existing(dir vfs.Dir, name string) (bool, error) {
 	entries, err := fs.ReadDir(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -423,7 +423,7 @@ func writeFile(dir vfs.Dir, name string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// removeAll deletes a folder with all that it holds; none is fine.
+// removeAll deletes a directory with all that it holds; none is fine.
 func removeAll(dir vfs.Dir, name string) error {
 	entries, err := fs.ReadDir(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -56,7 +56,7 @@ func (z *Serializer) Save(ctx context.Context, root trackable.Trackable, dir str
 	return z.SaveFS(ctx, root, vfs.OSDir(filepath.Dir(abs)), filepath.ToSlash(filepath.Base(abs)), opts)
 }
 
-// SaveFS saves like [Serializer.Save], for the folder called name of dir.
+// SaveFS saves like [Serializer.Save], for the directory called name of dir.
 func (z *Serializer) SaveFS(ctx context.Context, root trackable.Trackable, dir vfs.Dir, name string, opts *SaveOptions) error {
 	if opts == nil {
 		opts = new(SaveOptions)

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// hinted is a folder in memory that notes the hints it gets.
+// hinted is a directory in memory that notes the hints it gets.
 type hinted struct {
 	*vfs.Mem
 	evicted []string

@@ -18,7 +18,7 @@ import (
 )
 
 // Output is a file that gets its name only when it is complete: it is written
-// to a temporary name in the same folder, made durable and renamed.
+// to a temporary name in the same directory, made durable and renamed.
 type Output struct {
 	*bufio.Writer
 	f         vfs.File

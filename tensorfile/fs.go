@@ -62,7 +62,7 @@ func (s *File) openBundleFS(ctx context.Context, fsys fs.FS, path string) error 
 	return nil
 }
 
-// loneCheckpoint finds the checkpoint of a folder that has one and no state file.
+// loneCheckpoint finds the checkpoint of a directory that has one and no state file.
 func loneCheckpoint(fsys fs.FS, dir string) (f bundle.Found, ok bool) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {

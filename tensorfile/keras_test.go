@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// unpack puts a fixture into a folder under its name.
+// unpack puts a fixture into a directory under its name.
 func unpack(t *testing.T, path string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"))

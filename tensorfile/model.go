@@ -17,7 +17,7 @@ var graphFiles = []string{"saved_model.pb", "saved_model.cpb", "saved_model.pbtx
 
 // FindModel returns the directory of the SavedModel at a path of fsys, or of the
 // operating system if fsys is nil. The path is that directory itself, its file with the
-// graphs, or the directory of a model server, of which the folder with the highest
+// graphs, or the directory of a model server, of which the directory with the highest
 // number counts, as in TensorFlow Serving. It returns false if there is no SavedModel. The verbs
 // and packages convert and inspect call it, so that they agree on the meaning of a path.
 func FindModel(fsys fs.FS, name string) (dir string, ok bool) {

@@ -188,7 +188,7 @@ func TestNoFileOfAShardedSourceIsOverwritten(t *testing.T) {
 
 func TestAFolderThatMayNotBeReadIsNoTakenName(t *testing.T) {
 	if os.Getuid() == 0 {
-		t.Log("root may read everything: only the way a plain file stands in for a folder is tried")
+		t.Log("root may read everything: only the way a plain file stands in for a directory is tried")
 	}
 	dir := t.TempDir()
 	closed := filepath.Join(dir, "closed")

@@ -129,7 +129,7 @@ func TestShardsOfSafetensorsAreOneFile(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"weight_map": {"z": "a.safetensors"}}`:    `a.safetensors: it lacks the tensor "z"`,
 		`{"weight_map": {"x": "c.safetensors"}}`:    "c.safetensors",
-		`{"weight_map": {"x": "../a.safetensors"}}`: "outside of its folder",
+		`{"weight_map": {"x": "../a.safetensors"}}`: "outside of its directory",
 		`{}`: "no weight_map",
 		`[`:  "its JSON is broken at byte 1",
 	} {

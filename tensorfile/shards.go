@@ -153,7 +153,7 @@ func namesOf(b backend) []string {
 // openShard opens a file that an index lists.
 func openShard(dir fs.FS, name string, o *Options) (backend, error) {
 	if !fs.ValidPath(name) || strings.Contains(name, `\`) {
-		return nil, errors.New("the index names a file outside of its folder")
+		return nil, errors.New("the index names a file outside of its directory")
 	}
 	f, err := dir.Open(name)
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 
 // dirs are the implementations of vfs.Dir.
 var dirs = map[string]func(t *testing.T) vfs.Dir{
-	"a folder":            func(t *testing.T) vfs.Dir { return vfs.OSDir(t.TempDir()) },
-	"a folder to be made": func(t *testing.T) vfs.Dir { return vfs.OSDir(filepath.Join(t.TempDir(), "a", "b")) },
-	"the working folder":  func(t *testing.T) vfs.Dir { t.Chdir(t.TempDir()); return vfs.OSDir("") },
-	"memory":              func(*testing.T) vfs.Dir { return vfs.MemDir() },
-	"the tests' disk":     func(*testing.T) vfs.Dir { return faultfs.New() },
+	"a directory":            func(t *testing.T) vfs.Dir { return vfs.OSDir(t.TempDir()) },
+	"a directory to be made": func(t *testing.T) vfs.Dir { return vfs.OSDir(filepath.Join(t.TempDir(), "a", "b")) },
+	"the working directory":  func(t *testing.T) vfs.Dir { t.Chdir(t.TempDir()); return vfs.OSDir("") },
+	"memory":                 func(*testing.T) vfs.Dir { return vfs.MemDir() },
+	"the tests' disk":        func(*testing.T) vfs.Dir { return faultfs.New() },
 }
 
 func put(t *testing.T, d vfs.Dir, name, text string) {
@@ -70,9 +70,9 @@ func TestEveryDirDoesTheSame(t *testing.T) {
 				}
 			}
 			for what, step := range map[string]error{
-				"to a new folder": d.Rename("a", "e/f"),
-				"over a file":     d.Rename("b/c/d", "e/f"),
-				"a sync":          d.Sync(),
+				"to a new directory": d.Rename("a", "e/f"),
+				"over a file":        d.Rename("b/c/d", "e/f"),
+				"a sync":             d.Sync(),
 			} {
 				if step != nil {
 					t.Errorf("%s: %v", what, step)
@@ -182,7 +182,7 @@ func TestMemWriteFileChecksNames(t *testing.T) {
 // TestNamesThatCannotBeMadeDurableStayToBeDone until a Sync goes through.
 func TestNamesThatCannotBeMadeDurableStayToBeDone(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
-		t.Skip("folders aren't synced here")
+		t.Skip("directories aren't synced here")
 	}
 	top := t.TempDir()
 	d := vfs.OSDir(top)
@@ -193,7 +193,7 @@ func TestNamesThatCannotBeMadeDurableStayToBeDone(t *testing.T) {
 	}
 	for range 2 {
 		if err := d.Sync(); err == nil {
-			t.Error("a folder that can't be opened is durable")
+			t.Error("a directory that can't be opened is durable")
 		}
 	}
 	if err := errors.Join(os.Remove(sub), os.Rename(sub+"2", sub), d.Sync()); err != nil {

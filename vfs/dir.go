@@ -1,7 +1,7 @@
 // Package vfs is the interface through which all files are written: a [Dir] is a
-// folder of the operating system ([OSDir]), in memory ([MemDir]), or a program's
-// own, which stores elsewhere or injects faults. Reading needs no more than an
-// [fs.FS].
+// directory of the operating system ([OSDir]), in memory ([MemDir]), or a
+// program's own, which stores elsewhere or injects faults. Reading needs no
+// more than an [fs.FS].
 package vfs
 
 import (
@@ -44,21 +44,21 @@ type Appender interface {
 	OpenAppend(name string) (File, error)
 }
 
-// Dir is a folder that files can be written to and read back from. Names are
+// Dir is a directory that files can be written to and read back from. Names are
 // slash-separated and relative, as package fs has them. The methods may be
 // called from many goroutines.
 type Dir interface {
 	fs.FS // Open, for reading back
 
 	// Create creates the file, or empties it if it exists, and creates missing
-	// parent folders.
+	// parent directories.
 	Create(name string) (File, error)
 	// Rename renames a file, replaces a file of the new name, and creates missing
-	// parent folders.
+	// parent directories.
 	Rename(oldname, newname string) error
-	// Remove deletes a file or an empty folder.
+	// Remove deletes a file or an empty directory.
 	Remove(name string) error
 	// Sync makes durable the changes of Create, Rename and Remove to names since
-	// the last Sync, in every folder that they touched.
+	// the last Sync, in every directory that they touched.
 	Sync() error
 }

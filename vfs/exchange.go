@@ -7,12 +7,12 @@ import (
 )
 
 // FolderExchanger is implemented by a [Dir] that can exchange the names of two
-// existing folders.
+// existing directories.
 type FolderExchanger interface {
 	// ExchangeFolders exchanges the names in one step if the system can: a reader that
-	// opens one of them finds one folder or the other, complete. Otherwise it renames
-	// in three steps, and a crash between them leaves the folder b under the name of a
-	// with ".old" after it.
+	// opens one of them finds one directory or the other, complete. Otherwise it
+	// renames in three steps, and a crash between them leaves the directory b under the
+	// name of a with ".old" after it.
 	ExchangeFolders(a, b string) error
 }
 

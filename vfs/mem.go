@@ -23,7 +23,7 @@ type memData struct {
 	time time.Time
 }
 
-// MemDir makes an empty folder in memory.
+// MemDir makes an empty directory in memory.
 func MemDir() *Mem { return &Mem{files: make(map[string]*memData)} }
 
 // Create implements [Dir].
@@ -67,7 +67,7 @@ func (m *Mem) Rename(oldname, newname string) error {
 	return nil
 }
 
-// Remove implements [Dir]. Folders exist as long as they hold a file.
+// Remove implements [Dir]. Directories exist as long as they hold a file.
 func (m *Mem) Remove(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +134,7 @@ func (m *Mem) Open(name string) (fs.File, error) {
 	return &memFolder{memInfo: memInfo{name: path.Base(name), mode: fs.ModeDir | 0o755}, entries: entries}, nil
 }
 
-// list returns the entries of folder name, sorted.
+// list returns the entries of directory name, sorted.
 func (m *Mem) list(name string) []fs.DirEntry {
 	seen := make(map[string]bool)
 	var out []fs.DirEntry

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// OSDir returns the operating system's folder at path, which need not exist yet.
-// Names may not lead out of it: files are made, renamed and removed in the folder
-// itself and in folders below it, never through a symbolic link that leads
+// OSDir returns the operating system's directory at path, which need not exist yet.
+// Names may not lead out of it: files are made, renamed and removed in the directory
+// itself and in directories below it, never through a symbolic link that leads
 // elsewhere. Reading follows such links. A named pipe, a device or a socket in
 // place of a file is refused at once, before it is opened.
 func OSDir(path string) Dir {
@@ -28,7 +28,7 @@ type osDir struct {
 	syncing sync.Mutex // held by Sync, so that no call returns before the work of a concurrent one is done
 
 	mu    sync.Mutex
-	dirty map[string]bool // folders whose names changed since the last Sync
+	dirty map[string]bool // directories whose names changed since the last Sync
 }
 
 // local returns name as the operating system spells it.
@@ -52,7 +52,7 @@ func (d *osDir) touched(folder string) {
 	d.dirty[filepath.Join(d.root, folder)] = true
 }
 
-// Open opens a file or a folder for reading.
+// Open opens a file or a directory for reading.
 func (d *osDir) Open(name string) (fs.File, error) {
 	p, err := local("open", name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *osDir) Stat(name string) (fs.FileInfo, error) {
 	return os.Stat(filepath.Join(d.root, p))
 }
 
-// within calls f with the folder, through which it can't get out of it. The
+// within calls f with the directory, through which it can't get out of it. The
 // error has the whole path.
 func (d *osDir) within(op, name string, f func(*os.Root) error) error {
 	root, err := os.OpenRoot(d.root)
@@ -139,7 +139,7 @@ func (d *osDir) create(name string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// makeRoot creates the folder itself and its parents. The parent of each new
+// makeRoot creates the directory itself and its parents. The parent of each new
 // one must be synced, because it contains the new name.
 func (d *osDir) makeRoot(folder string) error {
 	if info, err := os.Stat(folder); err == nil && info.IsDir() {
@@ -163,7 +163,7 @@ func (d *osDir) makeRoot(folder string) error {
 	return nil
 }
 
-// makeFolder makes a folder below the root, as makeRoot does.
+// makeFolder makes a directory below the root, as makeRoot does.
 func (d *osDir) makeFolder(root *os.Root, folder string) error {
 	if folder == "." {
 		return nil
@@ -229,13 +229,14 @@ func (d *osDir) Sync() error {
 	d.dirty = nil
 	d.mu.Unlock()
 	for f := range folders {
-		// A removed folder has no names left; its parent records the removal.
+		// A removed directory has no names left; its parent records the
+		// removal.
 		if err := syncFolder(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			d.mu.Lock()
 			if d.dirty == nil {
 				d.dirty = make(map[string]bool)
 			}
-			maps.Copy(d.dirty, folders) // folders that aren't durable yet are synced next time
+			maps.Copy(d.dirty, folders) // directories that aren't durable yet are synced next time
 			d.mu.Unlock()
 			return err
 		}

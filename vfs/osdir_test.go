@@ -43,7 +43,7 @@ func TestOSDirStaysInsideItsFolder(t *testing.T) {
 	for what, op := range map[string]func() error{
 		"create":                    func() error { _, err := d.Create("link/new"); return err },
 		"create by an absolute one": func() error { _, err := d.Create("absolute/new"); return err },
-		"create a folder":           func() error { _, err := d.Create("link/folder/new"); return err },
+		"create a directory":        func() error { _, err := d.Create("link/folder/new"); return err },
 		"create over a link":        func() error { _, err := d.Create("file"); return err },
 		"rename into it":            func() error { return d.Rename("mine", "link/precious") },
 		"rename out of it":          func() error { return d.Rename("link/precious", "yours") },
@@ -59,7 +59,7 @@ func TestOSDirStaysInsideItsFolder(t *testing.T) {
 		t.Errorf("the file outside holds %q, %v", b, err)
 	}
 	if l, _ := os.ReadDir(other); len(l) != 1 {
-		t.Errorf("the folder outside holds %v", l)
+		t.Errorf("the directory outside holds %v", l)
 	}
 	// Reading follows links, and a link itself can be removed.
 	if b, err := fs.ReadFile(d, "link/precious"); string(b) != "precious" {

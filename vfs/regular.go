@@ -31,8 +31,8 @@ func DescribeMode(m fs.FileMode) string {
 	return "a special file"
 }
 
-// openRegular opens a file or a folder for reading. Anything else, which could
-// block for ever or have no end, is refused without being opened.
+// openRegular opens a file or a directory for reading. Anything else, which
+// could block for ever or have no end, is refused without being opened.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -2,6 +2,6 @@
 
 package vfs
 
-// syncFolder does nothing: folders can't be opened for syncing here, and names
-// are made durable by the file system itself.
+// syncFolder does nothing: directories can't be opened for syncing here, and
+// names are made durable by the file system itself.
 func syncFolder(string) error { return nil }

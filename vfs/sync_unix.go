@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// syncFolder makes the names in a folder durable.
+// syncFolder makes the names in a directory durable.
 func syncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -16,7 +16,7 @@ func syncFolder(path string) error {
 	}
 	err = f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil // some file systems can't sync folders, and don't need it
+		err = nil // some file systems can't sync directories, and don't need it
 	}
 	return errors.Join(err, f.Close())
 }

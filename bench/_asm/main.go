@@ -1,5 +1,5 @@
 // Command _asm writes the assembly of bench and the Go declarations that go with it. Run
-// it as `go generate ./bench`: it writes zz_peak_amd64.s and zz_peak_amd64.go to the folder
+// it as `go generate ./bench`: it writes zz_peak_amd64.s and zz_peak_amd64.go to the directory
 // above. The written files are in the repository; change them here only.
 package main
 

@@ -1,4 +1,4 @@
-"""tf_keras loads whole models from the files in a folder."""
+"""tf_keras loads whole models from the files in a directory."""
 import os
 import sys
 

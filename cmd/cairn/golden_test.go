@@ -16,7 +16,7 @@ import (
 
 // TestVerbs runs the command lines in testdata/*.txt in a copy of the fixtures and compares their
 // output. `go test ./cmd/cairn -rewrite` writes the files anew. The SavedModels of package
-// savedmodel's tests are in the folder models.
+// savedmodel's tests are in the directory models.
 //
 // Each case is "run", command lines, "----", output. Besides cairn's verbs a line may be: cmp A
 // B; files DIR; flip FILE OFFSET; cut FILE BYTES; rm FILE; mv FILE NAME; write FILE TEXT; sh-like

@@ -1,6 +1,6 @@
 """Writes the fixtures of the functions of tf_keras.utils for data: utils.json, utils.npz, files/, bmp/ and png/.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_utils.py
 """
@@ -67,7 +67,7 @@ for i, kw in enumerate([
                 arrays[f"series/{i}/y"] = np.stack([o[1] for o in out])
     cases["series"].append(dict(kw, count=len(out)))
 
-# Files: two classes, folders in them, and endings in capitals.
+# Files: two classes, directories in them, and endings in capitals.
 for folder in ("files", "bmp", "png"):
     shutil.rmtree(folder, ignore_errors=True)
 

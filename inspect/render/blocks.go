@@ -45,7 +45,7 @@ type row struct {
 	slots []string
 }
 
-// folder makes blocks of a graph.
+// directory makes blocks of a graph.
 type folder struct {
 	g *Graph
 	// By node:

@@ -1,7 +1,7 @@
 // Package digits embeds a small real data set: 1,797 handwritten digits of 8 by
 // 8 pixels, the test part of UCI's "Optical Recognition of Handwritten Digits"
-// by E. Alpaydin and C. Kaynak, under CC BY 4.0. README.md in this folder names
-// the source of the bytes. Package internal/demo uses the images.
+// by E. Alpaydin and C. Kaynak, under CC BY 4.0. README.md in this directory
+// names the source of the bytes. Package internal/demo uses the images.
 package digits
 
 import (

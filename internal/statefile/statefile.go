@@ -1,6 +1,6 @@
 // Package statefile reads and writes the text of a `checkpoint` state file:
 // TensorFlow's CheckpointState message as text proto, byte for byte as
-// TensorFlow's Python writes it. It knows nothing of folders; paths are the
+// TensorFlow's Python writes it. It knows nothing of directories; paths are the
 // strings in the file. Packages bundle, checkpoint and tensorfile use it.
 package statefile
 

@@ -2,7 +2,7 @@
 
     python differentiate.py FOLDER...
 
-A folder has the files that run_functions.py describes; each call has two more fields:
+A directory has the files that run_functions.py describes; each call has two more fields:
 
   dys   one a result: the array of inputs that is its gradient, or null
   by    the places of the arguments with regard to which it is differentiated
@@ -19,7 +19,7 @@ gradients, as the objects of a SavedModel have it:
    results, "captures": [{"function", "tensor"}]}
 
 Writes result.json: {"calls": [{"ok": true}, {"ok": false, "error": "..."}, ...]},
-one a call, and prints a line a folder; the exit code is 1 if a folder has no
+one a call, and prints a line a directory; the exit code is 1 if a directory has no
 result.
 """
 

@@ -18,8 +18,8 @@ A program is a list of steps, dicts with "do" and its arguments:
   open     on how                  a new Checkpoint of the object ("root"), of an edge to it ("edge") or of a path of two ("path")
   save     ck file
   restore  ck file how             "strict", "partial", "missing" or "both"
-  manage   ck file                 a manager of the Checkpoint in a folder of that number saves; one Checkpoint has several
-  latest   ck other file how       restores the latest of another Checkpoint's folder
+  manage   ck file                 a manager of the Checkpoint in a directory of that number saves; one Checkpoint has several
+  latest   ck other file how       restores the latest of another Checkpoint's directory
   assert   how                     that the last restore is "consumed", or that "existing" objects matched
   end                              saves every object below one root
 

@@ -2,7 +2,7 @@
 
     resaved.py ORIGINALS COPIES
 
-Each folder of COPIES has the name of one of ORIGINALS. One line a case; the exit code is
+Each directory of COPIES has the name of one of ORIGINALS. One line a case; the exit code is
 1 if one fails.
 """
 

@@ -2,7 +2,7 @@
 
     python run_functions.py FOLDER...
 
-A folder holds
+A directory holds
 
   graph.pb     a GraphDef; its library has the functions, its nodes are not used
   calls.json   {"calls": [...]}: calls, run one after another
@@ -29,7 +29,7 @@ Graph rewrites and oneDNN are off, so that results are those of the unchanged
 graph.
 
 Writes result.json: {"ok": true}, or {"ok": false, "call": i, "error": "..."}.
-Prints a line a folder; the exit code is 1 if one failed.
+Prints a line a directory; the exit code is 1 if one failed.
 """
 
 import json
@@ -148,7 +148,7 @@ class Folder:
 def main(paths):
     failed = 0
     for path in paths:
-        context._reset_context()  # two folders may have functions of one name
+        context._reset_context()  # two directories may have functions of one name
         tf.config.optimizer.set_experimental_options(OFF)
         try:
             folder = Folder(path)

@@ -2,7 +2,7 @@
 
     savedmodels.py DIR [ORIGINALS]
 
-DIR holds a folder NAME for each model, and NAME.npz with its calls: arrays "CALL|SIGNATURE|in|INPUT" and
+DIR holds a directory NAME for each model, and NAME.npz with its calls: arrays "CALL|SIGNATURE|in|INPUT" and
 "CALL|SIGNATURE|out|OUTPUT"; CALL is a number. The calls are made in the order of their numbers, all on one loaded model.
 One line a case; the exit code is 1 if one fails. ORIGINALS has models of the same names that TensorFlow wrote. A failure
 of TensorFlow with such a model too is no failure of the case.

@@ -245,7 +245,7 @@ type runner struct {
 	failed               bool
 }
 
-// path returns a path in the work folder.
+// path returns a path in the work directory.
 func (r *runner) path(part ...string) string {
 	return filepath.Join(append([]string{r.work}, part...)...)
 }
@@ -422,7 +422,7 @@ func (r *runner) demo(ctx context.Context) (accuracy float64, steps int, err err
 func main() {
 	r := &runner{}
 	flag.StringVar(&r.python, "python", "python3", "python with TensorFlow and tf_keras")
-	flag.StringVar(&r.work, "work", "", "`folder` for the checkpoints; default: a temporary one")
+	flag.StringVar(&r.work, "work", "", "`directory` for the checkpoints; default: a temporary one")
 	flag.Parse()
 	_, file, _, _ := runtime.Caller(0)
 	r.script = filepath.Join(filepath.Dir(file), "resume.py")

@@ -3,7 +3,7 @@
     python resume.py first WORK     trains every case without a break, saving on the way
     python resume.py second WORK    continues from the checkpoints that Cairn saved
 
-A case is a model, a loss and an optimizer. The folders below WORK:
+A case is a model, a loss and an optimizer. The directories below WORK:
 
     tf/<case>/10, 20     TensorFlow's own checkpoints of the unbroken run, losses in tf/<case>/losses.json
     mixed/<case>/20      ours: from tf/<case>/10, ten steps more

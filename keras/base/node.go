@@ -191,7 +191,7 @@ func (g *Graph) name(layer any) {
 	l.AsLayer().Name = g.names.Next(layer)
 }
 
-// Folder is implemented by layers that record a call in another form: tf_keras moves
+// Directory is implemented by layers that record a call in another form: tf_keras moves
 // initial states from an argument to the inputs, and the second input of an attention to
 // an argument. A call with masks of its own isn't folded.
 type Folder interface {

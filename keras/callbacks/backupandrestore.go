@@ -25,7 +25,7 @@ import (
 // The files are those of tf_keras. A training that ends without an error deletes them.
 type BackupAndRestore struct {
 	Base
-	// BackupDir is the folder for the files, in its folder "chief". No other training may
+	// BackupDir is the directory for the files; they are in "chief" below it. No other training may
 	// use it.
 	BackupDir string
 	// SaveFreq is the number of batches from one save to the next. Default: a save at the
@@ -80,7 +80,7 @@ func (b *BackupAndRestore) fail(err error) error {
 	return fmt.Errorf("callbacks: BackupAndRestore: %w", err)
 }
 
-func (b *BackupAndRestore) folder() string { return filepath.Join(b.BackupDir, "chief") }
+func (b *BackupAndRestore) directory() string { return filepath.Join(b.BackupDir, "chief") }
 
 // OnTrainBegin restores the last save, if there is one.
 func (b *BackupAndRestore) OnTrainBegin(ctx context.Context, r *Run) error {
@@ -107,7 +107,7 @@ func (b *BackupAndRestore) OnTrainBegin(ctx context.Context, r *Run) error {
 	if err != nil {
 		return b.fail(err)
 	}
-	if b.manager, err = checkpoint.NewManager(saved, b.folder(), &checkpoint.ManagerOptions{MaxToKeep: 1}); err != nil {
+	if b.manager, err = checkpoint.NewManager(saved, b.directory(), &checkpoint.ManagerOptions{MaxToKeep: 1}); err != nil {
 		return b.fail(err)
 	}
 	if _, err = b.manager.RestoreOrInitialize(ctx); err != nil {
@@ -167,12 +167,12 @@ func (b *BackupAndRestore) OnTrainEnd(context.Context, *Run, Logs) error {
 	err := b.manager.Close()
 	b.manager = nil
 	if !b.KeepCheckpoint {
-		err = errors.Join(err, os.RemoveAll(b.folder()))
+		err = errors.Join(err, os.RemoveAll(b.directory()))
 	}
 	return b.fail(err)
 }
 
-// OnTrainAbort releases the folder and keeps the files.
+// OnTrainAbort releases the directory and keeps the files.
 func (b *BackupAndRestore) OnTrainAbort() {
 	if b.manager != nil {
 		_ = b.manager.Close()

@@ -27,7 +27,7 @@ type eventFile struct {
 // eventFiles counts the files that this process has made, as their names do.
 var eventFiles atomic.Int64
 
-// newEventFile makes an event file in a folder.
+// newEventFile makes an event file in a directory.
 func newEventFile(dir vfs.Dir, folder string, now func() time.Time) (*eventFile, error) {
 	host, err := os.Hostname()
 	if err != nil || host == "" {

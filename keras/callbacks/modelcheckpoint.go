@@ -46,7 +46,7 @@ type ModelCheckpoint struct {
 	// Save saves the model in another form. path is the Filepath with its numbers. Default:
 	// a checkpoint is written.
 	Save func(ctx context.Context, r *Run, path string) error
-	// Dir is the folder that Filepath is in. Default: that of the operating system.
+	// Dir is the directory that Filepath is in. Default: that of the operating system.
 	Dir vfs.Dir
 
 	rising    bool

@@ -90,7 +90,7 @@ func (p *profile) step(number int64) {
 	p.steps = message(p.steps, 4, p.event("train", "", p.stepBegan, time.Since(p.stepBegan), stat(stepNumber, number), stat(isRoot, 1)))
 }
 
-// write writes the profile into a folder of logs.
+// write writes the profile into a directory of logs.
 func (p *profile) write(dir vfs.Dir, folder string, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

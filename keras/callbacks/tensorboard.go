@@ -18,10 +18,10 @@ import (
 // TensorBoard writes the course of a training as event files, which TensorBoard shows: the
 // logs of epochs and evaluations, histograms and images of the weights, the model, the graph
 // of a training step and a profile of some. The tags are those of tf_keras. The files are in
-// the folders train, validation and plugins.
+// the directories train, validation and plugins.
 type TensorBoard struct {
 	Base
-	// LogDir is the folder for the files; in Dir it is slash-separated. Default: "logs".
+	// LogDir is the directory for the files; in Dir it is slash-separated. Default: "logs".
 	LogDir string
 	// HistogramFreq is the number of epochs from one histogram of the weights to the next.
 	// Default: no histograms.
@@ -44,7 +44,7 @@ type TensorBoard struct {
 	// UpdateFreq is the number of batches from which the logs of one are written, as batch_
 	// and their names. Default: logs of batches are not written.
 	UpdateFreq int
-	// Dir is the folder that LogDir is in. Default: that of the operating system.
+	// Dir is the directory that LogDir is in. Default: that of the operating system.
 	Dir vfs.Dir
 
 	train, validation *eventFile
@@ -64,7 +64,7 @@ func (b *TensorBoard) fail(err error) error {
 	return fmt.Errorf("callbacks: TensorBoard: %w", err)
 }
 
-// file returns the event file of a folder, made at the first call.
+// file returns the event file of a directory, made at the first call.
 func (b *TensorBoard) file(at **eventFile, folder string) (*eventFile, error) {
 	if *at != nil {
 		return *at, nil
@@ -72,7 +72,7 @@ func (b *TensorBoard) file(at **eventFile, folder string) (*eventFile, error) {
 	if b.now == nil {
 		b.now = time.Now
 	}
-	dir, log := b.folder()
+	dir, log := b.directory()
 	f, err := newEventFile(dir, log+"/"+folder, b.now)
 	if err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (b *TensorBoard) file(at **eventFile, folder string) (*eventFile, error) {
 	return f, nil
 }
 
-// folder returns the directory and the folder of logs in it.
-func (b *TensorBoard) folder() (vfs.Dir, string) {
+// directory returns the file system of LogDir, and the path of LogDir in it.
+func (b *TensorBoard) directory() (vfs.Dir, string) {
 	log := cmp.Or(b.LogDir, "logs")
 	if b.Dir == nil {
 		return vfs.OSDir(filepath.Dir(log)), filepath.Base(log)
@@ -104,7 +104,7 @@ func (b *TensorBoard) OnTrainBegin(_ context.Context, r *Run) error {
 		err = b.train.model(r)
 	}
 	if err == nil && b.EmbeddingsFreq > 0 {
-		dir, log := b.folder()
+		dir, log := b.directory()
 		err = b.embeddings(r, dir, log)
 	}
 	return b.fail(err)
@@ -135,7 +135,7 @@ func (b *TensorBoard) endProfile(r *Run) error {
 	r.Tracer = nil
 	p := b.profiled
 	b.profiled = nil
-	dir, log := b.folder()
+	dir, log := b.directory()
 	err := b.train.tensorOf(int64(b.ProfileBatch[1]), fmt.Sprintf("batch_%d", b.ProfileBatch[1]), "graph_run_metadata_graph", []byte("1"), tensorData, tensor.Scalar(""))
 	if err != nil {
 		return err

@@ -141,7 +141,7 @@ func (b *TensorBoard) embeddings(r *Run, dir vfs.Dir, log string) error {
 
 // saveEmbeddings saves the weights of the model for TensorBoard's projector.
 func (b *TensorBoard) saveEmbeddings(ctx context.Context, r *Run, epoch int) error {
-	dir, log := b.folder()
+	dir, log := b.directory()
 	saver := &ModelCheckpoint{Filepath: log + "/train/keras_embedding.ckpt", Dir: dir}
 	if err := saver.OnTrainBegin(ctx, r); err != nil {
 		return err

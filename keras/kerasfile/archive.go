@@ -45,7 +45,7 @@ func (f *File) openArchive(r io.ReaderAt, size, memory int64) error {
 			err = &UnsupportedError{m.Name, "weights in a pickle"}
 		case m.Name == "model.weights.json":
 			err = &UnsupportedError{m.Name, "weights in several files"}
-		case strings.HasSuffix(m.Name, "/"): // a folder
+		case strings.HasSuffix(m.Name, "/"): // a directory
 		default:
 			f.Members = append(f.Members, member(m, memory))
 		}
@@ -85,9 +85,9 @@ func (f *File) openArchive(r io.ReaderAt, size, memory int64) error {
 const maxName = 4096
 
 // checkMembers refuses members that overlap in the archive, and names that lead out of a
-// folder that they are unpacked to.
+// directory that they are unpacked to.
 func checkMembers(z *zip.Reader, size int64) error {
-	folders := map[string]bool{} // by name, whether the member is a folder
+	folders := map[string]bool{} // by name, whether the member is a directory
 	stored := uint64(0)
 	for _, m := range z.File {
 		name, folder := strings.CutSuffix(m.Name, "/")
@@ -110,7 +110,7 @@ func checkMembers(z *zip.Reader, size int64) error {
 	for name := range folders {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			if folder, ok := folders[dir]; ok && !folder {
-				return &FormatError{Name: dir, What: "the member is a file and a folder"}
+				return &FormatError{Name: dir, What: "the member is a file and a directory"}
 			}
 		}
 	}

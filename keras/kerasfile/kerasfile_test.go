@@ -211,22 +211,22 @@ func TestHostileArchives(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		"a path that escapes":  {archive(t, append(good, member{"../x", "", nil})...), "not a path below the archive"},
-		"an absolute path":     {archive(t, append(good, member{"/x", "", nil})...), "not a path below the archive"},
-		"a backslash":          {archive(t, append(good, member{`assets\x`, "", nil})...), "not a path below the archive"},
-		"a drive":              {archive(t, append(good, member{`c:/x`, "", nil})...), "not a path below the archive"},
-		"a member twice":       {archive(t, append(good, member{"config.json", "{}", nil})...), "two members have the name"},
-		"a file and a folder":  {archive(t, append(good, member{"assets", "x", nil}, member{"assets/x", "x", nil})...), "a file and a folder"},
-		"a link":               {archive(t, append(good, member{"assets/x", "/etc/passwd", func(h *zip.FileHeader) { h.SetMode(os.ModeSymlink | 0o777) }})...), "no regular file"},
-		"a bomb of config":     {archive(t, member{"config.json", zeros, deflated}, good[2]), "Options.MaxMemory raises it"},
-		"a bomb of weights":    {archive(t, good[0], member{"model.weights.h5", weights + zeros, deflated}), "Options.MaxMemory raises it"},
-		"no weights":           {archive(t, good[0]), "it is no Keras archive"},
-		"no JSON":              {archive(t, member{"config.json", "{", nil}, good[2]), "not valid JSON"},
-		"a pickle":             {archive(t, good[0], member{"model.weights.npz", "", nil}), "a pickle"},
-		"weights in parts":     {archive(t, good[0], member{"model.weights.json", "{}", nil}), "in several files"},
-		"weights of no format": {archive(t, good[0], member{"model.weights.h5", "x", nil}), "not an HDF5 file"},
-		"no zip":               {[]byte("PK\x03\x04xxxx"), "can't be read"},
-		"nothing":              {nil, "not an HDF5 file"},
+		"a path that escapes":    {archive(t, append(good, member{"../x", "", nil})...), "not a path below the archive"},
+		"an absolute path":       {archive(t, append(good, member{"/x", "", nil})...), "not a path below the archive"},
+		"a backslash":            {archive(t, append(good, member{`assets\x`, "", nil})...), "not a path below the archive"},
+		"a drive":                {archive(t, append(good, member{`c:/x`, "", nil})...), "not a path below the archive"},
+		"a member twice":         {archive(t, append(good, member{"config.json", "{}", nil})...), "two members have the name"},
+		"a file and a directory": {archive(t, append(good, member{"assets", "x", nil}, member{"assets/x", "x", nil})...), "a file and a directory"},
+		"a link":                 {archive(t, append(good, member{"assets/x", "/etc/passwd", func(h *zip.FileHeader) { h.SetMode(os.ModeSymlink | 0o777) }})...), "no regular file"},
+		"a bomb of config":       {archive(t, member{"config.json", zeros, deflated}, good[2]), "Options.MaxMemory raises it"},
+		"a bomb of weights":      {archive(t, good[0], member{"model.weights.h5", weights + zeros, deflated}), "Options.MaxMemory raises it"},
+		"no weights":             {archive(t, good[0]), "it is no Keras archive"},
+		"no JSON":                {archive(t, member{"config.json", "{", nil}, good[2]), "not valid JSON"},
+		"a pickle":               {archive(t, good[0], member{"model.weights.npz", "", nil}), "a pickle"},
+		"weights in parts":       {archive(t, good[0], member{"model.weights.json", "{}", nil}), "in several files"},
+		"weights of no format":   {archive(t, good[0], member{"model.weights.h5", "x", nil}), "not an HDF5 file"},
+		"no zip":                 {[]byte("PK\x03\x04xxxx"), "can't be read"},
+		"nothing":                {nil, "not an HDF5 file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := kerasfile.Open(bytes.NewReader(c.b), int64(len(c.b)), nil)

@@ -24,7 +24,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// saveTo saves a model to a folder, and reads the one graph of the file.
+// saveTo saves a model to a directory, and reads the one graph of the file.
 func saveTo(t *testing.T, m models.Model, opts *models.SaveOptions) (dir string, g *savedmodel.MetaGraph) {
 	t.Helper()
 	dir = t.TempDir()
@@ -226,7 +226,7 @@ func TestALayerThatCastsNothingSaysSo(t *testing.T) {
 	}
 }
 
-// TestTheVariablesOfASavedModelAreWeights restores a model from the checkpoint in the folder.
+// TestTheVariablesOfASavedModelAreWeights restores a model from the checkpoint in the directory.
 func TestTheVariablesOfASavedModelAreWeights(t *testing.T) {
 	dir, _ := saveTo(t, small(t), nil)
 	m, want := small(t), small(t)

@@ -177,7 +177,7 @@ func TestASaveReplacesTheFileAsAWhole(t *testing.T) {
 	_, err = saving.LoadWeights(t.Context(), built(t, 2), weights, nil)
 	kerastest.Must(t, err)
 	if list, _ := os.ReadDir(dir); len(list) != 2 {
-		t.Errorf("the folder has %v, want two files", list)
+		t.Errorf("the directory has %v, want two files", list)
 	}
 }
 

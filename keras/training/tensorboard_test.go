@@ -45,7 +45,7 @@ func field(t *testing.T, message []byte, number protowire.Number) (values [][]by
 	return values
 }
 
-// eventsOf returns the events in a folder with one file.
+// eventsOf returns the events in a directory with one file.
 func eventsOf(t *testing.T, dir fs.FS, folder string) (list [][]byte) {
 	files, err := fs.Glob(dir, folder+"/events.out.tfevents.*.v2")
 	must(t, err)

@@ -32,7 +32,7 @@ func summaryWriter(n *engine.Node) (func(*engine.Call) error, error) {
 // openWriter starts an event file, unless the writer has one.
 func openWriter(c *engine.Call) error {
 	if c.NumIn() != 5 {
-		return fmt.Errorf("takes a writer, a folder, how many events may wait and how long, and a suffix")
+		return fmt.Errorf("takes a writer, a directory, how many events may wait and how long, and a suffix")
 	}
 	if err := c.NeedTensors(1); err != nil {
 		return err
@@ -41,7 +41,7 @@ func openWriter(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	folder, err := text(c, 1, "the folder")
+	folder, err := text(c, 1, "the directory")
 	if err != nil {
 		return err
 	}

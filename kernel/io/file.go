@@ -56,8 +56,8 @@ func readFile(c *engine.Call) error {
 	return nil
 }
 
-// writeFile writes a file with the given contents, and makes the folders above
-// it. A write that fails leaves the old file.
+// writeFile writes a file with the given contents, and makes the directories
+// above it. A write that fails leaves the old file.
 func writeFile(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -98,8 +98,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// folder is Unicode's full case folding. It keeps no state.
-var folder = cases.Fold()
+// caseFolder is Unicode's full case folding. It keeps no state.
+var caseFolder = cases.Fold()
 
 // foldRune returns Unicode's property NFKC_CF. It folds and normalizes the
 // character, and removes invisible ones, until nothing changes.
@@ -120,7 +120,7 @@ func foldRune(r rune) string {
 				return -1
 			}
 			return r
-		}, norm.NFKC.String(folder.String(norm.NFD.String(s))))
+		}, norm.NFKC.String(caseFolder.String(norm.NFD.String(s))))
 		if next == s {
 			return s
 		}

@@ -55,7 +55,7 @@ func TestEverySignatureHasANetwork(t *testing.T) {
 		fsys := os.DirFS("../testdata/models/" + dir.Name())
 		m, err := savedmodel.Read(context.Background(), fsys, nil)
 		if err != nil {
-			continue // a folder of several models
+			continue // a directory of several models
 		}
 		d, err := Describe(context.Background(), fsys, m, kernel.All())
 		if err != nil {

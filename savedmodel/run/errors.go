@@ -10,7 +10,8 @@ import (
 // SaverError reports variables whose values a registered saver wrote, so that
 // the checkpoint has no entries for them. Only a program with that saver can
 // read them. Such a program loads the model with LoadOptions.Partial and
-// restores the variables' folder into [Model.Variable] with checkpoint.Savers.
+// restores the variables' directory into [Model.Variable] with
+// checkpoint.Savers.
 type SaverError struct {
 	// Saver is the saver's name, "package.name".
 	Saver string

@@ -64,7 +64,7 @@ func containsVariable(list []*trackable.Variable, v *trackable.Variable) bool {
 
 // TestVariablesOfARegisteredSaverAreRestoredThroughVariables loads a model
 // whose restore op TensorFlow itself can't run. A Go version of its saver
-// assigns the values of the folder variables to the model's variables.
+// assigns the values of the directory variables to the model's variables.
 func TestVariablesOfARegisteredSaverAreRestoredThroughVariables(t *testing.T) {
 	ctx := context.Background()
 	dir := os.DirFS("../testdata/models/registered")

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Save writes the model into the folder called name of dir, as [savedmodel.Rewrite] does,
+// Save writes the model into the directory called name of dir, as [savedmodel.Rewrite] does,
 // with the values that this instance's variables and tables have now. A table whose values
 // the model's functions save needs RewriteOptions.Run, if a call has used it. The caller
 // runs no call meanwhile that changes the model's state. A model of TensorFlow 1 without

@@ -90,7 +90,7 @@ func Run[T trackable.Trackable](t *testing.T, c *Class[T]) {
 		c.check(ctx, t, again, want)
 	})
 	t.Run("a program without the class keeps it", func(t *testing.T) {
-		fsys, err := fs.Sub(saved, folder)
+		fsys, err := fs.Sub(saved, directory)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,16 +116,16 @@ func Run[T trackable.Trackable](t *testing.T, c *Class[T]) {
 	})
 }
 
-// folder is the name of the model's folder.
-const folder = "model"
+// directory is the name of the model's directory.
+const directory = "model"
 
 func save(ctx context.Context, z *savedmodel.Serializer, obj trackable.Trackable, opts *savedmodel.SaveOptions) (*vfs.Mem, error) {
 	dir := vfs.MemDir()
-	return dir, z.SaveFS(ctx, obj, dir, folder, opts)
+	return dir, z.SaveFS(ctx, obj, dir, directory, opts)
 }
 
 func (c *Class[T]) load(ctx context.Context, dir fs.FS) (T, error) {
-	fsys, err := fs.Sub(dir, folder)
+	fsys, err := fs.Sub(dir, directory)
 	if err != nil {
 		var zero T
 		return zero, err

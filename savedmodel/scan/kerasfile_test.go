@@ -102,7 +102,7 @@ func TestDescriptionsOfKerasAreScanned(t *testing.T) {
 		{"a layer of Keras", archive(t, "config.json", `{"module": "keras.layers", "class_name": "Dense", "config": {}}`), ""},
 		{"no JSON", archive(t, "config.json", `{`), "high malformed config.json is no JSON"},
 		{"a pickle beside it", archive(t, "config.json", `{}`, "assets/x.pkl", "x"), `warning extra-file "assets/x.pkl" can carry a program`},
-		{"a way out", archive(t, "config.json", `{}`, "../../x", "x"), `warning suspicious-name the name of the file of the archive "../../x" holds a step to the folder above`},
+		{"a way out", archive(t, "config.json", `{}`, "../../x", "x"), `warning suspicious-name the name of the file of the archive "../../x" holds a step to the directory above`},
 		{"two descriptions", archive(t, "config.json", `{}`, "config.json", `{}`), "high malformed the archive holds two files config.json"},
 		{"another archive", archive(t, "a.npy", "x"), "!a zip archive without config.json, so no model of Keras"},
 		{"HDF5 in another order", h5(`{"config": {"layers": [{"config": {"function": ["x"], "name": "l"}, "class_name": "Lambda"}]}}`), `high keras-code the Lambda layer "l" carries a Python function as bytecode`},

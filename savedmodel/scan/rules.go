@@ -276,7 +276,7 @@ func pathWords(v string) string {
 	case isURL && rest != "" && len(scheme) > 1 && len(scheme) < 12 && !strings.ContainsAny(scheme, " \"'/"):
 		return "is an address"
 	case strings.HasPrefix(v, "../") || strings.Contains(v, "/../"):
-		return "leads to the folder above"
+		return "leads to the directory above"
 	case strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && !strings.ContainsAny(v, " \"<>"):
 		return "is a path of somebody's machine"
 	case strings.HasPrefix(v, "~/"):

@@ -295,7 +295,7 @@ func (s *scanner) name(what, name, function, op string) {
 	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
 		why = "holds control characters"
 	case slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' }), ".."):
-		why = "holds a step to the folder above"
+		why = "holds a step to the directory above"
 	case len(name) > maxName:
 		why = fmt.Sprintf("has %d bytes", len(name))
 	default:

@@ -2,7 +2,7 @@
 
     python make_models.py [NAME...]
 
-Each folder holds a SavedModel and answers.json: calls of signatures and functions, with their results.
+Each directory holds a SavedModel and answers.json: calls of signatures and functions, with their results.
 """
 
 import collections

@@ -18,7 +18,7 @@ import (
 )
 
 // model is a SavedModel with this module's op, which its file defines, over numbers
-// that it reads from a checkpoint in its folder.
+// that it reads from a checkpoint in its directory.
 const model = `meta_graphs {
 	meta_info_def { tags: 'serve' stripped_op_list { op { name: 'OutsideCube' input_arg { name: 'x' type_attr: 'T' } output_arg { name: 'y' type_attr: 'T' }
 		attr { name: 'T' type: 'type' } attr { name: 'factor' type: 'float' default_value { f: 1 } } } } }

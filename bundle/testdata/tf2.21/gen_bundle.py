@@ -1,9 +1,9 @@
-"""Writes this folder's fixtures with TensorFlow 2.21:
+"""Writes this directory's fixtures with TensorFlow 2.21:
 
     python gen_bundle.py [FOLDER]
 
 Needs tensorflow-cpu==2.21.0. The values follow from the formulas in pattern()
-and in each case; bundle's tests compute the same ones. Every case is a folder
+and in each case; bundle's tests compute the same ones. Every case is a directory
 with one checkpoint; oracle.txt holds what TensorFlow's own protos say about
 its index.
 """

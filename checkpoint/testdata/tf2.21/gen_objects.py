@@ -2,7 +2,7 @@
 
     python gen_objects.py [CASE …]
 
-Each case is a folder with checkpoints and a golden.json that lists the object
+Each case is a directory with checkpoints and a golden.json that lists the object
 graph's nodes and the values. Variables hold numbers that follow from their
 place, so that the Go tests can build the same objects.
 """

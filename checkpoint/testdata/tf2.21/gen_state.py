@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Records the results of TensorFlow 2.21 for state files, managers and shard policies.
 
-Writes, below the folder of this script:
+Writes, below the directory of this script:
   state/update.json      update_checkpoint_state: arguments and the text written
-  state/read.json        get_checkpoint_state: text, folder and the completed paths
+  state/read.json        get_checkpoint_state: text, directory and the completed paths
   state/sequences.json   CheckpointManager over scripted and random sequences:
                          files, state text and lists after every operation
   state/shards/<case>/   checkpoints written with MaxShardSizePolicy
@@ -109,7 +109,7 @@ class Clock:
 
 
 class Run:
-    """A scripted life of managers in one folder."""
+    """A scripted life of managers in one directory."""
 
     def __init__(self, directory):
         self.dir = directory

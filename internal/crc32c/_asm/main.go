@@ -1,6 +1,6 @@
 // Command _asm writes the assembly of package crc32c and the Go declaration that
 // goes with it. Run it as `go generate ./internal/crc32c`: it writes
-// zz_copy_amd64.s and zz_copy_amd64.go to the folder above.
+// zz_copy_amd64.s and zz_copy_amd64.go to the directory above.
 package main
 
 import (

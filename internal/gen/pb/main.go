@@ -29,7 +29,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("out", ".", "folder that the Go files go to")
+	out := flag.String("out", ".", "directory that the Go files are written to")
 	flag.Parse()
 	if err := run(*out, flag.Args()); err != nil {
 		log.Fatal(err)
@@ -65,7 +65,8 @@ func run(out string, files []string) error {
 	return g.write(out, "messages", "")
 }
 
-// compile parses the files, which are in one folder and may import each other.
+// compile parses the files, which are in one directory and may import each
+// other.
 func compile(files []string) (linker.Files, error) {
 	names := make([]string, len(files))
 	for i, f := range files {

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
-// self is the folder of these tests, which contain the words that they exclude.
+// self is the directory of these tests, which contain the words that they
+// exclude.
 const self = "internal/testkit/comments"
 
 // faults returns the violations of the rules by a file, a line each.
@@ -65,11 +66,12 @@ var notTheFields = regexp.MustCompile(`(?i)\b(rooms?|born|torn|told|claim(s|ed)?
 // have room for a value.
 var elsewhere = regexp.MustCompile(`(?i)\b(born|torn|told|claim(s|ed)?)\b`)
 
-// writers are the folders of what reads and writes checkpoints, "." the root's own
+// writers are the directories of what reads and writes checkpoints, "." the root's own
 // files.
 var writers = []string{".", "tensor", "vfs", "bundle", "trackable", "checkpoint", "dataset", "keras", "cmd", "docs"}
 
-// TestWordsAreTheFields looks at comments, identifiers and documents of every folder.
+// TestWordsAreTheFields looks at comments, identifiers and documents of every
+// directory.
 func TestWordsAreTheFields(t *testing.T) {
 	files := 0
 	for _, f := range sources.All(t) {

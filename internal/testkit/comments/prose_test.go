@@ -17,7 +17,7 @@ import (
 
 var lower = flag.Bool("lower", false, "lower the ceilings in testdata/prose.txt to the present counts")
 
-// ceiling is the number of counted constructions in 1,000 words that a folder may have. The
+// ceiling is the number of counted constructions in 1,000 words that a directory may have. The
 // standard library's net, encoding, go and runtime have 1.4 to 1.9.
 const ceiling = 1.5
 
@@ -87,7 +87,7 @@ func hasProse(f *sources.File) bool {
 
 var pythonComment = regexp.MustCompile(`(?s)(?:^|\n)[ \t]*#([^\n]*)|"""(.*?)"""`)
 
-// TestProseHasFewConstructions counts constructions in each folder. Those in testdata/prose.txt
+// TestProseHasFewConstructions counts constructions in each directory. Those in testdata/prose.txt
 // may have as many as it says, all others 1.5 in 1,000 words. A ceiling is never raised.
 func TestProseHasFewConstructions(t *testing.T) {
 	words, found := map[string]int{}, map[string]int{}
@@ -160,7 +160,7 @@ func lowerCeilings(t *testing.T, words, found map[string]int, ceilings map[strin
 		}
 	}
 	slices.Sort(list)
-	text := "# folder, counted constructions in 1,000 words of comments and documents\n" + strings.Join(list, "")
+	text := "# directory, counted constructions in 1,000 words of comments and documents\n" + strings.Join(list, "")
 	if err := os.WriteFile(ceilingsFile, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}

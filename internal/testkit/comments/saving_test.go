@@ -14,7 +14,7 @@ import (
 // savingTests is the number of test methods in tf_keras's files about saving.
 const savingTests = 280
 
-// qualified is a test of ours with the folder of its package: "keras/saving.TestX".
+// qualified is a test of ours with the directory of its package: "keras/saving.TestX".
 var qualified = regexp.MustCompile(`\b([a-z][a-z0-9/_]*)\.(Test[A-Z]\w*)`)
 
 // TestTheListOfTfKerasTestsIsWhole checks testdata/tf_keras_saving.txt: each test of
@@ -79,7 +79,7 @@ func joined(names [][]string) string {
 	return b.String()
 }
 
-// testsOf returns the names of the tests in a folder of the repository.
+// testsOf returns the names of the tests in a directory of the repository.
 func testsOf(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

@@ -79,7 +79,7 @@ func addStrings(n ast.Node, add func(ast.Expr, string)) {
 	})
 }
 
-// aside are folders whose errors no user of the module sees.
+// aside are directories whose errors no user of the module sees.
 var aside = []string{"internal/testkit", "internal/gen", "interop", "bench", "test", "examples"}
 
 func makesError(fun ast.Expr) bool {
@@ -137,7 +137,7 @@ func literal(e ast.Expr) (string, bool) {
 var rules = []struct {
 	name    string
 	pattern *regexp.Regexp
-	in      func(folder string) bool // nil: in every folder
+	in      func(folder string) bool // nil: in every directory
 }{
 	{"has a Go option, which the command can't set", regexp.MustCompile(`(Options|Edits)\.[A-Z]`), command},
 	{"has a flag, which a Go program can't set", regexp.MustCompile(`(^|[ (])--?[a-z]+\b`), func(folder string) bool { return !command(folder) }},
@@ -211,7 +211,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// command reports whether the errors of a folder are those of the command alone.
+// command reports whether the errors of a directory are those of the command
+// alone.
 func command(folder string) bool {
 	return folder == "cmd/cairn" || strings.HasPrefix(folder, "cmd/cairn/")
 }

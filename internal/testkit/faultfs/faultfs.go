@@ -38,7 +38,7 @@ const (
 	Remove  Kind = "remove"
 	SyncDir Kind = "syncdir"
 	Open    Kind = "open"
-	Read    Kind = "read" // bytes, a folder's entries, or a file's size
+	Read    Kind = "read" // bytes, a directory's entries, or a file's size
 )
 
 // Op is one operation.
@@ -496,7 +496,8 @@ func (f *file) Close() error {
 	return f.d.step(Close, f.name, "")
 }
 
-// reader is a file or folder that is open for reading. It has the contents as of Open.
+// reader is a file or directory that is open for reading. It has the contents as of
+// Open.
 type reader struct {
 	d    *FS
 	name string

@@ -52,7 +52,7 @@ type Tensor struct {
 	Data  json.RawMessage // the little-endian elements in base 64; of strings, a list of them
 }
 
-// Load reads the fixtures in a folder, by op.
+// Load reads the fixtures in a directory, by op.
 func Load(t testing.TB, dir string) map[string][]Fixture {
 	t.Helper()
 	all := map[string][]Fixture{}

@@ -48,7 +48,7 @@ type Run struct {
 	Error   string   // "": the call succeeds
 }
 
-// LoadPrograms reads the programs in a folder.
+// LoadPrograms reads the programs in a directory.
 func LoadPrograms(t testing.TB, dir string) []Program {
 	t.Helper()
 	var all []Program

@@ -16,8 +16,8 @@ import (
 // options: there they may be left out.
 var model = []string{"ops", "grad", "function"}
 
-// faults returns the signatures of a file in folder that violate the rule.
-func faults(position func(ast.Node) token.Position, file *ast.File, folder string) (list []string) {
+// faults returns the signatures of a file in dir that violate the rule.
+func faults(position func(ast.Node) token.Position, file *ast.File, dir string) (list []string) {
 	add := func(d *ast.FuncDecl, format string, args ...any) {
 		p := position(d)
 		list = append(list, fmt.Sprintf("%s:%d: %s: %s", p.Filename, p.Line, d.Name.Name, fmt.Sprintf(format, args...)))
@@ -46,9 +46,9 @@ func faults(position func(ast.Node) token.Position, file *ast.File, folder strin
 				add(d, "options are given by a pointer, *%s, so that nil means the defaults", name)
 			case i != len(params)-1 || len(p.Names) > 1:
 				add(d, "*%s is not the last parameter", name)
-			case variadic && !slices.Contains(model, folder):
+			case variadic && !slices.Contains(model, dir):
 				add(d, "...*%s: only the packages %s let options be left out; take *%s", name, strings.Join(model, ", "), name)
-			case !variadic && slices.Contains(model, folder):
+			case !variadic && slices.Contains(model, dir):
 				add(d, "*%s: in the packages %s options can be left out; take ...*%s", name, strings.Join(model, ", "), name)
 			}
 		}

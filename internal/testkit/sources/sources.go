@@ -20,14 +20,15 @@ import (
 type File struct {
 	Name string // the path below the root, with slashes: "tensor/shape.go"
 
-	module string // the folder of its module, "" for the root's
+	module string // the directory of its module, "" for the root's
 	read   func() ([]byte, error)
 	parse  func() (*ast.File, error)
 }
 
 var fset = token.NewFileSet()
 
-// Root returns the directory of the repository. The go command runs a test in its folder, below it.
+// Root returns the directory of the repository. The go command runs a test in its directory, below
+// it.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -40,7 +41,7 @@ func Root(t testing.TB) string {
 		}
 		above := filepath.Dir(dir)
 		if above == dir {
-			t.Fatal("sources: no folder above the test has an ARCHITECTURE.md")
+			t.Fatal("sources: no directory above the test has an ARCHITECTURE.md")
 		}
 		dir = above
 	}
@@ -63,7 +64,7 @@ var (
 )
 
 // All returns the files of the repository, ordered by name: those of nested modules, testdata
-// and .ci too, but not those of other hidden folders. The caller must not change the slice.
+// and .ci too, but not those of other hidden directories. The caller must not change the slice.
 func All(t testing.TB) []*File {
 	t.Helper()
 	root := Root(t)
@@ -88,14 +89,14 @@ func Go(t testing.TB, conditions ...func(*File) bool) (list []*File) {
 	return list
 }
 
-// NotTest reports whether the file is neither a test nor below testdata or a folder whose name
+// NotTest reports whether the file is neither a test nor below testdata or a directory whose name
 // begins with an underscore.
 func NotTest(f *File) bool {
 	return !f.Test() && !f.In("testdata") && !slices.ContainsFunc(strings.Split(f.Dir(), "/"), func(e string) bool { return strings.HasPrefix(e, "_") })
 }
 
 func walk(root string) (list []*File, err error) {
-	modules := map[string]string{".": ""} // of folders
+	modules := map[string]string{".": ""} // of directories
 	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -132,7 +133,7 @@ func walk(root string) (list []*File, err error) {
 	return list, err
 }
 
-// Dir returns the folder of the file, "." for the root.
+// Dir returns the directory of the file, "." for the root.
 func (f *File) Dir() string { return path.Dir(f.Name) }
 
 // Ext returns the extension of the file, such as ".go".
@@ -141,12 +142,12 @@ func (f *File) Ext() string { return path.Ext(f.Name) }
 // Test reports whether the file is a Go test.
 func (f *File) Test() bool { return strings.HasSuffix(f.Name, "_test.go") }
 
-// In reports whether one of the file's folders has this name.
+// In reports whether one of the file's directories has this name.
 func (f *File) In(folder string) bool {
 	return slices.Contains(strings.Split(f.Dir(), "/"), folder)
 }
 
-// Below reports whether the file is in one of these folders or below it.
+// Below reports whether the file is in one of these directories or below it.
 func (f *File) Below(folders ...string) bool {
 	return slices.ContainsFunc(folders, func(d string) bool { return strings.HasPrefix(f.Name, d+"/") })
 }

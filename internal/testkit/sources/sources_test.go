@@ -50,7 +50,7 @@ func TestAllFindsTheFiles(t *testing.T) {
 	}
 	for name := range files {
 		if f := files[name]; f.In(".git") || f.In(".github") {
-			t.Errorf("%s is in a hidden folder", name)
+			t.Errorf("%s is in a hidden directory", name)
 		}
 	}
 	if tests := sources.Go(t, (*sources.File).Test); len(tests) < 500 || slices.ContainsFunc(tests, func(f *sources.File) bool { return !f.Test() }) {

@@ -1,6 +1,6 @@
 """Writes the fixtures of the application models: the outputs of tf_keras 2.21 for each.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21, for all cases or some:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21, for all cases or some:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_models.py [NAME ...]
 

@@ -1,7 +1,7 @@
 """Writes constraints.npz: the weights that the constraints of tf_keras 2.21 return, and the
 losses of its regularizers.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_constraints.py
 

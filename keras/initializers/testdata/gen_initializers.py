@@ -1,6 +1,6 @@
 """Writes initializers.npz: the first values that tf_keras 2.21 makes for seeds.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_initializers.py
 

@@ -1,4 +1,4 @@
-"""Writes the fixtures of this folder with tf_keras (keras2_*) and Keras (keras3_*).
+"""Writes the fixtures of this directory with tf_keras (keras2_*) and Keras (keras3_*).
 
     python make_keras.py       (tf_keras 2.21, Keras 3.15, TensorFlow 2.21)
 

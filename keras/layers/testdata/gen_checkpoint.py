@@ -1,7 +1,7 @@
 """Writes recurrent.ckpt: a checkpoint of recurrent layers as tf_keras 2.21 has them in the
 object graph, with the layers' inputs and outputs as variables.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_checkpoint.py
 """

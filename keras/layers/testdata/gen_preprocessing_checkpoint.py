@@ -1,6 +1,6 @@
 """Writes preprocessing.ckpt: a checkpoint of preprocessing layers that have adapted.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_preprocessing_checkpoint.py
 """

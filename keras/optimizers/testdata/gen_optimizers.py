@@ -1,6 +1,6 @@
 """Writes optimizers.json and optimizers.npz: the steps of tf_keras 2.21's optimizers.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_optimizers.py
 

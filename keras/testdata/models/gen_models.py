@@ -1,6 +1,6 @@
 """Writes the fixtures of models: the outputs of tf_keras 2.21 for each, and its config.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_models.py
 

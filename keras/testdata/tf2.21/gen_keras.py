@@ -2,7 +2,7 @@
 
     python3 gen_keras.py [part ...]      parts: listings updates rows schedules activations checkpoints tracked
 
-Run it in this folder. It writes:
+Run it in this directory. It writes:
 
     listings.txt     object graph of every optimizer and model kind, as text
     updates.npz      the results of ten gradients for each optimizer

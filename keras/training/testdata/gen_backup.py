@@ -2,7 +2,7 @@
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_backup.py
 
-backup/ is the folder of a run that was cut off in its third epoch, weights/ has the files
+backup/ is the directory of a run that was cut off in its third epoch, weights/ has the files
 of a ModelCheckpoint, backup.json the results of the run that continued.
 """
 

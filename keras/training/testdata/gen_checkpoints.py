@@ -1,7 +1,7 @@
 """Writes checkpoints.json and checkpoints/: weights and optimizers of functional models that
 tf_keras has trained, as save_weights writes them.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_checkpoints.py
 """

@@ -1,7 +1,7 @@
 """Writes forms.json and forms.npz: trainings of tf_keras with sparse and ragged inputs,
 and with losses of add_loss.
 
-Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+Run in this directory, with TensorFlow 2.21 and tf_keras 2.21:
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_forms.py
 """

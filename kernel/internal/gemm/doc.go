@@ -126,7 +126,7 @@
 // [Force] sets another for a test. Build tag noasm leaves plain Go only. Other
 // architectures than amd64 have that too.
 //
-// The assembly is written by avo (folder _asm, a separate module):
+// The assembly is written by avo (directory _asm, a separate module):
 //
 //	go generate ./kernel/internal/gemm
 //

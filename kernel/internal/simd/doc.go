@@ -18,7 +18,7 @@
 // NaN that [Round] rounds. [Products] rounds to half precision: its inputs are numbers of that precision, its results are
 // those of plain steps bit for bit, except for the bits of NaN.
 //
-// The assembly is written by avo (folder _asm, a separate module);
+// The assembly is written by avo (directory _asm, a separate module);
 //
 //	go generate ./kernel/internal/simd && git diff --exit-code -- kernel/internal/simd
 //

@@ -1,4 +1,4 @@
-"""Writes this folder's fixtures with numpy 2.4.6 and ml_dtypes 0.6.0 (those of TensorFlow 2.21).
+"""Writes this directory's fixtures with numpy 2.4.6 and ml_dtypes 0.6.0 (those of TensorFlow 2.21).
 
 narrow.json  sha256 of float32 -> narrow type -> float32 over 2**19 bit patterns
 cast.json    casts between types as tf.cast does them, in-range values

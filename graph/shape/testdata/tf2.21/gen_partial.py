@@ -1,6 +1,6 @@
 """Writes partial.pb.gz: random programs that compute shapes from shapes, with TensorFlow's inference of each node.
 
-Run it in this folder: python gen_partial.py
+Run it in this directory: python gen_partial.py
 
 Strides are positive: TensorFlow takes a part of a shape in reverse order for a scalar, which is wrong.
 """

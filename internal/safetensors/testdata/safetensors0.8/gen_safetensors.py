@@ -1,4 +1,4 @@
-"""Writes this folder's fixtures with safetensors 0.8.0 (the reference implementation)."""
+"""Writes this directory's fixtures with safetensors 0.8.0 (the reference implementation)."""
 import numpy as np
 from safetensors import TensorSpec, serialize
 from safetensors.numpy import save

@@ -1,7 +1,7 @@
 // Command _asm writes the assembly of package gemm and the Go declarations
 // that go with it. Run it as `go generate ./kernel/internal/gemm`: it takes the
 // instruction set as its argument and writes zz_<set>_amd64.s and
-// zz_<set>_amd64.go to the folder above.
+// zz_<set>_amd64.go to the directory above.
 package main
 
 import (
