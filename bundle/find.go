@@ -112,7 +112,7 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 	}
 	info, err := fs.Stat(fsys, name)
 	if err == nil && info.IsDir() {
-		return findInFolder(fsys, name, shown, outside)
+		return findInDirectory(fsys, name, shown, outside)
 	}
 	if err == nil {
 		if prefix, ok := strings.CutSuffix(name, indexSuffix); ok && path.Base(prefix) != "" {
@@ -136,9 +136,9 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 	return Found{}, describe(fsys, name, shown, err)
 }
 
-// findInFolder does the same for a directory. A SavedModel comes before a state file: a directory of both is a
+// findInDirectory does the same for a directory. A SavedModel comes before a state file: a directory of both is a
 // model whose checkpoint is in variables/.
-func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
+func findInDirectory(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
 	is := func(name string) bool {
 		_, err := fs.Stat(fsys, name)
 		return err == nil || errors.Is(err, fs.ErrPermission)

@@ -58,10 +58,10 @@ func newIndexWorker(capacity int) *indexWorker {
 
 func (w *indexWorker) close() { blockBytes.Put(w.buf) }
 
-// inHand is the number of bytes of blocks, as stored in the file, that are
+// bytesInFlight is the number of bytes of blocks, as stored in the file, that are
 // decoded at a time, unless one block alone has more. Compressed ones may take
 // many times that.
-const inHand = 1 << 20
+const bytesInFlight = 1 << 20
 
 // entrySize is the typical size of an entry in a block: the part of its key that it
 // doesn't share with the previous one, and its message.
@@ -84,7 +84,7 @@ func (l *indexLoad) run(ctx context.Context) error {
 	if l.r.header.Raw == nil {
 		return l.bad(-1, "", errors.New("the table is empty: there is no header"))
 	}
-	workers := min(runtime.GOMAXPROCS(0), blocks-first, max(1, int(inHand/max(1, l.table.LargestBlock()))))
+	workers := min(runtime.GOMAXPROCS(0), blocks-first, max(1, int(bytesInFlight/max(1, l.table.LargestBlock()))))
 	if workers <= 1 {
 		for i := first; i < blocks; i++ {
 			if err := l.take(l.block(ctx, i, w)); err != nil {

@@ -30,8 +30,8 @@ func spanVolume(s []span) int64 {
 	return n
 }
 
-// meet returns the intersection of two boxes; ok reports whether they overlap.
-func meet(a, b []span) (out []span, ok bool) {
+// intersect returns the intersection of two boxes; ok reports whether they overlap.
+func intersect(a, b []span) (out []span, ok bool) {
 	out = make([]span, len(a))
 	for i := range a {
 		start := max(a[i].start, b[i].start)
@@ -58,7 +58,7 @@ func covering(want []span, parts [][]span) ([]int, error) {
 	var pieces []piece
 	var got int64
 	for i, p := range parts {
-		if box, ok := meet(p, want); ok {
+		if box, ok := intersect(p, want); ok {
 			pieces = append(pieces, piece{i, box})
 			got += spanVolume(box)
 		}
@@ -96,7 +96,7 @@ func covering(want []span, parts [][]span) ([]int, error) {
 		}
 		active = keep
 		for _, a := range active {
-			if _, ok := meet(a.box, p.box); ok {
+			if _, ok := intersect(a.box, p.box); ok {
 				return nil, fmt.Errorf("its slices %d and %d overlap", min(a.part, p.part), max(a.part, p.part))
 			}
 		}

@@ -85,7 +85,7 @@ func (w *Writer) put(ctx context.Context, s *shardWriter, b []byte) error {
 
 // flush writes the collected bytes.
 func (w *Writer) flush(s *shardWriter) error {
-	if err := w.land(); err != nil || len(w.buf) == 0 {
+	if err := w.waitForWrite(); err != nil || len(w.buf) == 0 {
 		return err
 	}
 	err := w.wrote(w.write(s, w.buf))
@@ -96,7 +96,7 @@ func (w *Writer) flush(s *shardWriter) error {
 // flushBeside begins to write the collected bytes, and returns while the write
 // runs. Meanwhile more bytes are collected, and their checksums computed.
 func (w *Writer) flushBeside(s *shardWriter) error {
-	if err := w.land(); err != nil {
+	if err := w.waitForWrite(); err != nil {
 		return err
 	}
 	b := w.buf
@@ -116,9 +116,9 @@ type written struct {
 	buf []byte // to be used again
 }
 
-// land waits for the running write. Nothing else happens to a data file before
+// waitForWrite waits for the running write. Nothing else happens to a data file before
 // it has ended.
-func (w *Writer) land() error {
+func (w *Writer) waitForWrite() error {
 	if w.flight == nil {
 		return nil
 	}

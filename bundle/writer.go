@@ -430,7 +430,7 @@ func (w *Writer) Abort() error {
 	}
 	w.done = true
 	w.closeSource()
-	_ = w.land()
+	_ = w.waitForWrite()
 	if w.err == nil {
 		w.err = errors.New("bundle: the writer was aborted")
 	}

@@ -29,9 +29,9 @@ func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted i
 			m.mu.Lock()
 			m.lastStep = before // Interval counts from the last saved step
 			m.mu.Unlock()
-			m.ck.giveBack(counted)
+			m.ck.releaseNumber(counted)
 		} else {
-			err = errors.Join(err, m.tellAsync(ctx, e.path))
+			err = errors.Join(err, m.callOnWriteAsync(ctx, e.path))
 		}
 		if err != nil {
 			var failed *SaveError
@@ -61,11 +61,11 @@ func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved
 	})
 }
 
-func (m *Manager) tellAsync(ctx context.Context, path string) (err error) {
+func (m *Manager) callOnWriteAsync(ctx context.Context, path string) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("checkpoint: %s is saved, but an OnWrite callback panicked: %v\n%s", path, p, debug.Stack())
 		}
 	}()
-	return m.tell(ctx, path)
+	return m.callOnWrite(ctx, path)
 }

@@ -56,8 +56,8 @@ func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, 
 	return &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused, restored: m.restoredBy()}, nil
 }
 
-// gets records that the object at path receives the tensor of that name.
-func (m *match) gets(path, name string) {
+// noteReceived records that the object at path receives the tensor of that name.
+func (m *match) noteReceived(path, name string) {
 	t, _ := m.l.src.reader.Find(name)
 	m.add(0, t, path)
 }
@@ -125,12 +125,12 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		}
 		current := l.ck.stamp(n.Object) < l.order
 		if late && current && internals.Written(v) {
-			if !l.letGo {
+			if !l.expectPartial {
 				m.written, m.writtenIn = append(m.written, it), append(m.writtenIn, v)
 			}
 			continue
 		}
-		m.gets(it.Path, entry.Name)
+		m.noteReceived(it.Path, entry.Name)
 		if current {
 			m.values.add(v, 0, m.restored[len(m.restored)-1].tensor, v.DType() == tensor.Invalid)
 			m.stamped = append(m.stamped, n.Object)

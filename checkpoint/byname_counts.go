@@ -61,7 +61,7 @@ func (m *match) matchCounts(g *trackable.Graph) (implied map[int]bool) {
 		}
 		m.counts = append(m.counts, namedRead{r, g.Human(id), names})
 		for _, name := range names {
-			m.gets(g.Human(id), name)
+			m.noteReceived(g.Human(id), name)
 		}
 	}
 	return implied

@@ -82,7 +82,7 @@ func (m *match) matchNewSlots(g *trackable.Graph, taken map[string]string) {
 						DType: e.DType, Shape: e.Shape, Why: mismatchWords(v, e)})
 					continue
 				}
-				m.gets(path, key)
+				m.noteReceived(path, key)
 				m.newSlots = append(m.newSlots, newSlot{owner: owner, v: v, name: slot, node: noNode, key: key})
 			}
 		}

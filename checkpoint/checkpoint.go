@@ -290,11 +290,11 @@ func (ck *Checkpoint) AcceptsChild(edge string) bool {
 // is an error. For rotation, locks and saving in the background see Manager.
 func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
 	folder, name := splitPath(prefix)
-	saved, err := ck.save(ctx, vfs.OSDir(folder), name, func(name string) string { return inFolderOf(prefix, name) })
+	saved, err := ck.save(ctx, vfs.OSDir(folder), name, func(name string) string { return inDirectoryOf(prefix, name) })
 	if err != nil {
 		return "", err
 	}
-	return inFolderOf(prefix, saved), nil
+	return inDirectoryOf(prefix, saved), nil
 }
 
 // SaveTo works like [Checkpoint.Save], but writes into dir. The prefix and the
@@ -315,11 +315,11 @@ func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full
 	n := counter.Add(1)
 	name := prefix + "-" + strconv.FormatInt(n, 10)
 	if err := ck.checkStateName(name); err != nil {
-		ck.giveBack(n)
+		ck.releaseNumber(n)
 		return "", err
 	}
 	if err := ck.writeNow(ctx, dir, name, nil); err != nil {
-		ck.giveBack(n)
+		ck.releaseNumber(n)
 		return "", err
 	}
 	if err := ck.notify(inCallback(ctx, ck), full(name)); err != nil {
@@ -328,9 +328,9 @@ func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full
 	return name, ck.recordSaved(dir, name)
 }
 
-// giveBack returns an unused number, unless the counter has changed meanwhile:
+// releaseNumber returns an unused number, unless the counter has changed meanwhile:
 // a used number must not be assigned twice.
-func (ck *Checkpoint) giveBack(n int64) {
+func (ck *Checkpoint) releaseNumber(n int64) {
 	ck.SaveCounter().Change(func(now int64) int64 {
 		if now == n {
 			return n - 1
@@ -416,8 +416,8 @@ func splitPath(p string) (folder, name string) {
 	return folder, name
 }
 
-// inFolderOf returns the path of name in the directory of p, keeping the directory's spelling.
-func inFolderOf(p, name string) string {
+// inDirectoryOf returns the path of name in the directory of p, keeping the directory's spelling.
+func inDirectoryOf(p, name string) string {
 	folder, _ := filepath.Split(p)
 	return folder + name
 }

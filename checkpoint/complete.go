@@ -17,9 +17,9 @@ type covered struct {
 	attached uint64  // trackable.EdgesAttached before the match
 }
 
-// sees notes an object that was bound, found of whose edges lead to nodes of the
+// noteBound notes an object that was bound, found of whose edges lead to nodes of the
 // file.
-func (m *match) sees(s start, edges, found int) {
+func (m *match) noteBound(s start, edges, found int) {
 	m.open = m.open || found < edges
 	if _, ok := s.obj.(trackable.SlotOwner); ok {
 		m.open = true // it has slots for variables, which are no edges

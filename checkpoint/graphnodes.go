@@ -386,11 +386,11 @@ func (g *objectGraph) message(node int32) []byte {
 type graphNode struct {
 	children, attributes, slots int // how many there are
 
-	attribute graphAttribute // the first
-	saver     graphSaver
-	saved     bool // there is a registered saver
-	says      bool // whether the file records whether there are values: has
-	has       bool
+	attribute     graphAttribute // the first
+	saver         graphSaver
+	saved         bool // there is a registered saver
+	recordsValues bool // whether the file records whether there are values: has
+	has           bool
 }
 
 // node decodes a node.
@@ -430,7 +430,7 @@ func (g *objectGraph) scan(node int32, n *graphNode) {
 			n.saved = true
 			n.saver, _ = saverOf(f.Bytes, n.saver)
 		case fieldHasValues:
-			n.says = true
+			n.recordsValues = true
 			n.has, _ = flagOf(f.Bytes, n.has)
 		}
 	}
@@ -441,7 +441,7 @@ func (g *objectGraph) scan(node int32, n *graphNode) {
 func (g *objectGraph) hasValue(node int32) bool {
 	var n graphNode
 	g.scan(node, &n)
-	if n.says {
+	if n.recordsValues {
 		return n.has
 	}
 	return n.children > 0 || n.attributes > 0 || n.slots > 0 || n.saved

@@ -93,8 +93,8 @@ func (ck *Checkpoint) checkInterrupted(g *trackable.Graph) (err error) {
 	return nil
 }
 
-// wentThrough notes that a restore of all that ck holds went through.
-func (ck *Checkpoint) wentThrough() {
+// noteCompleteRestore notes that a restore of all that ck holds went through.
+func (ck *Checkpoint) noteCompleteRestore() {
 	ck.mu.Lock()
 	ck.restored++
 	ck.mu.Unlock()

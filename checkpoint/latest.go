@@ -204,7 +204,7 @@ func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool
 	folder = path.Clean("./" + folder)
 	entries, err := fs.ReadDir(dir, folder)
 	if err != nil {
-		if noFolder(dir, folder, err) {
+		if noDirectory(dir, folder, err) {
 			return nil, nil
 		}
 		return nil, err
@@ -218,9 +218,9 @@ func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool
 	return names, nil
 }
 
-// noFolder reports whether listing a directory failed because there is none: neither it
+// noDirectory reports whether listing a directory failed because there is none: neither it
 // nor, in the place of a part of its path, anything but a file.
-func noFolder(dir fs.FS, folder string, err error) bool {
+func noDirectory(dir fs.FS, folder string, err error) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}

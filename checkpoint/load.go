@@ -50,9 +50,9 @@ type load struct {
 	// A later restore has all slots that are left.
 	slotsReplaced bool
 	// Attributes of bound nodes that no object took.
-	unused  map[int32][]string
-	partial bool // pending values needn't ever be delivered
-	letGo   bool // ExpectPartial was called: values that don't fit are left in the file
+	unused        map[int32][]string
+	partial       bool // pending values needn't ever be delivered
+	expectPartial bool // ExpectPartial was called: values that don't fit are left in the file
 	// Of a name-based restore: the names that variables have, and whether plain
 	// assignments may bring more of them.
 	usedNames   map[string]bool

@@ -75,10 +75,10 @@ func lockValue(dir any, shown string) (*lock, error) {
 	return &lock{dir: shown, unhold: unhold}, nil
 }
 
-// lockFolder locks a directory of the operating system, creating it if it is
+// lockDirectory locks a directory of the operating system, creating it if it is
 // missing. When a process ends, in whatever way, the system releases its lock.
-func lockFolder(dir string) (*lock, error) {
-	if err := makeFolder(dir); err != nil {
+func lockDirectory(dir string) (*lock, error) {
+	if err := makeDirectory(dir); err != nil {
 		return nil, fmt.Errorf("checkpoint: making the directory: %w", err)
 	}
 	key, err := filepath.Abs(dir)
@@ -107,7 +107,7 @@ func (l *lock) renew() (again bool, err error) {
 	if l == nil || l.f == nil || isLocked(l.f, l.file) {
 		return false, nil
 	}
-	if err := makeFolder(filepath.Dir(l.file)); err != nil {
+	if err := makeDirectory(filepath.Dir(l.file)); err != nil {
 		return false, fmt.Errorf("checkpoint: making the directory again: %w", err)
 	}
 	f, err := lockFile(l.file, l.dir)
@@ -134,15 +134,15 @@ func (l *lock) release() error {
 	return l.f.Unlock()
 }
 
-// makeFolder makes a directory and its parents, and makes their names durable:
+// makeDirectory makes a directory and its parents, and makes their names durable:
 // a checkpoint in a directory that a crash takes away is lost.
-func makeFolder(dir string) error {
+func makeDirectory(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
 	}
 	parent := filepath.Dir(dir)
 	if parent != dir {
-		if err := makeFolder(parent); err != nil {
+		if err := makeDirectory(parent); err != nil {
 			return err
 		}
 	}

@@ -197,7 +197,7 @@ func NewManager(ck *Checkpoint, directory string, opts *ManagerOptions) (*Manage
 	if !m.opts.NoLock {
 		var err error
 		if m.opts.Dir == nil {
-			m.lock, err = lockFolder(directory)
+			m.lock, err = lockDirectory(directory)
 		} else {
 			m.lock, err = lockValue(m.opts.Dir, directory)
 		}

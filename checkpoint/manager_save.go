@@ -79,7 +79,7 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 	}
 	e.path = joinPath(m.directory, filepath.FromSlash(e.name))
 	if err := m.ready(e, o.Replace); err != nil {
-		m.ck.giveBack(counted)
+		m.ck.releaseNumber(counted)
 		return "", err
 	}
 
@@ -87,7 +87,7 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 		background = true
 		if err := m.saveAsync(ctx, e, step, counted); err != nil {
 			background = false
-			m.ck.giveBack(counted)
+			m.ck.releaseNumber(counted)
 			return "", err
 		}
 		return e.path, nil
@@ -96,11 +96,11 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 		return m.ck.writeNow(ctx, dir, prefix, m.writeOptions())
 	})
 	if !saved {
-		m.ck.giveBack(counted)
+		m.ck.releaseNumber(counted)
 		return "", err
 	}
 	m.setLastStep(step)
-	return e.path, errors.Join(err, m.tell(ctx, e.path))
+	return e.path, errors.Join(err, m.callOnWrite(ctx, e.path))
 }
 
 func (m *Manager) writeOptions() *writeOptions {
@@ -132,7 +132,7 @@ func (m *Manager) setLastStep(step *int64) {
 	}
 }
 
-func (m *Manager) tell(ctx context.Context, path string) error {
+func (m *Manager) callOnWrite(ctx context.Context, path string) error {
 	ctx = inCallback(ctx, m)
 	for _, f := range slices.Concat(m.ck.o.OnWrite, m.opts.OnWrite) {
 		if err := f(ctx, path); err != nil {

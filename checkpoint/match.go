@@ -339,7 +339,7 @@ func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, c
 		return
 	}
 	if m.late && current && internals.Written(v) {
-		if !m.l.letGo {
+		if !m.l.expectPartial {
 			m.writtenIn = append(m.writtenIn, v)
 			m.written = append(m.written, Item{Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue,
 				Key: reader.Request(found).Name, DType: dtype, Shape: slices.Clone(shape)})
@@ -522,7 +522,7 @@ func (m *match) descend(ctx context.Context, s start, n *graphNode) error {
 			})
 		}
 	}
-	m.sees(s, len(edges), at.found)
+	m.noteBound(s, len(edges), at.found)
 	return nil
 }
 
@@ -712,7 +712,7 @@ func (m *match) refuse() error {
 		missing = nil
 	}
 	switch {
-	case m.l.letGo:
+	case m.l.expectPartial:
 		return nil
 	case len(missing)+len(m.mismatched) > 0:
 		return &RestoreError{Path: m.l.src.path, Missing: missing, Mismatched: m.mismatched, Late: true}

@@ -232,7 +232,7 @@ func (r *Report) AssertNontrivialMatch() error {
 func (r *Report) ExpectPartial() *Report {
 	if r.l != nil {
 		r.l.mu.Lock()
-		r.l.partial, r.l.letGo = true, true
+		r.l.partial, r.l.expectPartial = true, true
 		r.l.mu.Unlock()
 	}
 	return r

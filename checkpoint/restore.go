@@ -191,7 +191,7 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 		err = fmt.Errorf("checkpoint: a restore inside a training step; restore before or between steps: %w", err)
 	}
 	if err == nil {
-		ck.wentThrough()
+		ck.noteCompleteRestore()
 	}
 	return report, err
 }
@@ -351,7 +351,7 @@ func (ck *Checkpoint) keep(l *load) {
 	// round.
 	old := slices.DeleteFunc(ck.pendingLoads(), func(old *load) bool {
 		old.guards.Store(false)
-		old.yieldTo(l)
+		old.dropSuperseded(l)
 		if old.hasPending() {
 			return false
 		}

@@ -12,8 +12,8 @@ import (
 // until a later one has all of its pending values. Therefore a program that restores again
 // and again doesn't accumulate the graphs of all its files.
 
-// yieldTo drops the pending values that a later restore has too.
-func (l *load) yieldTo(later *load) {
+// dropSuperseded drops the pending values that a later restore has too.
+func (l *load) dropSuperseded(later *load) {
 	later.mu.Lock()
 	defer later.mu.Unlock()
 	l.mu.Lock()

@@ -103,7 +103,7 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 	if !ok {
 		return false, nil
 	}
-	m.sees(s, n, n)
+	m.noteBound(s, n, n)
 	if take {
 		return true, m.join(ctx, parts)
 	}

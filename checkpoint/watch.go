@@ -242,7 +242,7 @@ func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m, err := l.match(ctx, true, starts...)
-	if err != nil || m.refuse() != nil || l.letGo {
+	if err != nil || m.refuse() != nil || l.expectPartial {
 		return nil
 	}
 	var items []Item

@@ -88,7 +88,7 @@ func listDirectory(path string, o *DirectoryOptions) (*Directory, error) {
 	folders := []string{""}
 	if inferred {
 		var err error
-		if folders, err = classFolders(path); err != nil {
+		if folders, err = classDirectories(path); err != nil {
 			return nil, err
 		}
 		if d.ClassNames = folders; o.ClassNames != nil {
@@ -142,9 +142,9 @@ func listDirectory(path string, o *DirectoryOptions) (*Directory, error) {
 	return d, nil
 }
 
-// classFolders returns the sorted names of the directories in a directory. Names that
+// classDirectories returns the sorted names of the directories in a directory. Names that
 // begin with a dot are left out.
-func classFolders(path string) ([]string, error) {
+func classDirectories(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err

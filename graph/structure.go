@@ -421,7 +421,7 @@ func (s *Structure) String() string {
 		switch {
 		case s.Keys != nil:
 			b.WriteString(s.Keys[i] + ": ")
-		case e != nil && e.Kind == TensorStructure && says(e.Name):
+		case e != nil && e.Kind == TensorStructure && isRealName(e.Name):
 			b.WriteString(e.Name + ": ")
 		}
 		b.WriteString(e.String())
@@ -433,9 +433,9 @@ func (s *Structure) String() string {
 	return b.String()
 }
 
-// says reports whether the name of a tensor's spec is a real name. Indices such
+// isRealName reports whether the name of a tensor's spec is a real name. Indices such
 // as "0/1" and TensorFlow's "unknown" aren't.
-func says(name string) bool {
+func isRealName(name string) bool {
 	return name != "" && name != "unknown" && (name[0] < '0' || name[0] > '9')
 }
 

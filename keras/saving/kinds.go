@@ -23,8 +23,8 @@ func isContainer(obj trackable.Trackable) bool {
 	return k == reflect.Slice || k == reflect.Map || k == reflect.Array
 }
 
-// goName returns the name of an object's Go type, "" for nil: that of a class without a config.
-func goName(obj trackable.Trackable) string {
+// goTypeName returns the name of an object's Go type, "" for nil: that of a class without a config.
+func goTypeName(obj trackable.Trackable) string {
 	t := reflect.TypeOf(obj)
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

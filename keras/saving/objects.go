@@ -98,7 +98,7 @@ func (p *placement) className(obj trackable.Trackable) string {
 		}
 		return c.Name
 	}
-	return goName(obj)
+	return goTypeName(obj)
 }
 
 // attributes lists the children of a layer in the order in which Keras looks at the
