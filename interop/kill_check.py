@@ -10,7 +10,7 @@ step's number.
 
 Before that, TensorFlow's CheckpointManager and ours take turns in one directory.
 
-usage: kill_check.py [--rounds 500] [--batch 50] [--dir FOLDER] [--go go]
+usage: kill_check.py [--rounds 500] [--batch 50] [--dir DIRECTORY] [--go go]
 Needs tensorflow 2.21 and the Go tool; run it from anywhere in the repository.
 """
 import argparse

@@ -19,7 +19,7 @@ import (
 func rewriteCases(ctx context.Context, r *run) {
 	var wrong []string
 	n := 0
-	// The folders that peer/write.py filled: others may be in the making.
+	// The directories that peer/write.py filled: others may be in the making.
 	for _, kind := range []string{"graphs", "bundles", "orders", "models", "guide", "manager", "legacy"} {
 		err := filepath.WalkDir(r.tf(kind), func(path string, d fs.DirEntry, err error) error {
 			prefix, ok := strings.CutSuffix(path, ".index")

@@ -11,7 +11,7 @@ import (
 )
 
 // TestFamiliesAreDescribed checks that the package comment has a line for each family, that
-// each family is a folder, and that All has the kernels of every folder.
+// each family is a directory, and that All has the kernels of every directory.
 func TestFamiliesAreDescribed(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments|parser.PackageClauseOnly)
 	if err != nil {

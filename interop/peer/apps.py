@@ -1,6 +1,6 @@
-"""Writes models of tf_keras as SavedModels, with weights drawn from a seed: python apps.py FOLDER [NAME…]
+"""Writes models of tf_keras as SavedModels, with weights drawn from a seed: python apps.py DIRECTORY [NAME…]
 
-FOLDER/apps/<name>/ gets the SavedModel and case.npz: inputs as in:<name>, the outputs of serving_default as out:<name>.
+DIRECTORY/apps/<name>/ gets the SavedModel and case.npz: inputs as in:<name>, the outputs of serving_default as out:<name>.
 Without names, all models are written. The large ones are exported for inference only; the others are saved whole.
 """
 import os

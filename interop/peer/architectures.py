@@ -1,7 +1,7 @@
 """Writes random models of tf_keras's layers: config, checkpoint, inputs, outputs, gradients and the losses of 20 steps;
 the first ones as SavedModels too.
 
-    architectures.py FOLDER COUNT
+    architectures.py DIRECTORY COUNT
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""Reads Cairn's files with TensorFlow: python check.py FOLDER. A line a case; exit code 1 if one fails."""
+"""Reads Cairn's files with TensorFlow: python check.py DIRECTORY. A line a case; exit code 1 if one fails."""
 import json
 import logging
 import os

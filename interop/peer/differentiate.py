@@ -1,6 +1,6 @@
 """Differentiates functions of a GraphDef in TensorFlow, as a reference for gradients made elsewhere.
 
-    python differentiate.py FOLDER...
+    python differentiate.py DIRECTORY...
 
 A directory has the files that run_functions.py describes; each call has two more fields:
 

@@ -1,4 +1,4 @@
-"""Reads spoiled checkpoints with TensorFlow and compares with Cairn's verdicts: python hostile.py FOLDER.
+"""Reads spoiled checkpoints with TensorFlow and compares with Cairn's verdicts: python hostile.py DIRECTORY.
 
 TensorFlow may crash on them: a child does the reading, and its parent starts another one after the file that ended it.
 """

@@ -1,6 +1,6 @@
-"""Writes SavedModels of many odd forms with TensorFlow: python oddmodels.py FOLDER [NAME…]
+"""Writes SavedModels of many odd forms with TensorFlow: python oddmodels.py DIRECTORY [NAME…]
 
-FOLDER/odd/NAME gets the model that the function NAME below builds. Without names, all are written.
+DIRECTORY/odd/NAME gets the model that the function NAME below builds. Without names, all are written.
 """
 import collections
 import os

@@ -1,6 +1,6 @@
 """Writes random recurrent layers of tf_keras: config, checkpoint, inputs, outputs and gradients.
 
-    recurrent.py FOLDER COUNT
+    recurrent.py DIRECTORY COUNT
 """
 import json
 import os

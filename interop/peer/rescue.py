@@ -1,8 +1,8 @@
 """The Python side of the suite "rescue": models moved between Keras 2 (tf_keras) and Keras 3.
 
-    rescue.py two FOLDER      writes models with tf_keras, and their outputs
-    rescue.py three FOLDER    Keras 3 opens the rescued ones, and writes its own models
-    rescue.py back FOLDER     tf_keras opens the SavedModels made of these, and those that Cairn saved again
+    rescue.py two DIRECTORY      writes models with tf_keras, and their outputs
+    rescue.py three DIRECTORY    Keras 3 opens the rescued ones, and writes its own models
+    rescue.py back DIRECTORY     tf_keras opens the SavedModels made of these, and those that Cairn saved again
 
 Each model is a name.keras, .h5 or directory, with name.npz: in0…, out0…, and for trained models x, y and losses, those of
 five more steps. Lines are "name<TAB>fault"; the fault is empty if there is none.

@@ -1,6 +1,6 @@
 """Runs functions of a GraphDef in TensorFlow: the judge of graphs made elsewhere.
 
-    python run_functions.py FOLDER...
+    python run_functions.py DIRECTORY...
 
 A directory holds
 

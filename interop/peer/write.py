@@ -1,6 +1,6 @@
-"""Writes everything that ours is compared with: python write.py FOLDER.
+"""Writes everything that ours is compared with: python write.py DIRECTORY.
 
-FOLDER gets specs.json and tf/<kind>/<case>/…; kind is one of graphs, bundles, orders, models, guide, manager, legacy.
+DIRECTORY gets specs.json and tf/<kind>/<case>/…; kind is one of graphs, bundles, orders, models, guide, manager, legacy.
 """
 import json
 import os

@@ -1,7 +1,7 @@
 // Command resume shows that a training run can change between this module and
 // TensorFlow at any checkpoint without its losses showing it.
 //
-//	go run ./interop/resume -python PYTHON [-work FOLDER]
+//	go run ./interop/resume -python PYTHON [-work DIRECTORY]
 //
 // PYTHON has TensorFlow 2.21, with its Keras 3, and tf_keras 2.21. It starts resume.py, which
 // trains every case for forty steps without a break, and then compares with its

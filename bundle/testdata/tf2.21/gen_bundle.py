@@ -1,6 +1,6 @@
 """Writes this directory's fixtures with TensorFlow 2.21:
 
-    python gen_bundle.py [FOLDER]
+    python gen_bundle.py [DIRECTORY]
 
 Needs tensorflow-cpu==2.21.0. The values follow from the formulas in pattern()
 and in each case; bundle's tests compute the same ones. Every case is a directory

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnml/cairn/internal/testkit/sources"
 	"github.com/cairnml/cairn/kernel"
 )
 
@@ -31,7 +32,7 @@ func TestFilesAreNamedByFamilies(t *testing.T) {
 	}
 	used := map[string]bool{}
 	for _, dir := range []string{"graph/shape", "grad"} {
-		files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+		files, err := filepath.Glob(filepath.Join(sources.Root(t), dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no files: %v", dir, err)
 		}
@@ -41,7 +42,7 @@ func TestFilesAreNamedByFamilies(t *testing.T) {
 			}
 			all, most, count := countFamilies(t, file, family)
 			name := strings.TrimSuffix(filepath.Base(file), ".go")
-			_, err := os.Stat(filepath.Join(root, "kernel", most, name+".go"))
+			_, err := os.Stat(filepath.Join(sources.Root(t), "kernel", most, name+".go"))
 			if count < 5 || 4*count < 3*all || strings.HasPrefix(name, most) || err == nil {
 				continue
 			}

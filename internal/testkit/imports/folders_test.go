@@ -8,18 +8,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/sources"
 )
 
-// goFolders returns the folders of the repository with Go files, by their paths from the
-// root, and "cairn" for the root itself. The folders of nested modules belong to it.
+// goFolders returns the directories of the repository with Go files, by their paths from the
+// root, and "cairn" for the root itself. The directories of nested modules belong to it.
 func goFolders(t *testing.T) map[string]bool {
 	t.Helper()
 	folders := map[string]bool{}
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(sources.Root(t), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(root, p)
+		rel, err := filepath.Rel(sources.Root(t), p)
 		if err != nil {
 			return err
 		}
@@ -47,10 +49,10 @@ func goFolders(t *testing.T) map[string]bool {
 	return folders
 }
 
-// readFolders returns the folders in the first column of ARCHITECTURE.md's table of promises.
+// readFolders returns the directories in the first column of ARCHITECTURE.md's table of promises.
 func readFolders(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	text, err := os.ReadFile(filepath.Join(sources.Root(t), "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +74,8 @@ func readFolders(t *testing.T) []string {
 	return names
 }
 
-// names reports whether a row's name covers a folder: "a/b" itself, "a/FAMILY"
-// the folders in a, and "a/…" every folder below a.
+// names reports whether a row's name covers a directory: "a/b" itself, "a/FAMILY"
+// the directories in a, and "a/…" every directory below a.
 func names(name, dir string) bool {
 	if above, ok := strings.CutSuffix(name, "/…"); ok {
 		return strings.HasPrefix(dir, above+"/")
@@ -104,8 +106,8 @@ func TestNamesOfFolders(t *testing.T) {
 	}
 }
 
-// TestEveryFolderHasItsPromise checks that a row of the table of promises names each folder
-// with Go files, and that the folders of the rows exist.
+// TestEveryFolderHasItsPromise checks that a row of the table of promises names each directory
+// with Go files, and that the directories of the rows exist.
 func TestEveryFolderHasItsPromise(t *testing.T) {
 	folders, rows := goFolders(t), readFolders(t)
 	for dir := range folders {
@@ -123,7 +125,7 @@ func TestEveryFolderHasItsPromise(t *testing.T) {
 		for dir := range folders {
 			found = found || names(name, dir)
 		}
-		if _, err := os.Stat(filepath.Join(root, name)); !found && err != nil {
+		if _, err := os.Stat(filepath.Join(sources.Root(t), name)); !found && err != nil {
 			t.Errorf("a row names %s, which doesn't exist", name)
 		}
 	}

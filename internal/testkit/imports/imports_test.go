@@ -116,7 +116,7 @@ func readSources(t *testing.T) map[string]*source {
 	return all
 }
 
-// rowOf finds the row that a folder belongs to; ok is false for internal
+// rowOf finds the row that a directory belongs to; ok is false for internal
 // packages, examples, tests and tools, which have none.
 func rowOf(rows map[string]*row, dir string) (string, bool) {
 	for d := dir; ; d = path.Dir(d) {
@@ -132,7 +132,7 @@ func rowOf(rows map[string]*row, dir string) (string, bool) {
 	}
 }
 
-// reach lists, for every folder, the packages of the table that it reaches through
+// reach lists, for every directory, the packages of the table that it reaches through
 // others, with one way to each.
 type reach struct {
 	rows    map[string]*row
@@ -210,7 +210,7 @@ func TestEveryPackageHasARow(t *testing.T) {
 	}
 }
 
-// TestEveryInnerPackageIsDescribed checks that the tables of the folders below
+// TestEveryInnerPackageIsDescribed checks that the tables of the directories below
 // internal and kernel are complete.
 func TestEveryInnerPackageIsDescribed(t *testing.T) {
 	text := sources.Read(t, "ARCHITECTURE.md")

@@ -72,7 +72,7 @@ func Load(t testing.TB, dir string) map[string][]Fixture {
 	return all
 }
 
-// files returns the fixtures of a folder in the order in which their cases are numbered: by
+// files returns the fixtures of a directory in the order in which their cases are numbered: by
 // name, and then those that later.txt lists. A new file is listed there too, so that the
 // cases of the others keep their numbers.
 func files(t testing.TB, dir string) []string {
