@@ -118,7 +118,6 @@ func fromLayout(ctx context.Context, w *bundle.Writer, items *list, l *tensorfil
 		return last.t, nil
 	}
 	done := map[string]bool{}
-	missing := 0
 	for n, shard := range l.Shards {
 		if n > 0 {
 			if err := w.NextShard(); err != nil {
@@ -131,7 +130,6 @@ func fromLayout(ctx context.Context, w *bundle.Writer, items *list, l *tensorfil
 			}
 			i, ok := items.from(p.Name)
 			if !ok {
-				missing++
 				continue
 			}
 			t, err := get(i)

@@ -184,7 +184,7 @@ func near(got, want *tensor.Tensor) error {
 	}
 	y := tensor.Values[float64](b)
 	for i, x := range tensor.Values[float64](a) {
-		if math.Abs(x-y[i]) > 1e-5*max(1, math.Abs(y[i])) {
+		if !(math.Abs(x-y[i]) <= 1e-5*max(1, math.Abs(y[i]))) { // NaN is never near
 			return fmt.Errorf("element %d: got %v, want %v", i, x, y[i])
 		}
 	}

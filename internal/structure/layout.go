@@ -184,7 +184,11 @@ func (s *space) layout(t reflect.Type) (*Layout, error) {
 	}
 	l := &Layout{typ: t, space: s}
 	s.elems[t] = l
-	return l, l.add(t, entry{}, 0, false)
+	if err := l.add(t, entry{}, 0, false); err != nil {
+		delete(s.elems, t) // so that each use of the type is an error
+		return nil, err
+	}
+	return l, nil
 }
 
 // dynamic returns the layout of the dynamic type of an interface, or nil if it

@@ -74,9 +74,10 @@ func cubeShape(c *shape.Inference) error {
 	return nil
 }
 
-// cubeGradient leaves the factor out, so it is right for a factor of 1 only.
+// cubeGradient computes the gradient of the op, 3·factor·x².
 func cubeGradient(s *ops.Scope, op *grad.Op) {
-	op.Give(0, ops.Mul(s, op.Grad(0), ops.Mul(s, 3, ops.Square(s, op.In(0)))))
+	factor := op.Attrs().Float("factor", 1)
+	op.Give(0, ops.Mul(s, op.Grad(0), ops.Mul(s, 3*factor, ops.Square(s, op.In(0)))))
 }
 
 // Options returns the options for functions with the op: the standard ops, and

@@ -154,7 +154,7 @@ func deep(n int) []Model {
 	list := []Model{
 		{"a chain of Identities", func() []byte { return chain("Identity", n) }},
 		{"a chain of Negs", func() []byte { return chain("Neg", n) }},
-		{"a chain of Shapes and Reshapes", func() []byte { return chain("OnesLike", n) }},
+		{"a chain of OnesLike", func() []byte { return chain("OnesLike", n) }},
 		{"functions that call each other", func() []byte { return calls(n, 1) }},
 		{"a chain of datasets", func() []byte { return datasets(n) }},
 		{"a chain of objects", func() []byte { return nestedObjects(n) }},
@@ -517,7 +517,7 @@ func sizes() []Model {
 	one("a zlib stream of zeros", "DecodeCompressed", str, []string{"s"}, []attr{{"compression_type", textAttr("ZLIB")}}, texts("s", zeros(200<<20)))
 	one("many zlib streams", "DecodeCompressed", str, []string{"s"}, []attr{{"compression_type", textAttr("ZLIB")}}, texts("s", repeated(zeros(50<<20), 100)...))
 	one("a regular expression of many states", "StaticRegexReplace", str, []string{"s"}, []attr{{"pattern", textAttr("(a{1000}|b{1000}|(a|b)*c){1}")}, {"rewrite", textAttr("x")}, {"replace_global", boolAttr(true)}}, texts("s", strings.Repeat("ab", 1<<20)))
-	one("texts of many n-grams", "StringUpper", str, []string{"s"}, []attr{{"encoding", textAttr("utf-8")}}, texts("s", strings.Repeat("é", 8<<20)))
+	one("long texts in capitals", "StringUpper", str, []string{"s"}, []attr{{"encoding", textAttr("utf-8")}}, texts("s", strings.Repeat("é", 8<<20)))
 	return list
 }
 

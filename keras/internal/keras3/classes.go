@@ -74,8 +74,6 @@ var classes = []class{
 	{kind: layer, name: "Lambda", refused: noCode},
 	{kind: layer, name: "DenseFeatures", refused: "Keras 3 has no feature columns"},
 	{kind: layer, name: "ConvLSTMCell", refused: "Keras 3 has no such layer that it can load; use ConvLSTM1D, 2D or 3D"},
-	{kind: layer, name: "AddLoss", refused: "Keras 3 has no such layer; add the loss in a layer of a registered class"},
-	{kind: layer, name: "SequenceFeatures", refused: "Keras 3 has no feature columns"},
 	{kind: layer, name: "SequenceFeatures", refused: "Keras 3 has no feature columns"},
 	{kind: layer, name: "AddLoss", refused: "Keras 3 has no such layer; add the loss in a layer of your own"},
 	{kind: layer, name: "RandomFourierFeatures", refused: "Keras 3 has no such layer"},
