@@ -95,22 +95,33 @@ func (m *Sequential) input(names []string) *layers.InputLayer {
 	return in
 }
 
-// inputType returns the type of the input's elements: that of the layer of the input, or
-// that in which the first layer computes.
+// inputType returns the type of the input's elements, as tf_keras's Sequential chooses it: that of
+// the layer of the input, or the type of the first layer's variables if that layer states the
+// input's shape. Otherwise, it is float32.
 func (m *Sequential) inputType() tensor.DType {
+	if len(m.Layers) == 0 {
+		return tensor.Float32
+	}
+	d := tensor.Invalid
 	if first, ok := m.Layers[0].(base.LayerLike); ok {
-		if d := first.AsLayer().DType.Compute(); d != tensor.Invalid {
-			return d
+		switch l := first.AsLayer(); {
+		case isInput(m.Layers[0]):
+			d = l.DType.Compute()
+		case l.BatchInputShape != nil:
+			d = l.DType.Variables()
 		}
 	}
-	return tensor.Float32
+	if d == tensor.Invalid {
+		return tensor.Float32
+	}
+	return d
 }
 
 // inputForm returns the form of the input that the model begins with: see
 // [layers.InputLayer.Form].
 func (m *Sequential) inputForm() string {
-	if in, ok := m.Layers[0].(*layers.InputLayer); ok {
-		return in.Form()
+	if len(m.Layers) > 0 && isInput(m.Layers[0]) {
+		return m.Layers[0].(*layers.InputLayer).Form()
 	}
 	return ""
 }

@@ -74,12 +74,16 @@ func (x *exporter) inputType() tensor.DType {
 	if m, ok := first.(*keras.Sequential); ok && len(m.Layers) > 0 {
 		first = m.Layers[0]
 	}
-	if in, ok := first.(*layers.InputLayer); ok && in.DType != "" {
-		if d, err := tensor.ParseDType(string(in.DType)); err == nil {
-			return d
-		}
+	d := tensor.Invalid
+	if in, ok := first.(*layers.InputLayer); ok {
+		d = in.DType.Compute()
+	} else if l, ok := first.(base.LayerLike); ok && first != any(x.model) && l.AsLayer().BatchInputShape != nil {
+		d = l.AsLayer().DType.Variables() // as tf_keras's Sequential makes its input
 	}
-	return tensor.Float32
+	if d == tensor.Invalid {
+		return tensor.Float32
+	}
+	return d
 }
 
 // watch calls the model once, without computing, and records the arguments of each layer.

@@ -39,7 +39,7 @@ func TestAllFindsTheFiles(t *testing.T) {
 		if at := sources.Position(f.Syntax(t)); at.Filename != c.name || at.Line != sources.Line(f.Syntax(t)) {
 			t.Errorf("%s: its package clause is at %s", c.name, at)
 		}
-		if f.Syntax(t) != f.Syntax(t) {
+		if first, second := f.Syntax(t), f.Syntax(t); first != second {
 			t.Errorf("%s is parsed twice", c.name)
 		}
 	}
