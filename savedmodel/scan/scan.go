@@ -46,7 +46,7 @@ func scanPath(ctx context.Context, path string, opts *savedmodel.ReadOptions) (*
 	case info.IsDir():
 		return Dir(ctx, os.DirFS(path), path, opts)
 	case info.Size() > maxFile:
-		return nil, fmt.Errorf("the file is too large for a graph (got %d bytes, want at most %d)", info.Size(), maxFile)
+		return nil, fmt.Errorf("the file is too large for a graph (got %d bytes, want at most %d)", info.Size(), int64(maxFile))
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
