@@ -6,8 +6,9 @@ import (
 )
 
 // slotNames returns the full names that a name-based checkpoint may have for a
-// slot: the name that a walk would assign, unless the slot's owner knows better
-// ones.
+// slot. Such a checkpoint is TensorFlow 1's, without an object graph: its keys are
+// the variables' full names. The names are the owner's if it is a
+// [trackable.SlotNamer]. Otherwise there is one, which a walk would assign.
 func slotNames(g *trackable.Graph, owner int, variable, slot string) []string {
 	if n, ok := g.Nodes[owner].Object.(trackable.SlotNamer); ok {
 		return n.SlotFullNames(variable, slot)
@@ -30,8 +31,8 @@ func (l *load) storedName(names []string) string {
 	return ""
 }
 
-// slotAliases returns the names in the file of the slots in g whose full names it
-// hasn't, by their nodes.
+// slotAliases finds the slots of g whose full name isn't in the file, but another
+// of their names is. It maps the slot's node to that name.
 func (l *load) slotAliases(g *trackable.Graph) map[int]string {
 	var out map[int]string
 	for id := range g.Nodes {
@@ -51,7 +52,9 @@ func (l *load) slotAliases(g *trackable.Graph) map[int]string {
 }
 
 // matchNewSlots plans the slots that the file has and that the optimizers of g
-// haven't made yet: their first step would begin them anew.
+// haven't made yet. Otherwise, the first step would make them with initial values.
+// taken maps names of the file to the paths of the objects that have them in this
+// match.
 func (m *match) matchNewSlots(g *trackable.Graph, taken map[string]string) {
 	l := m.l
 	for id := range g.Nodes {
@@ -89,8 +92,10 @@ func (m *match) matchNewSlots(g *trackable.Graph, taken map[string]string) {
 	}
 }
 
-// noteNames notes which names of the file have their variables. The load's lock
-// is held.
+// noteNames records a match: the variables that receive values (l.objects), the
+// counters that go on from names (l.counted), and the names that are used
+// (l.usedNames). So a later match skips these variables and gives no name twice.
+// The load's lock is held.
 func (l *load) noteNames(m *match) {
 	m.values.each(func(v *trackable.Variable, _ int32, _ bundle.Handle) { l.objects.add(v) })
 	for _, c := range m.counts {

@@ -4,8 +4,10 @@ package checkpoint
 
 import "io/fs"
 
-// plainFile adds no flag: these systems have none that refuses links and pipes (see lock_unix.go).
+// plainFile is the flag for opening the lock's file (lock.go) that refuses links and pipes. These systems
+// have none; lock_unix.go has Unix's.
 const plainFile = 0
 
-// hardLinked can't be known here, so the holder's text is written into a file with more names too.
+// hardLinked reports whether a file has more names than one. It is false, because these systems don't
+// tell it. So the text about the lock's holder is also written into a lock file that has other names.
 func hardLinked(fs.FileInfo) bool { return false }

@@ -8,10 +8,11 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// oneFolder returns a directory whose tree contains the sources and the target,
-// as package bundle merges them, and their names in it.
+// oneFolder returns one directory that contains the sources and the target, because
+// [bundle.Merge] accepts only one. It also returns the target's name in it and the
+// sources' names. fsys has the sources; nil is the operating system.
 func oneFolder(prefixes []string, fsys fs.FS, to target) (dir vfs.Dir, name string, sources []string, err error) {
-	switch {
+	switch { // to.own: the target is in a Dir of the program's
 	case !to.own && fsys == nil:
 		root, names, err := commonRoot(append(prefixes, to.name))
 		if err != nil {
@@ -59,16 +60,18 @@ func commonRoot(paths []string) (root string, names []string, err error) {
 	return root, names, nil
 }
 
-// sourcesBelow is the read-only directory of a [besideDir].
+// sourcesBelow is the directory of a [besideDir] that shows the sources, for reading
+// only.
 const sourcesBelow = ".cairn-sources/"
 
-// besideDir shows the files of another file system in a directory of it.
+// besideDir is a Dir that shows another file system's files in the directory
+// [sourcesBelow].
 type besideDir struct {
 	vfs.Dir
 	sources fs.FS
 }
 
-// Open opens a file of either.
+// Open opens a file of the sources if name is in [sourcesBelow], else a file of the Dir.
 func (d *besideDir) Open(name string) (fs.File, error) {
 	if rest, ok := strings.CutPrefix(name, sourcesBelow); ok {
 		return d.sources.Open(rest)

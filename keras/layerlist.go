@@ -8,12 +8,13 @@ type ListedLayer struct {
 	Name, Class string
 	// Shape is the shape of the output, as Summary prints it.
 	Shape string
-	// Sources are the names of the layers that it takes tensors from.
+	// Sources are the names of the layers that it takes tensors from, one for each tensor of
+	// each call of the layer. So a name can occur twice.
 	Sources []string
 }
 
-// ListLayers describes the layers of a model in the order of Summary. Those of a model that
-// is a struct have no sources.
+// ListLayers describes the layers of a model in the order of Summary. Layers of a subclassed
+// model, a struct with layers in its fields, have no sources.
 func ListLayers(model Callable) ([]ListedLayer, error) {
 	rows, _, err := summaryRows(model)
 	if err != nil {

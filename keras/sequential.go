@@ -225,8 +225,8 @@ func (m *Sequential) ComputeMask(_ *ops.Scope, _ *base.Invocation, out []*ops.Va
 	return masksOf(out)
 }
 
-// BuildLayer makes the variables of all layers if [Build] asks for it; the first call makes
-// them otherwise.
+// BuildLayer makes the variables of all layers when [Build] calls it. Otherwise it does nothing,
+// and the first call makes them.
 func (m *Sequential) BuildLayer(s *ops.Scope, in base.Shapes) error {
 	if !base.OnlyBuilds(s) {
 		return nil
@@ -282,7 +282,7 @@ func (m *Sequential) EncodeConfig(e *config.Encoder) (config.Fields, error) {
 			return nil, fmt.Errorf("layer %d is nil", i)
 		}
 		obj, err := e.Object(l)
-		if base.IsModel(l) && e.Short() { // whose own layers have the long form
+		if base.IsModel(l) && e.Short() { // a nested model: its layers are in the long form, even in a short config
 			obj, err = e.Whole(l)
 			obj = shortened(obj)
 		}
@@ -371,7 +371,8 @@ func (m *Sequential) DecodeConfig(d *config.Decoder, fields map[string]any) erro
 	return base.Build(base.ConfigScope(d.Context()), m, tensor.Shape(shape))
 }
 
-// acceptsLayer reports whether edge is "layer-N" for a layer after the last one.
+// acceptsLayer reports whether edge is "layer-N" for a layer after the last one. The edges
+// "layer_with_weights-N" lead to the same objects, so they needn't be accepted.
 func acceptsLayer(edge string, layers int) bool {
 	rest, ok := strings.CutPrefix(edge, "layer-")
 	i, err := strconv.Atoi(rest)

@@ -11,7 +11,8 @@ import (
 )
 
 // Serializer saves and loads models with the classes of a package, and those of the
-// global package. A package here is the prefix of a class's identifier, not a Go package.
+// global package, "", whose classes every save and load uses. A package here is the prefix
+// of a class's identifier, not a Go package.
 // Classes of other packages are not asked. The zero Serializer uses no classes.
 //
 // The names follow TensorFlow's RFC "Building Custom SavedModels". docs/savedmodels.md has
@@ -68,7 +69,8 @@ func (z *Serializer) SaveFS(ctx context.Context, root trackable.Trackable, dir v
 	return s.write(ctx, dir, name)
 }
 
-// Load restores like [Restore], with the serializer's classes, and returns the root.
+// Load restores like [Restore], with the serializer's classes and packages in place of
+// those in opts. The root is [Restored].Root.
 func (z *Serializer) Load(ctx context.Context, fsys fs.FS, opts *RestoreOptions) (*Restored, error) {
 	o := RestoreOptions{}
 	if opts != nil {

@@ -12,7 +12,7 @@ import (
 const maxStructure = 64
 
 // maxConstants limits the size of the constants in the structures and the
-// defaults of one MetaGraph, in bytes.
+// defaults of one MetaGraph, in bytes. It is a choice.
 const maxConstants = 64 << 20
 
 // isSequence reports whether a structure is a list or a tuple.
@@ -20,7 +20,8 @@ func isSequence(s *graph.Structure) bool {
 	return s != nil && (s.Kind == graph.ListStructure || s.Kind == graph.TupleStructure)
 }
 
-// staticOf returns the plain value that a structure is.
+// staticOf returns the value of a static structure, or zero if s is of another
+// kind or its value isn't a T.
 func staticOf[T any](s *graph.Structure) (v T) {
 	if s != nil && s.Kind == graph.StaticStructure {
 		v, _ = s.Value.(T)
@@ -28,8 +29,10 @@ func staticOf[T any](s *graph.Structure) (v T) {
 	return v
 }
 
-// formatCall writes the structure of a call as Go has calls, with names: "x:
-// float32[3], training=true".
+// formatCall formats the arguments of a call: "x: float32[3], training=true". in is
+// a tuple of two: the tuple of the positional arguments and the dict of the named
+// ones. [ConcreteFunction.Takes] returns the text. Descriptions, comparisons and
+// errors contain it, and so do goldens of the command.
 func formatCall(in *graph.Structure) string {
 	if in == nil || len(in.Elems) != 2 {
 		return "unknown"

@@ -64,7 +64,8 @@ func (k Kind) String() string {
 func (k Kind) IsBundle() bool { return k == Checkpoint || k == SavedModel }
 
 // KindOf returns the kind that a path's suffix asks for: .npz, .safetensors, .h5,
-// .hdf5, .keras, else a checkpoint.
+// .hdf5, .hdf or .keras, else a checkpoint. The suffixes .safetensors.index.json,
+// .pb and .pbtxt aren't among them; [Open] recognizes such files itself.
 func KindOf(path string) Kind {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz":
@@ -79,7 +80,7 @@ func KindOf(path string) Kind {
 	return Checkpoint
 }
 
-// Entry describes one tensor of a store.
+// Entry describes one tensor of a file.
 type Entry struct {
 	Name  string
 	DType tensor.DType
@@ -141,14 +142,14 @@ type File struct {
 	decoded  bool                     // graph and graphErr are final
 
 	namesOnce sync.Once
-	names     map[string]string // of variables, by tensor
+	names     map[string]string // of a SavedModel's variables, by the names of their tensors
 }
 
 // Open opens the tensors at path: a checkpoint's prefix or one of its files, a directory with a checkpoint state file
 // (its latest checkpoint) or with a single checkpoint, a SavedModel's directory, the directory of a model server (its
 // latest version), a .npz, .safetensors, .h5 or .keras file, a .pb or .pbtxt file with a GraphDef (its constants), or
-// the .safetensors.index.json of several. Only names, types and shapes are read. If there is none of these, the error
-// describes the file found.
+// the .safetensors.index.json of several. Names, types and shapes are read, but no elements; a GraphDef is read as a
+// whole. If there is none of these, the error describes the file found.
 func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	if o != nil && o.FS != nil {
 		return openFS(ctx, o.FS, path, o)
@@ -182,7 +183,7 @@ func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	case IsGraphDef(nil, path):
 		s.Kind = GraphDef
 		s.b, err = openGraphDef(path, &s.opts)
-	case kind != Checkpoint && gone(path) && gone(path+".index"):
+	case kind != Checkpoint && gone(path) && gone(path+".index"): // a checkpoint's prefix may end like a file's name
 		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	default:
 		err = s.openBundle(ctx, path)
@@ -270,7 +271,7 @@ func (s *File) Close() error {
 	return s.b.close()
 }
 
-// Entries returns the store's entries, sorted by name.
+// Entries returns the file's entries, sorted by name.
 func (s *File) Entries() Entries { return Entries{b: s.b} }
 
 // Names lists the tensors' names, sorted.
@@ -318,8 +319,8 @@ func (s *File) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// Scratch is storage that reads of one tensor after the other share, so that a
-// long run holds the largest of them and no more. The zero Scratch is ready for
+// Scratch is storage that reads of one tensor after the other share, so that many
+// reads take the memory of the largest tensor only. The zero Scratch is ready for
 // use, by one goroutine.
 type Scratch struct{ buf []byte }
 
@@ -350,7 +351,7 @@ func (c *Scratch) tensor(d tensor.DType, shape tensor.Shape) (*tensor.Tensor, er
 	return tensor.FromBytes(d, c.buf[:n*size:n*size], shape...)
 }
 
-// intoReader is a backend that can read into storage that is there.
+// intoReader is a backend that can read into the storage of a [Scratch].
 type intoReader interface {
 	readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error)
 }
@@ -375,7 +376,7 @@ func (s *File) ReadScratch(ctx context.Context, name string, c *Scratch) (*tenso
 
 // ReadTogether reads several tensors at once. For many small ones of a bundle
 // this is much faster than opening its files for each. For other formats, whose
-// reads open nothing, it reads none: ok is false.
+// reads open no file, and for no names, it reads nothing and ok is false.
 func (s *File) ReadTogether(ctx context.Context, names []string) (list []*tensor.Tensor, ok bool, err error) {
 	r := s.Bundle()
 	if r == nil || len(names) == 0 {
@@ -423,8 +424,8 @@ func (s *File) Pieces(ctx context.Context, name string, c *Scratch) iter.Seq2[*t
 	}
 }
 
-// Bundle returns the underlying reader, or nil if the store isn't in
-// TensorFlow's own format.
+// Bundle returns the underlying reader, or nil if the file isn't in TensorFlow's
+// own format.
 func (s *File) Bundle() *bundle.Reader {
 	if b, ok := s.b.(*bundleStore); ok {
 		return b.r
@@ -433,7 +434,7 @@ func (s *File) Bundle() *bundle.Reader {
 }
 
 // Graph returns the object graph, decoded once; the caller must not change it.
-// It is nil if the store has none, such as a name-based checkpoint.
+// It is nil if the file has none, such as a name-based checkpoint.
 func (s *File) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	s.graphMu.Lock()
 	defer s.graphMu.Unlock()
@@ -465,6 +466,7 @@ func (s *File) DecodeGraph(ctx context.Context) (*pb.TrackableObjectGraph, error
 	if err != nil {
 		return nil, err
 	}
+	// The messages may take 1/graphShare of the memory: the rest is for what is made of them.
 	g, err := objects.Decode([]byte(raw), s.opts.memory(int64(len(raw)))/graphShare)
 	var much *objects.LimitError
 	switch {
@@ -484,7 +486,7 @@ const ValueSuffix = "/.ATTRIBUTES/VARIABLE_VALUE"
 // Short returns a name as people are shown it: without [ValueSuffix].
 func Short(name string) string { return strings.TrimSuffix(name, ValueSuffix) }
 
-// NotFoundError reports that a store has no tensor of a name.
+// NotFoundError reports that a file has no tensor of a name.
 type NotFoundError struct {
 	Path    string
 	Name    string

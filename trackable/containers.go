@@ -27,7 +27,7 @@ func NewList[T Trackable](items ...T) *List[T] { return &List[T]{items: slices.C
 // TrackableNode returns the list's state in the object graph.
 func (l *List[T]) TrackableNode() *Node { return &l.node }
 
-// TellsOfChildren marks that nothing gets into the list unseen.
+// TellsOfChildren marks that only [List.Append] appends elements, so restores needn't look for new ones.
 func (l *List[T]) TellsOfChildren() {}
 
 // TrackableChildren returns the elements, named by their indices.
@@ -81,7 +81,8 @@ func (l *List[T]) At(i int) T {
 	return l.items[i]
 }
 
-// All yields the indices and elements there are when it starts.
+// All yields indices and elements. Elements that are appended during the iteration
+// aren't yielded.
 func (l *List[T]) All() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		l.mu.RLock()
@@ -113,7 +114,7 @@ func NewMap[T Trackable]() *Map[T] { return new(Map[T]) }
 // TrackableNode returns the map's state in the object graph.
 func (m *Map[T]) TrackableNode() *Node { return &m.node }
 
-// TellsOfChildren marks that nothing gets into the map unseen.
+// TellsOfChildren marks that only [Map.Set] sets values, so restores needn't look for new ones.
 func (m *Map[T]) TellsOfChildren() {}
 
 // TrackableChildren returns the values, named by their keys.
@@ -175,7 +176,8 @@ func (m *Map[T]) Keys() []string {
 	return slices.Clone(m.keys)
 }
 
-// All yields keys and values in the order of insertion.
+// All yields keys and values in the order of insertion. Keys that are set during the
+// iteration aren't yielded. A value is the one that its key has when it is yielded.
 func (m *Map[T]) All() iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		for _, k := range m.Keys() {

@@ -22,10 +22,12 @@ func OSDir(path string) Dir {
 	return &osDir{root: path}
 }
 
+// osDir is the Dir of [OSDir]. The parts that differ between systems are in nonblock_*.go,
+// retry_*.go and sync_*.go.
 type osDir struct {
 	root string
 
-	syncing sync.Mutex // held by Sync, so that no call returns before the work of a concurrent one is done
+	syncing sync.Mutex // held by Sync: it waits for a concurrent one, which may have taken the directories that it needs synced
 
 	mu    sync.Mutex
 	dirty map[string]bool // directories whose names changed since the last Sync
@@ -70,8 +72,8 @@ func (d *osDir) Stat(name string) (fs.FileInfo, error) {
 	return os.Stat(filepath.Join(d.root, p))
 }
 
-// within calls f with the directory, through which it can't get out of it. The
-// error has the whole path.
+// within calls f with an [os.Root] of the directory, which refuses paths that lead
+// out of it. Errors have the whole path.
 func (d *osDir) within(op, name string, f func(*os.Root) error) error {
 	root, err := os.OpenRoot(d.root)
 	if err != nil {

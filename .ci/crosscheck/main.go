@@ -1,6 +1,6 @@
-// Command crosscheck type-checks the packages of a module, their tests and all that they import, as
-// they are built for other machines. It finds the errors of types that the compiler would find, in much
-// less time than compiling everything for each machine takes. CI runs it.
+// Command crosscheck type-checks the packages of a module with their tests and imports for other
+// machines: for each GOOS and GOARCH, without cgo. It finds the errors of types that the compiler would
+// find, in much less time than compiling everything for each machine takes. CI runs it.
 //
 //	go -C .ci/crosscheck run . -C ../.. linux/386 windows/amd64
 package main
@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// check type-checks everything for one machine, and returns the number of packages of the module,
-// those of tests included.
+// check type-checks everything for one machine, and returns the number of packages of the module.
+// The variants of a package for tests count separately.
 func check(dir, target string) (int, error) {
 	goos, goarch, ok := strings.Cut(target, "/")
 	if !ok {

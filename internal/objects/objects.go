@@ -49,9 +49,9 @@ type Tree struct {
 	nodes []*pb.TrackableObject
 }
 
-// NewTree makes the tree of nodes. References that lead out of the graph are passed over: who needs them
-// sound checks them, as package inspect does. The tree is Cairn's for people and for paths; keys of
-// checkpoints follow TensorFlow's first paths (package checkpoint).
+// NewTree makes the tree of nodes. Edges to nodes that don't exist are ignored; package inspect reports
+// them. The tree serves listings and pictures. It doesn't decide the keys of checkpoints: package
+// checkpoint does, by TensorFlow's first paths.
 func NewTree(nodes []*pb.TrackableObject) *Tree {
 	n := len(nodes)
 	t := &Tree{Parent: make([]int32, n), Edge: make([]int32, n), Optimizer: make([]bool, n), State: make([]bool, n), nodes: nodes}
@@ -89,8 +89,9 @@ func NewTree(nodes []*pb.TrackableObject) *Tree {
 	return t
 }
 
-// MaxPath is the length of a node's path in bytes from which on its beginning is left out. Files can have
-// graphs so deep that all paths together would fill any memory.
+// MaxPath is the most bytes of a path that [Tree.Path] returns whole, counting a "/" for each edge. "…"
+// and the number of a node replace the beginning of a longer one. Files can have graphs so deep that all
+// paths together would fill any memory. It is a choice.
 const MaxPath = 512
 
 // Path returns the path to a node in the tree, edges joined by "/"; "" for the
@@ -110,8 +111,9 @@ func (t *Tree) Path(i int) string {
 }
 
 // Key finds the checkpoint key of the value to which path leads from the root:
-// edges joined by "/", after a variable the name of a slot. Any path to the
-// object is accepted. ok is false if there is none.
+// edges joined by "/". The last name may be that of a slot of the variable before
+// it. An object's value is its attribute [Value], or its only attribute. Any path
+// to the object is accepted. ok is false if there is none.
 func Key(nodes []*pb.TrackableObject, path string) (key string, ok bool) {
 	type place struct {
 		node int32

@@ -15,7 +15,8 @@ import (
 
 // MarshalText returns the message in protobuf's text format, as TensorFlow's
 // Python writes .pbtxt files. Fields unknown to this package follow the others
-// by number, and [UnmarshalText] can read them.
+// by number, and [UnmarshalText] can read them. Only tests call it, to compare
+// messages as text.
 func MarshalText(m Message) []byte {
 	var w textWriter
 	w.message(reflect.ValueOf(m).Elem())
@@ -75,7 +76,7 @@ func (w *textWriter) field(f textField, x reflect.Value) {
 	if f.kind == "message" {
 		w.block(f.name, func() {
 			if l := lazyOf(x); l != nil {
-				m, _ := l.decoded() // the part before a fault, as Unmarshal leaves it
+				m, _ := l.decoded() // if the bytes have a fault, the fields before it, as Unmarshal leaves them
 				x = reflect.ValueOf(m)
 			}
 			if !x.IsNil() {
@@ -88,8 +89,8 @@ func (w *textWriter) field(f textField, x reflect.Value) {
 }
 
 // any writes the message inside an Any if its type is known and it encodes to the same
-// bytes, and reports whether it did. Messages deeper than [maxDepth] stay bytes: an Any
-// is decoded once for each Any around it.
+// bytes, and reports whether it did. At depth [maxDepth] an Any stays bytes, because each
+// Any around it decodes and encodes these bytes again.
 func (w *textWriter) any(a *Any) bool {
 	if w.depth >= maxDepth-1 {
 		return false
@@ -149,7 +150,8 @@ func scalarText(kind string, x reflect.Value) string {
 	return fmt.Sprint(x.Interface())
 }
 
-// shortest returns the number of at least six digits that reads as v.
+// shortest returns v rounded to the fewest digits, six to nine, that float32 reads as v:
+// ToShortestFloat in protobuf's Python.
 func shortest(v float32) float64 {
 	for digits := 6; digits < 9; digits++ {
 		x, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', digits, 64), 64)
@@ -183,8 +185,8 @@ func floatText(v float64) string {
 	return s
 }
 
-// quote returns b between quotation marks. Text keeps its UTF-8; all else that
-// isn't printable ASCII is octal.
+// quote returns b between quotation marks. If text is true, UTF-8 is kept. All other
+// bytes that aren't printable ASCII are escapes: \n, \r and \t, or octal.
 func quote(b []byte, text bool) string {
 	out := []byte{'"'}
 	for len(b) > 0 {

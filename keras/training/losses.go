@@ -21,8 +21,8 @@ type lossSet struct {
 	means   []*metrics.Mean // for each output of several, nil for one without a loss
 }
 
-// never returns false. It is the argument of perOutput for losses: a list always has one for each
-// output.
+// never returns false. perOutput asks it whether a list belongs to every output. Lists of losses
+// and of loss weights never do: they have an element for each output.
 func never(reflect.Value) bool { return false }
 
 // lossOf returns the loss of an identifier.
@@ -126,8 +126,9 @@ func (l *lossSet) metrics() []metrics.Accumulator {
 }
 
 // loss returns the total loss and updates the means. truths and weights have an element for
-// each output, nil for none. added are the losses of layers. As in tf_keras's
-// LossesContainer.__call__, means weigh a batch by its size, and are without the loss weights.
+// each output, nil for none. added are the losses of layers. The result is nil if there are no
+// losses, and any value after an error. As in tf_keras's LossesContainer.__call__, a batch counts
+// in the means by its size, and the mean of an output doesn't include its loss weight.
 func (l *lossSet) loss(s *ops.Scope, out *outputs, truths, weights, added []*ops.Value) *ops.Value {
 	var terms []*ops.Value
 	var batch *ops.Value
@@ -191,9 +192,9 @@ func sum(s *ops.Scope, terms []*ops.Value) *ops.Value {
 	return total
 }
 
-// match adds a last dimension to truths and weights of vectors if the predictions are a matrix,
-// and converts truths of the predictions' kind of numbers, and weights, to their type: tf_keras's
-// match_dtype_and_rank.
+// match reshapes truths and weights from [n] to [n, 1] if the predictions are a matrix. It
+// converts weights to the predictions' type, and truths too if both are floats or both are
+// integers. It is tf_keras's match_dtype_and_rank.
 func match(s *ops.Scope, truth, predicted, weights *ops.Value) (t, w *ops.Value) {
 	if s.Err() != nil {
 		return truth, weights

@@ -10,10 +10,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// unique sets output 0 to the different elements of a vector, in the order of
-// their first occurrences. Output 1 is the index of each element there. Output
-// 2, if the op has one, counts them. It is the kernel of Unique and
-// UniqueWithCounts. As in TensorFlow, each NaN is a separate element.
+// unique sets output 0, [m], to the different elements of a vector, [n], in the
+// order of their first occurrences. Output 1, [n], is the index of each element in
+// output 0. Output 2, [m], if the op has one, counts them. It is the kernel of
+// Unique and UniqueWithCounts. As in TensorFlow, each NaN is a separate element.
 func unique(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -57,8 +57,9 @@ func unique(c *engine.Call) error {
 
 func same[T any](x T) T { return x }
 
-// halfKey returns the key of a half. The keys of -0 and 0 differ, as in
-// TensorFlow's half precision only, and the key of NaN doesn't equal itself.
+// halfKey returns the key of an element of float16 or bfloat16. In these types -0
+// and 0 are different elements in TensorFlow, unlike in float32 and float64. A NaN's
+// key equals no key, not even itself.
 func halfKey[T interface {
 	tensor.F16 | tensor.BF16
 	Float() float32
@@ -76,6 +77,7 @@ func uniqueOf[T tensor.Element, K comparable](c *engine.Call, x []T, key func(T)
 	var first []T
 	var counts []int64
 	reserved := 1 << 10 // elements of at, first and counts
+	// each is about the bytes that an element takes in them.
 	each := int(unsafe.Sizeof(*new(K))+unsafe.Sizeof(*new(T)))*2 + 32
 	for i, v := range x {
 		c.Step(i)

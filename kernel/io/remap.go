@@ -9,10 +9,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// loadAndRemap prepares LoadAndRemapMatrix. It returns a checkpoint's matrix
-// with its rows and columns moved. Elements without an old place get the
-// initial values, in order. The attribute max_rows_in_memory has no effect: the
-// whole matrix is read.
+// loadAndRemap prepares LoadAndRemapMatrix. It returns a checkpoint's matrix as
+// [num_rows, num_cols], with rows and columns moved. Elements without an old place
+// get the initial values, in row-major order. The attribute max_rows_in_memory has
+// no effect: the whole matrix is read.
 func loadAndRemap(n *engine.Node) (func(*engine.Call) error, error) {
 	rows, cols := n.Attrs.Int("num_rows", 0), n.Attrs.Int("num_cols", 0)
 	if rows < 0 || cols < 1 {
@@ -33,7 +33,7 @@ func loadAndRemap(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return fmt.Errorf("row_remapping: %w", err)
 		}
-		across, err := places(c, 3, cols)
+		across, err := places(c, 3, cols) // an empty col_remapping keeps the columns
 		if err != nil && c.In(3).Len() > 0 {
 			return fmt.Errorf("col_remapping: %w", err)
 		}

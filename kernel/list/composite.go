@@ -10,8 +10,8 @@ import (
 )
 
 // composites are the ops that put the components of a composite into one
-// variant and take them out again. A composite has one variant, so that lists
-// and datasets can contain it.
+// variant and take them out again. In one variant, a composite can be an element
+// of a list or a dataset.
 var composites = []engine.Kernel{
 	{Op: "CompositeTensorVariantFromComponents", Run: func(c *engine.Call) error {
 		v := &variant.Composite{Metadata: c.Attrs().String("metadata", "")}

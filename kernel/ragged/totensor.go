@@ -13,8 +13,16 @@ import (
 // The kernel of RaggedTensorToTensor.
 
 // toTensor makes a dense tensor of rows of different lengths: it pads shorter
-// ones and cuts longer ones. The inputs are a shape, values, a default and the
-// partitions.
+// ones and cuts longer ones. The inputs are:
+//
+//   - a shape: a vector of one size for each dimension, of which -1 is as large
+//     as needed, or the scalar -1,
+//   - values of shape [N, …],
+//   - a default that broadcasts to the shape of one value,
+//   - a tensor for each of row_partition_types, the outermost first.
+//
+// FIRST_DIM_SIZE is the number of rows, ROW_SPLITS are the rows' borders, and
+// VALUE_ROWIDS has the row of each value.
 func toTensor(n *engine.Node) (func(*engine.Call) error, error) {
 	types := n.Attrs.Strings("row_partition_types")
 	for i, t := range types {

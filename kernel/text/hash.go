@@ -16,7 +16,8 @@ import (
 // StringToHashBucket, Fingerprint and SdcaFprint. Every hash is TensorFlow's
 // and must stay: models are trained with the numbers.
 
-// buckets numbers strings by a hash modulo the number of buckets.
+// buckets numbers strings by a hash modulo the number of buckets: the ops
+// StringToHashBucket….
 func buckets(hash func(*engine.Node) (func(string) uint64, error)) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		count := n.Attrs.Int("num_buckets", 0)
@@ -31,12 +32,13 @@ func buckets(hash func(*engine.Node) (func(string) uint64, error)) func(*engine.
 	}
 }
 
-// fast returns FarmHash's 64-bit fingerprint.
+// fast returns FarmHash's 64-bit fingerprint, for StringToHashBucketFast.
 func fast(*engine.Node) (func(string) uint64, error) {
 	return func(s string) uint64 { return farm.Fingerprint64([]byte(s)) }, nil
 }
 
-// strong returns SipHash-2-4 under the key of the attribute.
+// strong returns SipHash-2-4 under the key of the attribute, for
+// StringToHashBucketStrong.
 func strong(n *engine.Node) (func(string) uint64, error) {
 	key := n.Attrs.Ints("key")
 	if len(key) != 2 {
@@ -45,14 +47,16 @@ func strong(n *engine.Node) (func(string) uint64, error) {
 	return func(s string) uint64 { return siphash.Hash(uint64(key[0]), uint64(key[1]), []byte(s)) }, nil
 }
 
-// legacy returns the hash of TensorFlow's first op, MurmurHash64A with a seed.
+// legacy returns MurmurHash64A with a seed, for TensorFlow's first op,
+// StringToHashBucket.
 func legacy(*engine.Node) (func(string) uint64, error) {
 	return murmur.Hash64, nil
 }
 
-// fingerprint returns eight bytes for each row of data: FarmHash's fingerprint
-// of its elements. The fingerprint of several strings is that of their
-// fingerprints.
+// fingerprint returns eight bytes for each row of data, little-endian: FarmHash's
+// fingerprint of the row's bytes. A row of several strings is hashed as the bytes
+// of their fingerprints, 8 for each, little-endian. It is the kernel of
+// Fingerprint.
 func fingerprint(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -95,7 +99,8 @@ func fingerprint(c *engine.Call) error {
 	return nil
 }
 
-// longFingerprint returns FarmHash's 128-bit fingerprints, the low half first.
+// longFingerprint returns FarmHash's 128-bit fingerprints, the low half first. It
+// is the kernel of SdcaFprint.
 func longFingerprint(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

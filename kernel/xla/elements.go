@@ -6,9 +6,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Results in double precision, stored as elements of any type.
+// Products and convolutions (dot.go, conv.go) sum in float64, int64 or complex128. The
+// functions of this file store the sums as elements of the output's type.
 
-// storeAll stores v, converted by to.
+// storeAll sets the elements of t to those of v, each converted by to. They have
+// equal lengths.
 func storeAll[D tensor.Element, S any](t *tensor.Tensor, v []S, to func(S) D) {
 	dst := tensor.Values[D](t)
 	for i, x := range v {
@@ -16,7 +18,8 @@ func storeAll[D tensor.Element, S any](t *tensor.Tensor, v []S, to func(S) D) {
 	}
 }
 
-// storeFloats rounds numbers to a tensor's type.
+// storeFloats rounds numbers to the type of t. Halves are rounded twice, to float32
+// first, from which package tensor makes them. [engine.Accumulated] allows that.
 func storeFloats(t *tensor.Tensor, v []float64) error {
 	switch t.DType() {
 	case tensor.Float64:
@@ -33,7 +36,7 @@ func storeFloats(t *tensor.Tensor, v []float64) error {
 	return nil
 }
 
-// storeInts stores integers, which wrap in types of fewer bits.
+// storeInts stores integers, which wrap in types of fewer bits and in unsigned types.
 func storeInts(t *tensor.Tensor, v []int64) error {
 	switch t.DType() {
 	case tensor.Int64:
@@ -74,7 +77,7 @@ func complexes(t *tensor.Tensor) ([]complex128, error) {
 	return nil, fmt.Errorf("is %v, not complex", t.DType())
 }
 
-// storeComplexes rounds numbers to a tensor's type.
+// storeComplexes rounds numbers to the type of t, complex64 or complex128.
 func storeComplexes(t *tensor.Tensor, v []complex128) error {
 	if t.DType() == tensor.Complex128 {
 		copy(tensor.Values[complex128](t), v)

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// names contains the Go name of every message, enum and member of a oneof. No
-// two are the same.
+// names contains the Go names of all messages, enums and their values, oneofs and
+// their members. No two are the same.
 type names struct {
 	byFull map[protoreflect.FullName]string // by the name in the .proto file
 	owner  map[string]protoreflect.FullName // the declaration that has a Go name
@@ -98,8 +98,8 @@ func commonPrefix(values protoreflect.EnumValueDescriptors) string {
 	return prefix[:strings.LastIndexByte(prefix, '_')+1]
 }
 
-// oneof names the type that identifies the member of a oneof that is set, and
-// its values.
+// oneof names the Go enum of the oneof of a message M, MWhich, which tells the member
+// that is set, and its constants: M and the member's name.
 func (n *names) oneof(m protoreflect.MessageDescriptor, name string) error {
 	o, err := oneofOf(m)
 	if o == nil {
@@ -132,8 +132,8 @@ func oneofOf(m protoreflect.MessageDescriptor) (protoreflect.OneofDescriptor, er
 	return found, nil
 }
 
-// message returns the Go type of a message. That of a map's entry is made of
-// its key's and value's types, a key of type string understood.
+// message returns the Go type of a message. The name of a map's entry consists of
+// its key's type, unless that is string, its value's type, and "Entry".
 func (n *names) message(m protoreflect.MessageDescriptor) string {
 	if !m.IsMapEntry() {
 		return n.byFull[m.FullName()]

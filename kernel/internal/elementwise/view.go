@@ -6,8 +6,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// View returns a tensor's storage as words of type T, for kernels that move
-// elements without reading them. T has the elements' size.
+// View returns a tensor's storage as words of type T, not a copy, for kernels that
+// move elements without reading them. T has the elements' size. The storage is
+// aligned for elements of that size, up to 8 bytes. Strings have none: the result
+// is nil.
 func View[T any](t *tensor.Tensor) []T {
 	b := t.Bytes()
 	var z T
@@ -18,8 +20,8 @@ func View[T any](t *tensor.Tensor) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
 }
 
-// elements returns [tensor.Values], for a caller that already knows the type of
-// T's elements, d.
+// elements returns the same as [tensor.Values], and is faster than it, for a caller
+// that knows d, the DType of T.
 func elements[T tensor.Element](t *tensor.Tensor, d tensor.DType) []T {
 	if d.Fixed() && t.DType() == d {
 		return View[T](t)
