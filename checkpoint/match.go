@@ -27,7 +27,7 @@ type match struct {
 	objects   objectSet
 	clashes   []clash
 
-	holders []start // the bound objects besides variables that have no edges
+	holders []start // the bound objects, without the variables that have no edges
 	open    bool    // an edge of a bound object may lead to one that isn't bound
 
 	values   valueReads
@@ -35,10 +35,10 @@ type match struct {
 	newSlots []newSlot
 	serials  []serialRead
 	savers   saverObjects
-	stamped  []any // objects that get this restore's order
+	stamped  []any // objects whose stamp becomes this restore's number, load.order
 
 	pending    []*pendingEdge
-	slotsLeft  map[int32][]pendingSlot // owner node → added
+	slotsLeft  map[int32][]pendingSlot // by owner node: slots whose variable is bound, and the owner isn't yet
 	slotsTaken map[int32]bool          // owner nodes whose left slots were handled
 	slotsSeen  map[int32]bool          // variable nodes whose slots were handled
 	unused     map[int32][]string
@@ -59,23 +59,23 @@ type match struct {
 type start struct {
 	node  int32
 	obj   any
-	again bool // the object is another node already, whose value it gets
+	again bool // the object is already bound to another node, whose value it gets
 }
 
 // queued is a node that was bound.
 type queued struct {
 	node  int32
-	row   int32 // how many nodes from this one on are known to be lone variables'
+	row   int32 // how many queued nodes, from this one on, are known to be variables without edges
 	again bool  // as in start
 }
 
-// done is a value that an object gets, or has from a later restore already; or a run of
-// values, of which there may be very many: these are valueReads.
+// done is a value that an object gets, or has from a later restore already. Or it is a run:
+// consecutive values of match.values, in one done because there may be very many.
 type done struct {
-	node   int32         // of a run: the number of the first read
+	node   int32         // of a run: the index of its first value in match.values
 	tensor bundle.Handle // none: the saver reads its own values
-	attr   int32         // its number in attrs and one; 0 for a variable's value
-	run    int32         // how many reads of valueReads are a run; 0: it is none
+	attr   int32         // its index in attrs plus 1; 0 for a variable's value
+	run    int32         // how many values are in the run; 0: it is none
 }
 
 // valueReads are values that are read into variables. There may be very many, so
@@ -128,8 +128,8 @@ func (r *valueReads) grow(n int) {
 	r.vars, r.whole, r.nodes = slices.Grow(r.vars, n), slices.Grow(r.whole, n), slices.Grow(r.nodes, n)
 }
 
-// part returns an empty list whose capacity is the space of r from one number to
-// another, counted from the end of r. Its values are later in their place in r.
+// part returns an empty list in the unused capacity of r: from the index len+from
+// to len+to. Values that are added to it are in r once r is made so long.
 func (r *valueReads) part(from, to int) valueReads {
 	return valueReads{vars: space(r.vars, from, to), whole: space(r.whole, from, to), nodes: space(r.nodes, from, to)}
 }
@@ -156,7 +156,8 @@ type serialRead struct {
 
 func (s *serialRead) names() []string { return slices.Sorted(maps.Keys(s.keys)) }
 
-// match binds obj to node and everything below as far as objects and nodes agree.
+// match binds the object of each start to its node, and everything below as far as
+// objects and nodes have the same edges.
 func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, error) {
 	var bound bindings
 	if l.bound.len() == 0 { // a delivery binds a few nodes, the first match most of them
@@ -170,6 +171,8 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 	for _, s := range starts {
 		m.bind(s.node, s.obj)
 	}
+	// alone is the number of nodes at the front of the queue that are taken one by one
+	// before row is asked again.
 	for alone := 0; len(m.queue) > 0 && m.err == nil; alone-- {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -182,7 +185,7 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 				alone = 0
 				continue
 			}
-			alone++ // these, and the one after them
+			alone++ // the row's nodes, and the next one, at which it ended
 		}
 		obj, _ := m.bound.get(m.queue[0].node)
 		s := start{m.queue[0].node, obj, m.queue[0].again}
@@ -244,7 +247,8 @@ func (m *match) take(s start, n *graphNode) {
 	}
 	if n.attributes > 0 {
 		if name, saver := m.savedBy(s.obj); saver != nil {
-			// Saved by default, while the object's class has a saver by now.
+			// The checkpoint was saved before the object's class had a saver. It restores from
+			// the key of the object's first attribute.
 			m.add(s.node, bundle.Handle{}, "")
 			if current {
 				m.stamped = append(m.stamped, s.obj)
@@ -361,6 +365,7 @@ func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, c
 	}
 }
 
+// mismatchWords returns the text for a variable whose value in the checkpoint has another type or shape.
 func mismatchWords(v *trackable.Variable, e bundle.Entry) string {
 	return fmt.Sprintf("the variable holds %s, the checkpoint %s", describe(v.DType(), v.Shape()), describe(e.DType, e.Shape))
 }
@@ -412,8 +417,8 @@ func (m *match) takeSerializer(s start, ser trackable.Serializer, current bool) 
 	}
 }
 
-// rawName returns an attribute's name before TensorFlow escaped it; a name that
-// is no escaped one stays.
+// rawName returns an attribute's name before TensorFlow escaped it. Any other name
+// is returned as it is.
 func rawName(name string) string {
 	if raw, ok := trackable.Unescape(name); ok {
 		return raw
@@ -430,7 +435,8 @@ func hasPrefixIn(set map[string]bool, prefix string) bool {
 	return false
 }
 
-// maxParts limits the number of tensors for one attribute's key.
+// maxParts limits the number of tensors for one attribute's key. TensorFlow's tables
+// have two. Further ones are ignored.
 const maxParts = 64
 
 // keysOf returns the tensors for an attribute's key: the one of that name, or
@@ -526,8 +532,8 @@ func (m *match) descend(ctx context.Context, s start, n *graphNode) error {
 	return nil
 }
 
-// reserve makes space for n more objects, a number that neither the file nor the
-// program alone sets.
+// reserve makes space for n more objects. n is the smaller of the file's number and
+// the program's, so that a hostile file can't make it large.
 func (m *match) reserve(n int) {
 	const many = 64
 	if n < many {
@@ -576,8 +582,8 @@ func (f *edgeFinder) find(name string) (child any, ok bool) {
 	return f.edges[f.next-1].Child, true
 }
 
-// plainEdge reports whether obj can get a child on edge without its Node hearing
-// of it.
+// plainEdge reports whether edge can appear without a call to obj's Node: by an
+// assignment to a field, a slice or a map.
 func plainEdge(obj any, edge string) bool {
 	if _, ok := obj.(trackable.Noder); !ok || internals.HasPlace(obj, edge) {
 		return true
@@ -642,8 +648,8 @@ func below(path, edge string) string {
 	return path + "." + edge
 }
 
-// slots binds the slot variables that s completes: as their owner, or as the
-// variable that they belong to.
+// slots binds the slot variables whose owner and variable are both bound now that s
+// is: s is one of the two.
 func (m *match) slots(s start) {
 	l := m.l
 	if left := l.slotsLeft[s.node]; len(left) > 0 && !m.slotsTaken[s.node] {

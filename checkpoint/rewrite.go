@@ -33,7 +33,8 @@ type RewriteOptions struct {
 
 // Rewrite writes the checkpoint again, as prefix in dir, in the order of its
 // data. Whatever this package doesn't know stays: entries, attributes, fields of
-// the object graph.
+// the object graph. An error removes the new files, and leaves an existing checkpoint
+// of this prefix unchanged.
 func (v *View) Rewrite(ctx context.Context, dir vfs.Dir, prefix string, o *RewriteOptions) error {
 	if o == nil {
 		o = new(RewriteOptions)
@@ -109,8 +110,8 @@ func (v *View) rewrite(ctx context.Context, r *bundle.Reader, w *bundle.Writer, 
 	return nil
 }
 
-// renameGraph returns the encoded object graph with new keys; attributes whose
-// tensors are gone are left out.
+// renameGraph returns the encoded object graph with new keys. Attributes whose
+// tensors were dropped are left out. Those whose keys the bundle never had stay.
 func (v *View) renameGraph(renamed map[string]string) []byte {
 	out := *v.graph.messages()
 	nodes := out.Nodes

@@ -13,11 +13,10 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// Recover finishes the replacement of a checkpoint that a crash has interrupted. A
+// Recover finishes a save over a checkpoint that a crash has interrupted. A
 // checkpoint's files are renamed one by one, so a crash can leave an old index with
-// new data, or no index at all. The new checkpoint is complete by then, with
-// temporary names for some of its files; Recover renames these and returns true. If
-// the checkpoint is sound, Recover reads all of it, changes nothing and returns
+// new data, or no index at all. By then the replacement is complete, and some of its
+// files still have temporary names. Recover renames these and returns true. If the checkpoint is sound, Recover reads all of it, changes nothing and returns
 // false. A damaged checkpoint without a complete one next to it is an error. No other
 // program may be writing the checkpoint.
 //

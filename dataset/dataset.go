@@ -16,7 +16,7 @@ import (
 type Dataset[T any] struct {
 	open     func(p pass) cursor[T]
 	seedless bool   // a shuffle in it has no seed
-	pipeline string // the steps, as the iterator's state names them
+	pipeline string // the names of the steps; checkpoints contain it, so it must stay
 	size     int64  // number of elements; unknown or infinite
 	err      error
 }

@@ -11,8 +11,8 @@ import (
 // FromSlices makes a dataset of the rows of v's tensors and Go slices: element i
 // holds row i of each, along the first dimension, which must have the same
 // length in all. They may be in structs, maps and arrays, and be reached through
-// pointers. A Go slice stays one: it has that row alone in an element, and n
-// rows in a batch of n. The rows share v's storage, which must not be changed.
+// pointers. A Go slice stays a slice: of length 1 in an element, of length n in
+// a batch of n. The rows share v's storage, which must not be changed.
 //
 //	type Example struct {
 //		X [][]float32
@@ -45,16 +45,16 @@ func FromSlices[T any](v T) *Dataset[T] {
 		open: func(pass) cursor[T] {
 			return &sliceCursor[T]{layout: layout, form: v, columns: columns, len: n}
 		},
-		pipeline: fmt.Sprintf("slices(%d)", n),
+		pipeline: fmt.Sprintf("slices(%d)", n), // checkpoints contain it, so it must stay
 		size:     n,
 	}
 }
 
 type sliceCursor[T any] struct {
 	layout  *structure.Layout
-	form    T // the whole, whose form every element has
+	form    T // the argument of FromSlices; an element is a copy of it with other tensors and slices
 	columns []column
-	n, len  int64
+	n, len  int64 // the next row's index, the number of rows
 }
 
 func (c *sliceCursor[T]) next(context.Context) (T, error) {
@@ -69,8 +69,8 @@ func (c *sliceCursor[T]) next(context.Context) (T, error) {
 	return v, err
 }
 
-// batch returns the next n elements in one, fewer at the end; the rows are
-// adjacent already.
+// batch returns the next n rows as one element, fewer at the end, and how many
+// there are. It copies no rows, because they are adjacent.
 func (c *sliceCursor[T]) batch(n int64) (T, int64, error) {
 	n = min(n, c.len-c.n)
 	if n == 0 {

@@ -54,6 +54,7 @@ func (d *decoder) uint() uint64 {
 	return n
 }
 
+// int returns a count, which is never negative.
 func (d *decoder) int() int64 {
 	n := d.uint()
 	if n > 1<<62 {

@@ -7,42 +7,44 @@ import "sync"
 // calls are inlined or not, as in TensorFlow, which inlines them. The zero
 // States is empty and ready; it is safe for use by many goroutines.
 //
-// A function with the attribute _noinline has one state for all of its calls in
-// a function that is called from outside, and so has a recursive function.
+// Functions with the attribute _noinline and recursive functions are different:
+// below one function that is called from outside, all calls of such a function
+// share the states of its nodes, whatever the path.
 type States struct {
 	mu    sync.Mutex
 	paths map[pathStep]*path
 	nodes map[pathStep]any
 }
 
-// path identifies a path of calls; nil is that of a function called from
-// outside.
-type path struct{ _ byte } // each has a separate address
+// path identifies a path of calls by its address. nil is the empty path, that of
+// a function called from outside.
+type path struct{ _ byte } // a byte, because values of size 0 may share an address
 
 // pathStep is a path made longer by a call, or ended by a node.
 type pathStep struct {
 	from   *path
-	key    any // of the node; of a function that is not inlined, the function
-	branch int // the index among equal functions of the node
+	key    any // the Key of a node, an inlined call, or a function that isn't inlined
+	branch int // as in scope; 0 for a node
 }
 
-// scope is a call of a function that is running, or a stretch of ops whose states are
-// kept elsewhere.
+// scope is a call of a function that is running or, if states is set, of the function that
+// WithStates was called with.
 type scope struct {
 	from   *scope
 	node   *Node   // that calls
-	branch int     // which of the node's functions
+	branch int     // the function's index among equal functions of the node
 	plan   *Plan   // the called function
 	states *States // the states to use, instead of a call
 }
 
 // state returns the state of a call's node in a scope. The first call creates
-// it. Eager calls have no node and no state.
+// it. Eager calls have no node and no state. at is the scope of the node's
+// function, nil in the outermost plan. root is the function of the outermost plan.
 func (in *Instance) state(n *Node, at *scope, root any, create func() any) any {
 	if n.Key == nil {
 		return create()
 	}
-	states := &in.states
+	states := &in.states // unless a WithStates is around the call
 	for s := at; s != nil; s = s.from {
 		if s.states != nil {
 			states = s.states
@@ -68,7 +70,7 @@ func (st *States) path(s *scope, root any) *path {
 	if s == nil || s.outermost() {
 		return nil
 	}
-	if s.plan.whole {
+	if s.plan.whole { // the path is the outermost function and this one
 		o := s
 		for o.from != nil && !o.outermost() {
 			o = o.from
@@ -82,13 +84,13 @@ func (st *States) path(s *scope, root any) *path {
 }
 
 // outermost reports whether the scope is that of a function that is called from
-// outside: by an eager op, or by an object with separate states.
+// outside: by an eager op, whose node has no Key, or by the function that WithStates
+// calls.
 func (s *scope) outermost() bool {
 	return s.states != nil || s.node.Key == nil || s.from != nil && s.from.states != nil
 }
 
-// below returns the path to the function of a node in the body of inlined
-// calls.
+// below returns p, made longer by the inlined calls that contain n.
 func (st *States) below(p *path, n *Node) *path {
 	for _, call := range n.Path {
 		p = st.longer(p, call, 0)
@@ -96,6 +98,7 @@ func (st *States) below(p *path, n *Node) *path {
 	return p
 }
 
+// longer returns p, made longer by one call.
 func (st *States) longer(p *path, key any, branch int) *path {
 	k := pathStep{p, key, branch}
 	next := st.paths[k]
@@ -116,8 +119,8 @@ func (c *Call) NodeState(create func() any) any {
 }
 
 // WithStates calls f, in which the kernel of c may call functions. The states of
-// their nodes are stored in states, as those of functions that are called from
-// outside.
+// these functions' nodes are stored in states, and paths begin at these functions.
+// An iterator of a dataset has separate States in this way.
 func WithStates(c *Call, states *States, f func() error) error {
 	around := c.env.scope
 	c.env.scope = &scope{from: around, states: states}

@@ -9,6 +9,11 @@ import (
 // The slices that the rounds of a loop add to a variable are pushed to two
 // lists, of values and of indices. The lists are joined once after the loop,
 // because a sum in each round would copy all earlier rows again.
+//
+// A sum is a result of the backward loop that adds up the gradient of one
+// variable over the rounds. A variable whose gradient is slices has two: its list
+// of values and then its list of indices. keptInLists and handlesOfSums list the
+// sums in the order of loop.sums, which is that of the loop's results.
 
 // keptInLists reports for each sum whether it is a list of the rounds' parts.
 func (l *loop) keptInLists() []bool {
@@ -21,7 +26,8 @@ func (l *loop) keptInLists() []bool {
 	return kept
 }
 
-// handlesOfSums has the handle of each sum.
+// handlesOfSums returns, for each sum, the index of its variable's handle among
+// the loop's inputs.
 func (l *loop) handlesOfSums() []int {
 	var handles []int
 	for k, i := range l.handles {
@@ -37,8 +43,8 @@ func emptyList(s *ops.Scope, d tensor.DType) *ops.Value {
 }
 
 // joinRounds returns the gradient of a variable whose rounds' slices are in
-// lists. It is a whole tensor, as TensorFlow's is: optimizers treat rows that no
-// slice names differently.
+// lists. It is a whole tensor, as TensorFlow's is. Slices would change the
+// training: for them, some optimizers skip the rows that no slice names.
 func joinRounds(s *ops.Scope, handle, values, indices *ops.Value, indexType tensor.DType) *ops.Value {
 	shape := valueShape(s, handle)
 	tail := ops.StridedSlice(s, shape, ops.From(1))

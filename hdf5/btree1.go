@@ -2,32 +2,33 @@ package hdf5
 
 import "fmt"
 
-// The kinds of B-trees of version 1.
+// The kinds of B-trees of version 1, by their number in the file.
 const (
 	treeOfGroup  = 0
 	treeOfChunks = 1
 )
 
-// A walk1 visits the leaves of a B-tree of version 1.
+// A walk1 visits the entries of all leaves of a B-tree of version 1, from left to
+// right. A node has n entries between n+1 keys.
 type walk1 struct {
 	f       *File
 	m       *meter
-	kind    uint8
-	keySize int
+	kind    uint8           // treeOfGroup or treeOfChunks
+	keySize int             // bytes
 	seen    map[uint64]bool // the nodes that it has visited
 	// leaf gets the key before an entry of a leaf, the key after it, and the entry's address.
 	leaf func(before, after *cursor, child uint64) error
 }
 
-// node visits the node at an address, whose level must be the given one, or any if that is
-// negative.
+// node visits the node at an address, whose level must be level, or any if level is negative.
+// Leaves have level 0.
 func (w *walk1) node(addr uint64, level int) error {
 	f, what := w.f, "a B-tree's node"
 	if w.seen[addr] {
 		return &CorruptError{Offset: f.base + int64(addr), What: "a B-tree leads to a node twice"}
 	}
 	w.seen[addr] = true
-	prefix := 8 + 2*f.offsetSize
+	prefix := 8 + 2*f.offsetSize // bytes: signature, kind, level, number of entries, the siblings' addresses
 	b, err := f.read(w.m, addr, uint64(prefix), what)
 	if err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// maxObjects is the number of differences of two object graphs, or of two SavedModels, that are
-// listed; more are counted.
+// maxObjects limits the differences of two object graphs, or of two SavedModels, that are listed.
+// Further ones are only counted.
 const maxObjects = 10_000
 
 // diffGraphs compares the objects by their first paths from the root: edges,
@@ -45,7 +45,8 @@ func diffGraphs(ctx context.Context, a, b *tensorfile.File) ([]Difference, error
 	return d.out, nil
 }
 
-// graphSide is one of the graphs.
+// graphSide is one of the two graphs. An edge is a Tree edge if the first path to its target ends
+// with it. Each object that can be reached has one, except the root.
 type graphSide struct {
 	og    *pb.TrackableObjectGraph
 	g     *render.Graph
@@ -62,7 +63,7 @@ func newGraphSide(s *tensorfile.File, og *pb.TrackableObjectGraph) (*graphSide, 
 		return side, nil
 	}
 	side.g = objectGraph(s, og, nil)
-	for _, e := range side.g.Edges { // node by node
+	for _, e := range side.g.Edges { // in the order of From
 		side.first[e.From+1]++
 	}
 	for i := range og.Nodes {
@@ -79,7 +80,7 @@ func (s *graphSide) edges(node int32) (names []string, by map[string]*render.Edg
 	for i := range list {
 		e := &list[i]
 		if e.Slot && s.g.Nodes[e.From].Kind == render.Optimizer {
-			continue // the optimizer's side of a slot
+			continue // the slot variable is compared as an edge of its variable
 		}
 		name := e.Label
 		if e.Slot {
@@ -140,7 +141,9 @@ func (d *graphDiff) walk() error {
 	}
 	d.twin[0] = 0
 	type both struct{ a, b *render.Edge }
-	var crossing []both // edges off the trees, to be compared once all twins are known
+	// crossing has the edges that are Tree edges in neither graph. Two are equal if their targets are
+	// twins, which are known at the end.
+	var crossing []both
 	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
 		if err := d.ctx.Err(); err != nil {
 			return err
@@ -204,7 +207,7 @@ func (d *graphDiff) roots() (done bool) {
 	return !a || !b
 }
 
-// compare notes two edges of one name that lead to different things.
+// compare adds a difference if the targets of two edges of one name have different descriptions.
 func (d *graphDiff) compare(e, f *render.Edge, name string) {
 	if x, y := d.a.fact(e), d.b.fact(f); x != y {
 		d.note(d.a, e, name, x, y)

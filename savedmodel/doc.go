@@ -15,6 +15,9 @@
 //	                         ── Objects: variables, functions, assets … by path
 //	                         ── Assets, Collections, Versions
 //
+// Package run makes a model of a MetaGraph, whose signatures and functions can
+// be called. This package links no engine and no kernel.
+//
 // # Writing
 //
 // [Save] writes a Go object with all that it reaches: variables, functions that
@@ -29,7 +32,7 @@
 //
 //	saved_model.pb               SavedModel ── MetaGraphDef
 //	                               meta_info_def     tags, ops, aliases
-//	                               graph_def         nodes for sessions; the function library
+//	                               graph_def         the main graph, which sessions run; the function library
 //	                               signature_def     the calls, by name
 //	                               saver_def         the ops that save and restore
 //	                               object_graph_def  nodes, edges, and the traces' types
@@ -45,11 +48,9 @@
 // # Classes
 //
 // A program registers its classes ([Register]) and saves and loads with a
-// [Serializer] of their package. A class decides which data its objects save
+// [Serializer] of their package. A package is the prefix of a class's identifier,
+// not a Go package. A class decides which data its objects save
 // ([SaveSpec]), with a version and metadata, and makes objects of saved data
 // ([LoadSpec]). Objects of classes that a program doesn't know are generic ones
 // ([TrackableObject]), which keep the file's data.
-//
-// Package run makes a model of a MetaGraph, whose signatures and functions can
-// be called. This package links no engine and no kernel.
 package savedmodel

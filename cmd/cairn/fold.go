@@ -14,7 +14,7 @@ import (
 // The verb ls folds long lists on a terminal (printFolded). Scripts don't see this form, so it
 // may change, together with fold_test.go.
 
-// minAlike is the number of tensors that share a line of a folded list, at least.
+// minAlike is the smallest number of tensors that share a line of a folded list.
 const minAlike = 4
 
 // foldedLine is a line of a folded list: one tensor, or several whose names differ in
@@ -50,9 +50,10 @@ func splitNumbers(name string) numberedName {
 	}
 }
 
-// foldEntries groups the entries of a list by type, shape and name without its numbers. Groups
-// whose numbers are all combinations of some values become one line. Other groups are split by
-// their last number, until they do. A line takes the place of its first entry.
+// foldEntries groups the entries of a list by type, shape and name without its numbers. A group of
+// minAlike entries or more becomes one line if its numbers are all combinations of the values at each
+// position. Any other group of that size is split by its last number, and its parts are tried again.
+// Smaller groups become a line for each entry. A line takes the place of its first entry.
 func foldEntries(list tensorfile.Entries) []foldedLine {
 	type member struct {
 		at    int

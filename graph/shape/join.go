@@ -16,8 +16,8 @@ func joinRules() map[string]Rule {
 }
 
 // Concat returns the shape of tensors joined along an axis; at(k) is the shape
-// of tensor k of n. A single shape is returned as it is. The result is written
-// to room if it fits.
+// of tensor k of n. Unknown sizes are negative. A single shape is returned as it
+// is. The result is written to room if it fits. room may be nil.
 func Concat(room tensor.Shape, n int, at func(k int) tensor.Shape, axis int) (tensor.Shape, error) {
 	first := at(0)
 	if n == 1 {
@@ -115,7 +115,8 @@ func (c *Inference) concat(in []graph.Fact, axisIn int) error {
 	return nil
 }
 
-// concatOffset returns the offset of each of the tensors to be joined.
+// concatOffset infers the offset of each tensor in the joined one: a vector that
+// is 0 but at the axis.
 func concatOffset(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
@@ -138,7 +139,7 @@ func concatOffset(c *Inference) error {
 	}
 	at := graph.ElemOf(0)
 	for i := 1; i < len(c.In) && i-1 < len(c.Out); i++ {
-		e := make([]graph.Elem, n)
+		e := make([]graph.Elem, n) // zeros
 		e[axis] = at
 		c.setElems(i-1, e)
 		sizes, ok := c.In[i].Ints()
@@ -151,7 +152,7 @@ func concatOffset(c *Inference) error {
 }
 
 // Pack returns the shape of n tensors of shape s, stacked along an axis of the
-// result.
+// result, and that axis, counted from the first dimension.
 func Pack(s tensor.Shape, n int, axis int64) (tensor.Shape, int, error) {
 	a, err := Axis(axis, len(s)+1)
 	if err != nil {
@@ -195,8 +196,8 @@ func pack(c *Inference) error {
 	return nil
 }
 
-// Unpack returns the shape of the parts of a tensor along an axis, which are
-// num.
+// Unpack returns the shape of each of num parts of a tensor along an axis, and
+// that axis, counted from the first dimension.
 func Unpack(s tensor.Shape, num, axis int64) (tensor.Shape, int, error) {
 	a, err := Axis(axis, len(s))
 	if err != nil {
@@ -234,7 +235,8 @@ func unpack(c *Inference) error {
 // be split without end.
 const maxParts = 1 << 20
 
-// Split returns the size of each of n equal parts of dimension axis.
+// Split returns the size of each of n equal parts of dimension axis. It is unknown
+// if the dimension's size is.
 func Split(s tensor.Shape, axis int, n int64) (int, error) {
 	if n < 1 || n > maxParts || s[axis] >= 0 && int64(s[axis])%n != 0 {
 		return 0, fmt.Errorf("dimension %d of size %d can't be split to %d equal parts", axis, s[axis], n)
@@ -276,8 +278,9 @@ func split(c *Inference) error {
 	return nil
 }
 
-// SplitV returns the sizes of the parts of a dimension. At most one size may be
-// -1; it follows from the others. Without one the result is sizes itself.
+// SplitV returns the sizes of the parts of dimension axis, whose size is whole.
+// At most one size may be -1: it is computed from the others. Other negative sizes
+// are unknown (graph.NewDim). If none is -1, the result is the slice sizes.
 func SplitV(sizes tensor.Shape, axis, whole int) (tensor.Shape, error) {
 	sum, open := 0, -1
 	for k, n := range sizes {
@@ -348,7 +351,7 @@ func splitV(c *Inference) error {
 			sizes[i] = graph.NewDim()
 		}
 		if len(c.Out) == 1 {
-			sizes[0] = -1
+			sizes[0] = -1 // the only part is the whole dimension
 		}
 	}
 	if sizes, err = SplitV(sizes, axis, s[axis]); err != nil {
@@ -362,7 +365,8 @@ func splitV(c *Inference) error {
 	return nil
 }
 
-// Tile returns the shape of a tensor repeated along each dimension.
+// Tile returns the shape of a tensor of shape s that is repeated times[d] times along
+// each dimension d. Unknown numbers are negative.
 func Tile(s, times tensor.Shape) (tensor.Shape, error) {
 	if len(times) != len(s) {
 		return nil, fmt.Errorf("there are %d multiples for %d dimensions", len(times), len(s))

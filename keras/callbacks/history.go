@@ -7,7 +7,8 @@ type History struct {
 	Base
 	// Epoch has the numbers of the epochs, counted from 0.
 	Epoch []int
-	// History has the values of each log in the order of epochs.
+	// History has, for each name of a log, its values in the order of epochs, those of
+	// earlier trainings first. An epoch without the log adds none.
 	History map[string][]float64
 }
 

@@ -33,7 +33,7 @@ type CellCall struct {
 	// [ConstantUser].
 	Constants []*ops.Value
 
-	dropped bool // the dropout of the inputs is done
+	dropped bool // the layer has dropped parts of the inputs of all steps; the cell draws no masks for them
 }
 
 // Step computes the output of one time step and the states after it, of the same types
@@ -43,8 +43,9 @@ type Step func(s *ops.Scope, x *ops.Value, states []*ops.Value) (out *ops.Value,
 // ConstantUser is implemented by cells that use [CellCall].Constants.
 type ConstantUser interface{ UsesConstants() }
 
-// OutputShaper is implemented by cells whose output hasn't the shape of their first
-// state. OutputShape returns it without the batch's dimension, for the in of StateShapes.
+// OutputShaper is implemented by cells that have no state, or whose output has another
+// shape than their first state. OutputShape returns the output's shape without the batch's
+// dimension. in is as in StateShapes.
 type OutputShaper interface {
 	OutputShape(in tensor.Shape) tensor.Shape
 }
@@ -149,7 +150,8 @@ func castTo(s *ops.Scope, l *base.Layer, v *ops.Value) *ops.Value {
 	return v
 }
 
-// zeroMaker is implemented by cells of which the sizes of states may only show in a call.
+// zeroMaker is implemented by cells whose StateShapes may contain -1 even in a call. zeroStates
+// computes the sizes from the value of x, the input of one step.
 type zeroMaker interface {
 	zeroStates(s *ops.Scope, x *ops.Value) []*ops.Value
 }
@@ -188,7 +190,7 @@ type noise struct {
 	once sync.Once
 }
 
-// masks draws n masks of x's shape; none outside of training and for a rate of 0.
+// masks draws n masks of x's shape. It returns nil outside of training, and for a rate of 0.
 func (r *noise) masks(s *ops.Scope, x *ops.Value, rate float64, n int) []*ops.Value {
 	if rate == 0 || !s.Training() {
 		return nil
@@ -211,7 +213,8 @@ func (r *noise) masks(s *ops.Scope, x *ops.Value, rate float64, n int) []*ops.Va
 }
 
 // product returns x·kernel, over the last dimension of x. columns is the number of the kernel's
-// columns. With masks the columns of the kernel are as many parts, each for x times its mask.
+// columns. One mask multiplies x. With n masks the kernel's columns are n equal parts, and part i is
+// multiplied by x times mask i.
 func product(s *ops.Scope, x *ops.Value, masks []*ops.Value, kernel ops.Input, columns int) *ops.Value {
 	times := func(x *ops.Value, kernel ops.Input, columns int) *ops.Value {
 		rows, restore := flatten(s, x)

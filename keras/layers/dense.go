@@ -14,11 +14,11 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Dense is a fully connected layer: activation(x·kernel + bias). x has a batch's
-// dimension first and the features last; dimensions in between are kept.
+// Dense is a fully connected layer: activation(x·kernel + bias). x has the shape
+// [batch, …, inputs] and the result [batch, …, units].
 type Dense struct {
 	base.Layer
-	// Units is the number of outputs. It is required.
+	// Units is the size of the result's last dimension, 1 or more. It is required.
 	Units int
 	// Activation is applied to the outputs. Default: none.
 	Activation activations.Activation `keras:",default=linear"`
@@ -34,8 +34,8 @@ type Dense struct {
 	ActivityRegularizer regularizers.Regularizer
 	// KernelConstraint and BiasConstraint project the weights after a step. Default: none.
 	KernelConstraint, BiasConstraint constraints.Constraint
-	// Keras3 names the kernel's edge "_kernel", as Keras 3 does. Default: "kernel",
-	// unless a checkpoint of Keras 3 is restored into the layer.
+	// Keras3 names the kernel's edge "_kernel", as Keras 3 does. Default: false, the edge is
+	// "kernel", or "_kernel" if a checkpoint with that edge is restored before the layer is built.
 	Keras3 bool `keras:"-"`
 
 	// Kernel [inputs, units] and Bias [units] are nil until the layer is built.
@@ -69,7 +69,8 @@ func (d *Dense) PassesMask() {}
 // TakesSparse marks a layer that takes sparse inputs.
 func (d *Dense) TakesSparse() {}
 
-// MapsElements allows ragged inputs: each innermost row is computed independently.
+// MapsElements allows ragged inputs. It returns "rows": each innermost row is computed
+// independently.
 func (d *Dense) MapsElements() (string, error) { return "rows", nil }
 
 // Call returns activation(x·kernel + bias).
@@ -91,7 +92,7 @@ func (d *Dense) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 	return activate(s, d.Activation, restore(y, d.Units))
 }
 
-// sparse returns activation(x·kernel + bias) of a sparse matrix.
+// sparse returns activation(x·kernel + bias) of a sparse x of the shape [batch, inputs].
 func (d *Dense) sparse(s *ops.Scope, x base.Sparse) *ops.Value {
 	if rank := x.Indices.Fact().Shape.Dim(-1); rank != 2 {
 		return s.Fail("Dense", fmt.Errorf("the sparse input has %d dimensions, want 2", rank))

@@ -13,10 +13,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// This file has the parts that DenseFeatures and SequenceFeatures share.
+// This file has the parts that DenseFeatures and SequenceFeatures share. A feature is an input with a
+// name. A column is computed from one or several features.
 
-// sortColumns brings columns into the order of their names, unless one is wrong: the first
-// call reports it.
+// sortColumns sorts columns by name, as tf_keras does. If one is invalid the order stays, and
+// checkColumns returns the error.
 func sortColumns[C featurecolumn.Column](columns []C) {
 	for _, c := range columns {
 		if featurecolumn.Check(c) != nil {
@@ -26,6 +27,8 @@ func sortColumns[C featurecolumn.Column](columns []C) {
 	slices.SortStableFunc(columns, func(a, b C) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
+// checkColumns returns an error if there are no columns, one is invalid, two have one name, or a
+// partitioner is set.
 func checkColumns[C featurecolumn.Column](columns []C, partitioner any) error {
 	if len(columns) == 0 {
 		return errors.New("there are no FeatureColumns")
@@ -46,6 +49,7 @@ func checkColumns[C featurecolumn.Column](columns []C, partitioner any) error {
 	return nil
 }
 
+// weightsOfColumns returns the weights of all columns, in the order of the columns.
 func weightsOfColumns[C featurecolumn.Column](columns []C) (list []base.Weight) {
 	for _, c := range columns {
 		list = append(list, featurecolumn.Weights(c)...)
@@ -53,7 +57,8 @@ func weightsOfColumns[C featurecolumn.Column](columns []C) (list []base.Weight) 
 	return list
 }
 
-// buildColumns makes the tables of columns, and puts them into tables.
+// buildColumns makes the lookup tables of columns and adds them to *tables, by the names that
+// featurecolumn.Tables returns.
 func buildColumns[C featurecolumn.Column](columns []C, tables *map[string]*lookup.StaticHashTable) error {
 	for _, c := range columns {
 		if err := featurecolumn.Build(c); err != nil {
@@ -69,7 +74,8 @@ func buildColumns[C featurecolumn.Column](columns []C, tables *map[string]*looku
 	return nil
 }
 
-// featureShapes returns the build config of a layer of features.
+// featureShapes returns the build config of a layer: {"input_shape": {feature: shape}}. shapes are in
+// the order of names. It returns nil if they aren't known.
 func featureShapes(shapes base.Shapes, names []string) config.Fields {
 	if len(shapes) == 0 || len(shapes) != len(names) {
 		return nil
@@ -81,6 +87,8 @@ func featureShapes(shapes base.Shapes, names []string) config.Fields {
 	return config.Fields{{Name: "input_shape", Value: fields}}
 }
 
+// setFeatureShapes sets the layer's shapes, in the order of names, to those of a build config that
+// featureShapes made.
 func setFeatureShapes(l *base.Layer, names []string, v map[string]any) error {
 	shapes, _ := v["input_shape"].(map[string]any)
 	var list []any
@@ -115,8 +123,8 @@ func featureList(layer base.LayerLike, x ops.Input, names func() []string) (ops.
 	return list, nil
 }
 
-// featureOptions returns the options of a call whose features x are a map, in the order of
-// their names.
+// featureOptions returns the options of a call whose x is a map of features: the keys of the inputs and
+// their order in a config, both in the order of names. For other inputs it returns nil.
 func featureOptions(x ops.Input, names func() []string) *base.CallOptions {
 	if _, ok := x.(map[string]*ops.Value); !ok {
 		return nil
@@ -124,7 +132,7 @@ func featureOptions(x ops.Input, names func() []string) *base.CallOptions {
 	return &base.CallOptions{InputKeys: names(), InputOrder: names()}
 }
 
-// featureInputs returns the features of a call by their names.
+// featureInputs returns the inputs of a call as features: input i is that of names[i].
 func featureInputs(c *base.Invocation, names []string) (*featurecolumn.Inputs, error) {
 	if err := c.CheckArgs(); err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type PReLU struct {
 	Alpha *trackable.Variable `cairn:"-"`
 }
 
-// Weights lists Alpha.
+// Weights lists Alpha. It has no shape if in is empty: the input isn't known yet.
 func (p *PReLU) Weights(in base.Shapes) ([]base.Weight, error) {
 	w := base.Weight{To: &p.Alpha, Edge: "alpha", Init: p.AlphaInitializer, Regularizer: p.AlphaRegularizer, Constraint: p.AlphaConstraint}
 	if len(in) == 0 {
@@ -56,7 +56,8 @@ func (p *PReLU) PassesMask() {}
 // Call returns the activation of x.
 func (p *PReLU) Call(s *ops.Scope, x ops.Input) *ops.Value { return p.Run(s, p, x, nil) }
 
-// Compute returns the activation of x.
+// Compute returns the activation of x. The ops are those of tf_keras, which decide its bits and the
+// gradient at 0.
 func (p *PReLU) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 	below := ops.Mul(s, ops.Neg(s, p.Read(s, p.Alpha)), ops.Relu(s, ops.Neg(s, x)))
 	return ops.Add(s, ops.Relu(s, x), below)

@@ -10,7 +10,9 @@ import (
 )
 
 // The orders of FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue and
-// PriorityQueue, and the table of the kernels of queues.
+// PriorityQueue, and the table of the kernels of queues. Each order is a store:
+// take is called only if len isn't 0, and restore if a dequeue of several elements
+// fails.
 
 // fifo returns elements in the order in which they came.
 type fifo []element
@@ -28,16 +30,18 @@ func (f *fifo) take() element {
 	return e
 }
 
+// restore puts es before all other elements, in their order.
 func (f *fifo) restore(es []element) { *f = append(slices.Clone(es), *f...) }
 
-// bag returns an element at random. Which one follows from the seeds, as in
-// TensorFlow: it swaps the last element into the place.
+// bag returns an element at random. The seeds decide which, as in TensorFlow. The
+// last element then replaces it, which decides the later ones.
 type bag struct {
 	random samples
 	items  []element
 }
 
-// newBag returns the maker of a bag with the attributes' seeds.
+// newBag returns the maker of a bag with the attributes' seeds. If both are 0, they are
+// drawn at random.
 func newBag(as graph.Attrs) func() store {
 	a, b := as.Int("seed", 0), as.Int("seed2", 0)
 	return func() store {
@@ -57,11 +61,11 @@ func (b *bag) take() element {
 	return e
 }
 
-// restore puts the elements after those that are there. A later draw may so
-// pick others than without the call that failed.
+// restore puts es after the elements that are there. So after a dequeue that
+// failed, the draws differ from those without it.
 func (b *bag) restore(es []element) { b.items = append(b.items, es...) }
 
-// byPriority returns the element whose first component, a number, is least. The
+// byPriority returns the element whose first component, an int64 scalar, is least. The
 // order of equals follows from the heap, which is that of C++'s standard
 // library.
 type byPriority []element
@@ -114,14 +118,15 @@ func (h *byPriority) take() element {
 	return top
 }
 
+// restore puts es back, the last one first.
 func (h *byPriority) restore(es []element) {
 	for _, e := range slices.Backward(es) {
 		h.put(e)
 	}
 }
 
-// queues returns the kernels of queues: each of handles as resources and, as in
-// TensorFlow 1, as references.
+// queues returns the kernels of queues, each twice. The op V2 has a resource as its
+// handle, the other one a reference, as in TensorFlow 1.
 func queues() (table []engine.Kernel) {
 	for _, k := range []struct {
 		kind  string

@@ -12,7 +12,8 @@ import (
 
 // The kernels of RebatchDatasetV2 and RebatchDataset.
 
-// rebatched cuts batches into batches of other sizes, which come in turn.
+// rebatched runs RebatchDatasetV2: it joins and cuts batches into batches of the sizes in input 1,
+// which are used in turn.
 func rebatched(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {
@@ -48,7 +49,7 @@ type rebatcher struct {
 
 	turn  int       // index in sizes of the next batch
 	rows  []element // not yet in a batch
-	last  element   // of which rows are
+	last  element   // the batch read last; a batch of no rows has its types and shapes
 	ended bool
 }
 
@@ -66,6 +67,7 @@ func (x *rebatcher) next(c *engine.Call) (element, bool, error) {
 		if err != nil {
 			return nil, false, err
 		}
+		// About 64 bytes for each row's headers; its elements stay in the batch.
 		if err := c.Afford(int64(len(x.rows)+k) * 64); err != nil {
 			return nil, false, err
 		}
@@ -115,9 +117,8 @@ func (x *rebatcher) none() (element, error) {
 	return out, nil
 }
 
-// shared returns a dataset whose batches are divided among replicas: each
-// becomes as many as there are replicas, of one size except for the last ones,
-// which may be empty.
+// shared runs RebatchDataset. Each batch of n rows becomes one batch for each
+// replica, of n/replicas rows, rounded up. The last ones may be smaller or empty.
 func shared(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {
@@ -138,9 +139,9 @@ type sharer struct {
 	in       iterator
 	replicas int64
 
-	turn int64   // of the replicas
-	rest element // remaining part of a batch
-	each int     // rows for each
+	turn int64   // index of the next replica
+	rest element // the batch that is being divided, whole
+	each int     // rows for each replica, at most
 }
 
 func (x *sharer) next(c *engine.Call) (element, bool, error) {

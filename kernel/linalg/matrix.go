@@ -1,7 +1,7 @@
 // Package linalg implements the kernels of linear algebra: factorizations, solvers and
 // decompositions of batches of matrices. All compute in double precision, real
-// or complex, and round once at the end. They compute blocks of matrices, whose
-// products are package gemm's, and rows as vectors.
+// or complex, and round once at the end. Large matrices are computed in blocks,
+// which package gemm multiplies. Other loops go over rows, with package vec.
 package linalg
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 // Matrices, batches and results, which all files of this package use. A matrix is the last two
-// dimensions of a tensor, and batch dimensions are before. Memory of inputs and results is the
-// Call's scratch; single matrices are made with make. input reserves for them.
+// dimensions of a tensor, and batch dimensions are before. Inputs and results are in the Call's
+// scratch memory. Single matrices are made with make, and input reserves their memory in advance.
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
@@ -139,7 +139,7 @@ func input[T scalar](c *engine.Call, i int, square bool) (batch[T], error) {
 		return batch[T]{}, fmt.Errorf("input %d has matrices of %d rows and %d columns, which aren't square", i, b.rows, b.cols)
 	}
 	b.v, _ = engine.Scratch[T](c, x.Len())
-	// Algorithms have some matrices more, for each worker.
+	// Algorithms make more matrices on each worker, about four of this size.
 	var zero T
 	c.Reserve(4 * int(unsafe.Sizeof(zero)) * b.rows * b.cols * min(b.len(), c.Workers().Count()))
 	return b, widen(b.v, x)
@@ -241,5 +241,6 @@ func (r *result[T]) setOutputAs(c *engine.Call, i int, d tensor.DType) error {
 	return err
 }
 
-// cube returns n³, the approximate number of steps of most algorithms.
+// cube returns n³, about the number of multiplications of most algorithms for a matrix of n rows.
+// Multiples of it are the nanoseconds that each is called with.
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

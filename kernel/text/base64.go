@@ -20,7 +20,8 @@ func encodeBase64(n *engine.Node) (func(*engine.Call) error, error) {
 	return each(func(s string) (string, error) { return encoding.EncodeToString([]byte(s)), nil }), nil
 }
 
-// decodeBase64 decodes the alphabet for URLs, with and without padding.
+// decodeBase64 decodes the alphabet for URLs, with complete padding or none.
+// Like TensorFlow, it ignores the unused bits of the last character.
 func decodeBase64(s string) (string, error) {
 	bare := s
 	if len(s)%4 == 0 {

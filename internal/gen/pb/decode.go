@@ -8,8 +8,8 @@ import (
 )
 
 // unmarshal writes the methods Unmarshal and merge of a message. As in protobuf, the last of several
-// single values counts, messages merge, and lists are joined. The nesting is bounded by maxDepth, and
-// unknown fields are kept as they come.
+// single values counts, messages merge, and lists are joined. Messages nest at most maxDepth deep.
+// Unknown fields are appended to Unknown, byte for byte, in their order.
 func (g *generator) unmarshal(m protoreflect.MessageDescriptor, fields []field) {
 	name := g.names.message(m)
 	g.printf("// Unmarshal decodes b into m, which is emptied first. The message keeps\n// references into b, which must not change afterwards.\n")
@@ -49,7 +49,8 @@ func (g *generator) unmarshal(m protoreflect.MessageDescriptor, fields []field) 
 	g.clear(m, name, fields)
 }
 
-// decodeCase writes the decoding of a field that comes with a wire type.
+// decodeCase writes the case for a field in one wire type. wire differs from f.wire() for a packed
+// list.
 func (g *generator) decodeCase(name string, f field, wire string) {
 	tag := uint64(f.Number())<<3 | map[string]uint64{"protowire.VarintType": 0, "protowire.Fixed64Type": 1, "protowire.BytesType": 2, "protowire.Fixed32Type": 5}[wire]
 	g.printf("case %d: // %s\n", tag, f.Name())
@@ -61,7 +62,7 @@ func (g *generator) decodeCase(name string, f field, wire string) {
 	switch {
 	case wire != f.wire():
 		g.unpack(name, f)
-	case f.lazy && !f.list():
+	case f.lazy && !f.list(): // a lazy field keeps the encoded bytes, and decodes them when it is asked for
 		g.printf("if m.%s == nil {\nm.%s = new(%s)\n}\nm.%s.more(v)\n", f.Go, f.Go, f.elemType()[1:], f.Go)
 	case f.lazy:
 		g.printf("if m.%s == nil {\nm.%s = grow(m.%s, 1+countFields(rest, %d))\n}\nm.%s = append(m.%s, %s{encoded: v})\n", f.Go, f.Go, f.Go, f.Number(), f.Go, f.Go, f.elemType())
@@ -95,7 +96,8 @@ func (f field) ownsValues() bool {
 	return f.IsMap() && f.MapValue().Kind() == protoreflect.MessageKind
 }
 
-// roomType returns the type to allocate for an element of a list of messages.
+// roomType returns the type to allocate for an element of a list of messages. A decoder allocates
+// all elements that follow at once, as a slice of this type, from which it takes one after the other.
 func (f field) roomType() string {
 	if f.ownsValues() {
 		return fmt.Sprintf("entryRoom[%s, %s]", f.elemType()[1:], f.names.message(f.MapValue().Message()))

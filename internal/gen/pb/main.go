@@ -1,5 +1,6 @@
 // Command pb writes Go structs for the messages of .proto files: plain fields,
-// a size, an encoder, a decoder and a canonical form each, over protowire.
+// a size, an encoder, a decoder and a canonical form each, over protowire. "go
+// generate" in internal/pb runs it:
 //
 //	go run ./pb -out ../pb ../pb/proto/*.proto
 //

@@ -7,14 +7,16 @@ import (
 
 // Products of two matrices: how C is cut into tasks, and each task into tiles. The cuts of rows and
 // columns don't change bits, those of k do.
+//
+// A block is up to maxBlockK steps of k. A panel is panelW columns of B. A tile is a part of C: up to
+// geometry.rows rows of A times one panel. A micro-kernel adds one block of k to a tile.
 
 // maxBlockK is how many steps of k are summed in registers before the sum is
 // added to C. It is one number for all paths, or their results would differ.
 const maxBlockK = 256
 
-// maxTask is up to how many bytes of one block of k of its columns of B a task
-// packs: every tile of rows goes through them, so they stay in the L2 cache. Tests make it
-// small.
+// maxTask is about the most bytes of B that a task packs at a time: its columns, for one block of
+// k. Every tile of rows reads them, so they must fit in the L2 cache. Tests make it small.
 var maxTask = 256 << 10
 
 // blockK returns the length of the blocks that k is cut in, near equal.
@@ -37,19 +39,20 @@ type product struct {
 	bRow, bCol uintptr
 	cRow       uintptr
 	m, n, k    int
-	size       int // of an element
-	add        bool
+	size       int  // bytes of an element
+	add        bool // add to C, rather than overwrite it
 	path       Path
 	*geometry
 }
 
-// job is a product under way; it is pooled with the closure it hands out.
+// job is a product that is being computed. Jobs are pooled, because each has a closure, taskFn, that
+// would be allocated again.
 type job struct {
 	product
 	blockK  int
-	panelW  int // columns of a panel
-	tiles   int // of rows
-	panels  int
+	panelW  int  // columns of a panel
+	tiles   int  // how many tiles the rows of A are cut in
+	panels  int  // how many panels B is cut in
 	lean    bool // few rows: a panel of B meets them all at once
 	packs   bool // tasks pack the columns of B that they use
 	packA   bool
@@ -68,10 +71,12 @@ var jobs = sync.Pool{New: func() any {
 // checkedTiles is how many tiles of rows are computed between two looks at the context.
 const checkedTiles = 8
 
-// leanTiles is up to how many tiles of rows a panel of B is used too seldom to
-// pack all of B first.
+// leanTiles is the largest number of tiles of rows for which a task doesn't pack its panels of B in
+// advance: each panel is read too few times to repay it.
 const leanTiles = 3
 
+// run computes the product, on the workers of par if it takes long enough for several. k is at least
+// 1. A nil par has no workers.
 func (p *product) run(par Parallel) {
 	direct := p.direct(p.n)
 	nr := p.lanes * p.vecs
@@ -104,8 +109,9 @@ func (p *product) run(par Parallel) {
 	jobs.Put(j)
 }
 
-// panel computes a product of one tile of rows whose B can be read in place: it
-// is too short to be divided among workers, or to gain by packing.
+// panel computes a product of one tile of rows whose B can be read in place. Such a product reads B
+// once, so packing gains nothing. It runs on one core: there are no workers, or it takes too little
+// time to be divided among them.
 func (p *product) panel() {
 	width := p.lanes * p.vecs
 	if p.m == 1 {
@@ -145,9 +151,9 @@ const maxTasks = 64
 // late, or slowed down, leaves some of its tasks to the others.
 const tasksEach = 4
 
-// multiply cuts C into tasks and runs them. A task packs its columns of B itself, on
-// the core that reads them then: columns are cut before rows, unless the rows are
-// many.
+// multiply cuts C into tasks and runs them. A task packs its columns of B itself, on the core that
+// then reads them. Cuts of rows pack the same columns again, so columns are cut first, unless there are
+// many rows.
 func (j *job) multiply(par Parallel) {
 	ns := j.cost(j.m, j.n, j.k)
 	want := 1
@@ -315,7 +321,9 @@ func (j *job) group(bufA, bufB *buffer, t0, t1, q0, q1, k int) {
 }
 
 // dots multiplies the rows of a product of one or two rows with panel q,
-// reading a transposed B in place: packing it would cost more than it saves.
+// reading a transposed B in place: packing it would cost more than it saves. It
+// has the bits of tile.run. It reports false if the product has another form: then
+// tile.run computes the panel.
 func (j *job) dots(t *tile, a aTile, q, k int) bool {
 	if j.m > 2 || j.bCol == uintptr(j.size) || j.n-q*j.panelW < j.panelW {
 		return false
