@@ -158,18 +158,20 @@ func dense(c *engine.Call, levels [][]int64, rows int) error {
 		return err
 	}
 	width := shapes.Count(inner)
-	fill(out, def, inner)
-	at := make([]int, len(levels[0])-1) // start of each row's part of the output; -1: the row is cut
+	fill(c, out, def, inner)
+	at := engine.Zeroed[int](c, len(levels[0])-1) // start of each row's part of the output; -1: the row is cut
 	for i := range at {
 		if at[i] = i; i >= dims[0] {
 			at[i] = -1
 		}
 	}
 	for l, splits := range levels {
-		next := make([]int, splits[len(splits)-1])
+		next := engine.Zeroed[int](c, int(splits[len(splits)-1]))
 		size := dims[l+1]
 		for r, base := range at {
+			c.Step(r)
 			for k := splits[r]; k < splits[r+1]; k++ {
+				c.Step(int(k))
 				if j := int(k - splits[r]); base >= 0 && j < size {
 					next[k] = base*size + j
 				} else {
@@ -180,6 +182,7 @@ func dense(c *engine.Call, levels [][]int64, rows int) error {
 		at = next
 	}
 	for i, to := range at {
+		c.Step(i)
 		if to >= 0 {
 			copyElements(out, values, to*width, i*width, width)
 		}
@@ -188,13 +191,14 @@ func dense(c *engine.Call, levels [][]int64, rows int) error {
 }
 
 // fill writes the default, broadcast to the shape of a value, to all elements.
-func fill(out, def *tensor.Tensor, inner tensor.Shape) {
+func fill(c *engine.Call, out, def *tensor.Tensor, inner tensor.Shape) {
 	width := shapes.Count(inner)
 	if width == 0 {
 		return
 	}
 	strides := shapes.BroadcastStrides(def.Shape(), inner)
 	for i := range out.Len() {
+		c.Step(i)
 		from, k := 0, i%width
 		for d := len(inner) - 1; d >= 0; d-- {
 			from += k % inner[d] * strides[d]

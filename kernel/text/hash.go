@@ -94,6 +94,7 @@ func fingerprint(c *engine.Call) error {
 		return err
 	}
 	for i := range s[0] {
+		c.Step(i)
 		binary.LittleEndian.PutUint64(out.Bytes()[8*i:], farm.Fingerprint64(row(i)))
 	}
 	return nil
