@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
@@ -121,14 +122,41 @@ func (v *View) renameGraph(renamed map[string]string) []byte {
 		c.Attributes = nil
 		for _, a := range n.Attributes {
 			b := *a
-			if as, ok := renamed[a.CheckpointKey]; ok {
-				b.CheckpointKey = as
-			} else if _, there := v.src.reader.Entry(a.CheckpointKey); there {
-				continue // dropped
+			as, keep := v.renamedKey(a.CheckpointKey, renamed)
+			if !keep {
+				continue
 			}
+			b.CheckpointKey = as
 			c.Attributes = append(c.Attributes, &b)
 		}
 		out.Nodes = append(out.Nodes, &c)
 	}
 	return out.Marshal()
+}
+
+// renamedKey returns an attribute's new key; keep is false if its tensors are dropped. The key of
+// a table begins the names of several tensors. It changes if all of them get the same new
+// beginning, and stays if they are parted.
+func (v *View) renamedKey(key string, renamed map[string]string) (as string, keep bool) {
+	parts := v.src.keysOf(key)
+	dropped := 0
+	for i, part := range parts {
+		name, ok := renamed[part]
+		if !ok {
+			dropped++
+			continue
+		}
+		to, ok := strings.CutSuffix(name, part[len(key):])
+		if !ok || i > 0 && dropped == 0 && to != as {
+			return key, true
+		}
+		as = to
+	}
+	switch {
+	case len(parts) > 0 && dropped == len(parts):
+		return "", false
+	case len(parts) == 0 || dropped > 0:
+		return key, true
+	}
+	return as, true
 }

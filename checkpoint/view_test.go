@@ -272,3 +272,35 @@ func TestViewLoadsByAnyPath(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRewriteKeepsTablesReadable checks that the key of an attribute with several tensors, such
+// as a table's, follows their new names, and that the attribute goes if all of them are dropped.
+func TestRewriteKeepsTablesReadable(t *testing.T) {
+	type root struct{ T, U *hashTable }
+	dir := vfs.MemDir()
+	ck, err := New(&root{&hashTable{table{keys: []int64{1, 2}, values: []float32{3, 4}}}, &hashTable{table{keys: []int64{5}, values: []float32{6}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ck.WriteTo(ctx, dir, "a"); err != nil {
+		t.Fatal(err)
+	}
+	v := mustOpen(t, dir, "a")
+	err = v.Rewrite(ctx, dir, "b", &RewriteOptions{
+		Rename: func(name string) string { return strings.Replace(name, "t/", "moved/", 1) },
+		Drop:   func(name string) bool { return strings.HasPrefix(name, "u/") },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &root{T: &hashTable{}}
+	if ck, err = New(again, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ck.RestoreFS(ctx, dir, "b", &RestoreOptions{Partial: true}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(again.T.keys, []int64{1, 2}) || !slices.Equal(again.T.values, []float32{3, 4}) {
+		t.Errorf("the table is %v, %v", again.T.keys, again.T.values)
+	}
+}
