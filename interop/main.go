@@ -128,7 +128,8 @@ func (r *run) main(only, without string) error {
 		}
 	}
 	if files.run != nil {
-		inParallel = slices.Insert(inParallel, min(1, len(inParallel)), files) // after the longest
+		// By themselves: a restore that lacks a value is an error of every step in the process.
+		r.beside([]suite{files})
 	}
 	r.beside(inParallel)
 	return nil
