@@ -9,18 +9,18 @@ import (
 	"sync"
 )
 
-// keyOrder is a key's number with a part that mostly distinguishes it from
-// others. The order must be that of the keys' bytes, since an index is sorted so.
+// keyOrder has a key's number in the caller's list, and the 8 bytes of the key that decide
+// most comparisons. The order must be that of the keys' bytes, since an index is sorted so.
 type keyOrder struct {
-	head uint64 // bytes after the common beginning; 0 for a key with another beginning
+	head uint64 // the 8 bytes after the common beginning, big-endian, with zeros after a key's end; 0 for a key with another beginning
 	n    int32
 	side int8 // -1 or 1 if the key's beginning is less or more than the common one, 0 if it is that one
 }
 
-// sortBatch is how many keys a worker sorts at least.
+// sortBatch is how many keys each of two workers sorts at least.
 const sortBatch = 4096
 
-// sortedKeys returns the numbers of n keys in the order of the keys. Keys of a
+// sortedKeys returns the numbers of n keys in the order of the keys, for entryTable.write. Keys of a
 // large checkpoint are scattered in memory and mostly begin alike, so comparing
 // them is slow. Therefore it compares the bytes after the common beginning first.
 func sortedKeys(n int, key func(i int) string) []keyOrder {

@@ -22,13 +22,15 @@ type savedGraph struct {
 	savers     map[int]pb.RegisteredSaver
 }
 
-// saves reports whether a node itself has values in the checkpoint.
+// saves reports whether a node itself has values in the checkpoint. An optimizer with slot
+// variables has.
 func (g *savedGraph) saves(id int) bool {
 	_, saver := g.savers[id]
 	return g.keys[id] != "" || len(g.walk.Nodes[id].Slots) > 0 || saver || len(g.attributes[id]) > 0
 }
 
-// The fields of the messages (trackable_object_graph.proto).
+// The numbers of the fields of TrackableObjectGraph and TrackableObject
+// (trackable_object_graph.proto). Those of their parts are numbers in encode.
 const (
 	graphNodes = 1
 
@@ -45,7 +47,7 @@ func (g *savedGraph) encode() []byte {
 	has := g.hasValues()
 	size := 0
 	for id := range g.walk.Nodes {
-		size += len(g.walk.Nodes[id].FullName) + len(g.keys[id]) + 56 // about
+		size += len(g.walk.Nodes[id].FullName) + len(g.keys[id]) + 56 // bytes of a node, about
 	}
 	out := make([]byte, 0, size)
 	var node, part []byte
@@ -77,7 +79,7 @@ func (g *savedGraph) encode() []byte {
 			part = r.AppendTo(part[:0])
 			node = appendPart(node, nodeSaver, part)
 		}
-		part = part[:0]
+		part = part[:0] // an empty message is false: TensorFlow writes it too
 		if has[id] {
 			part = appendNumber(part, 1, 1)
 		}
@@ -91,7 +93,8 @@ func (g *savedGraph) encode() []byte {
 // something, and of all from which one of them can be reached.
 func (g *savedGraph) hasValues() []bool {
 	nodes := g.walk.Nodes
-	// The parents of node i are parents[first[i]:first[i+1]].
+	// At the end, the parents of node i are parents[first[i]:first[i+1]]. Until then, counts are
+	// two places further on, and then starts one place.
 	first := make([]int32, len(nodes)+2)
 	for id := range nodes {
 		for _, e := range nodes[id].Edges {

@@ -8,7 +8,7 @@ import (
 )
 
 // arrayRules are the rules of ops that move elements: each moves the gradient
-// back.
+// back. Ops without a gradient have the rule none.
 var arrayRules = map[string]Rule{
 	"PlaceholderWithDefault": pass,
 	"Print":                  pass,
@@ -103,8 +103,8 @@ var arrayRules = map[string]Rule{
 	"TopKV2": gradTopK,
 }
 
-// byInverse returns the rule of an op that moves elements as its inverse moves
-// them back, with the same attributes and further inputs.
+// byInverse returns the rule of an op that moves elements: its inverse moves the
+// gradient back, with the op's attributes and its inputs after the first.
 func byInverse(inverse string) Rule {
 	return func(s *ops.Scope, op *Op) {
 		in := []ops.Input{op.Grad(0)}

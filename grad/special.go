@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// specialRules are the rules of special functions, and of a few more that work
-// element by element.
+// specialRules are the rules of special functions, and of NextAfter, Cross and
+// CumulativeLogsumexp.
 var specialRules = map[string]Rule{
 	"NextAfter": func(s *ops.Scope, op *Op) {
 		dy := op.Grad(0)
@@ -65,7 +65,8 @@ var specialRules = map[string]Rule{
 		x := op.In(0)
 		zero := ops.Equal(s, x, 0)
 		safe := ops.Where(s, zero, ops.OnesLike(s, x), x)
-		// The terms cancel out for large x: how they are rounded is seen in half precision.
+		// The terms nearly cancel out for large x. Half precision shows the order of roundings, so
+		// it must stay TensorFlow's.
 		by := ops.Add(s, ops.Sign(s, safe), ops.Reciprocal(s, safe))
 		slope := ops.Sub(s, s.Emit1("BesselI0e", nil, safe), ops.Mul(s, op.Out(0), by))
 		return ops.Mul(s, dy, ops.Where(s, zero, ops.Mul(s, 0.5, ops.OnesLike(s, x)), slope))
@@ -82,19 +83,19 @@ var specialRules = map[string]Rule{
 	}),
 	"Igamma":  func(s *ops.Scope, op *Op) { gradIgamma(s, op, op.Grad(0)) },
 	"Igammac": func(s *ops.Scope, op *Op) { gradIgamma(s, op, ops.Neg(s, op.Grad(0))) },
-	"Betainc": func(s *ops.Scope, op *Op) {
+	"Betainc": func(s *ops.Scope, op *Op) { // TensorFlow has no gradients of a and b
 		a, b, x := op.In(0), op.In(1), op.In(2)
 		logBeta := ops.Sub(s, ops.Add(s, ops.Lgamma(s, a), ops.Lgamma(s, b)), ops.Lgamma(s, ops.Add(s, a, b)))
 		density := ops.Exp(s, ops.Sub(s, ops.Add(s, s.Emit1("Xlog1py", nil, ops.Sub(s, b, 1), ops.Neg(s, x)), ops.Xlogy(s, ops.Sub(s, a, 1), x)), logBeta))
 		giveAt(s, op, 2, func() *ops.Value { return ops.Mul(s, density, op.Grad(0)) })
 	},
-	"Zeta": func(s *ops.Scope, op *Op) {
+	"Zeta": func(s *ops.Scope, op *Op) { // TensorFlow has no gradient of x
 		x, q := op.In(0), op.In(1)
 		giveSecond(s, op, func() *ops.Value {
 			return ops.Mul(s, op.Grad(0), ops.Mul(s, ops.Neg(s, x), s.Emit1("Zeta", nil, ops.Add(s, x, 1), q)))
 		})
 	},
-	"Polygamma": func(s *ops.Scope, op *Op) {
+	"Polygamma": func(s *ops.Scope, op *Op) { // TensorFlow has no gradient of n
 		n, x := op.In(0), op.In(1)
 		giveSecond(s, op, func() *ops.Value {
 			return ops.Mul(s, op.Grad(0), s.Emit1("Polygamma", nil, ops.Add(s, n, 1), x))
@@ -110,7 +111,8 @@ func byFunction(name string, by float64) Rule {
 	})
 }
 
-// overArgument returns other(x) - y/x; atZero for x = 0, where y is 0 too.
+// overArgument returns other(x) - y/x, the slope of the op's output y; atZero for x = 0,
+// where y is 0 too.
 func overArgument(s *ops.Scope, op *Op, other string, atZero float64) *ops.Value {
 	x := op.In(0)
 	zero := ops.Equal(s, x, 0)
@@ -119,8 +121,8 @@ func overArgument(s *ops.Scope, op *Op, other string, atZero float64) *ops.Value
 	return ops.Where(s, zero, ops.Mul(s, atZero, ops.OnesLike(s, x)), slope)
 }
 
-// gradIgamma differentiates by both arguments: by the second one it is the
-// density of the gamma distribution.
+// gradIgamma gives the gradients of a and x. The slope along x is the density of the
+// gamma distribution.
 func gradIgamma(s *ops.Scope, op *Op, dy *ops.Value) {
 	a, x := op.In(0), op.In(1)
 	giveFirst(s, op, func() *ops.Value { return ops.Mul(s, dy, s.Emit1("IgammaGradA", nil, a, x)) })
@@ -130,12 +132,13 @@ func gradIgamma(s *ops.Scope, op *Op, dy *ops.Value) {
 	})
 }
 
-// gradCumulativeLogSumExp adds the positive and the negative part of the
-// gradient up apart, as logarithms.
+// gradCumulativeLogSumExp sums the positive and the negative part of the gradient
+// separately, as logarithms.
 func gradCumulativeLogSumExp(s *ops.Scope, op *Op) {
 	x, axis, y, dy := op.In(0), op.In(1), op.Out(0), op.Grad(0)
 	exclusive, reverse := op.Attrs().Bool("exclusive"), op.Attrs().Bool("reverse")
 	attrs := graph.Attrs{graph.Bool("exclusive", exclusive), graph.Bool("reverse", !reverse)}
+	// Its exponential is 0 in every type.
 	lowest := ops.Mul(s, -math.MaxFloat32, ops.OnesLike(s, x))
 	part := func(sign float64) *ops.Value {
 		g := ops.Mul(s, sign, dy)

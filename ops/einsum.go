@@ -10,8 +10,8 @@ import (
 
 // Einsum computes the sum of products that an equation such as "bij,bjk->bik"
 // describes. It takes any number of inputs. The ellipsis "..." means dimensions that
-// broadcast. Three or more inputs are multiplied two at a time, in the order with
-// the smallest results if sizes are known.
+// broadcast. Three or more inputs are multiplied two at a time, in Cairn's
+// order: see [cheapest]. tf.einsum's order and operands may differ, so the last bits may too.
 func Einsum(s *Scope, equation string, inputs ...Input) *Value {
 	if len(inputs) <= 2 {
 		return einsum(s, equation, inputs...)
@@ -113,8 +113,10 @@ func keptOf(a, b factor, others []factor, out labels) labels {
 	return kept
 }
 
-// cheapest returns the pair of factors whose product takes the least memory beyond that
-// of the two. Sizes that aren't known count as 1.
+// cheapest returns the first pair of factors with the least cost: the product's elements less
+// those of the two. Sizes that aren't known, and "...", count as 1. tf.einsum has the same
+// cost, but first multiplies factors with equal labels, and leaves factors without a common
+// label to the end.
 func cheapest(factors []factor, out labels, sizes map[rune]int) (first, second int) {
 	count := func(l labels) float64 {
 		n := 1.0

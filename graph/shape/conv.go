@@ -31,9 +31,9 @@ type Padding struct {
 	Before, After int    // elements that EXPLICIT adds
 }
 
-// Window returns the number of places of a window of a size along a dimension
-// of n elements. The places are stride elements apart, the window's elements
-// dilation.
+// Window returns the number of places of a window of size elements along a dimension
+// of n: the size of the output. Places are stride elements apart, the elements of a
+// window dilation. If n or size is unknown (below 0), the result may be unknown too.
 func Window(n, size, stride, dilation int, p Padding) (int, error) {
 	if stride < 1 || dilation < 1 {
 		return 0, fmt.Errorf("a stride of %d and a dilation of %d, where at least 1 is needed", stride, dilation)
@@ -73,7 +73,8 @@ func Window(n, size, stride, dilation int, p Padding) (int, error) {
 	return places, nil
 }
 
-// Layout has the roles of the dimensions of an image.
+// Layout has the roles of the dimensions of an image: the index of the batch, that of
+// the channels, and those of the spatial dimensions in order.
 type Layout struct {
 	Batch, Channels int
 	Spatial         []int
@@ -130,7 +131,7 @@ type Windows struct {
 	Layout             Layout
 	Strides, Dilations []int // a number for each dimension of the image
 	Padding            string
-	Explicit           []int64
+	Explicit           []int64 // elements before and after each dimension; nil unless Padding is EXPLICIT
 }
 
 // WindowsOf returns the attributes of an op on images of a rank.
@@ -178,8 +179,8 @@ func (w *Windows) Places(d, n, size int) (int, error) {
 	return Window(n, size, w.Strides[d], w.Dilations[d], p)
 }
 
-// Before returns the number of elements before the border that the first of so
-// many places includes.
+// Before returns the padding before dimension d of n elements: how far outside the
+// first window begins. The window has size elements and as many places as given.
 func (w *Windows) Before(d, n, size, places int) int {
 	switch {
 	case w.Explicit != nil:
@@ -236,7 +237,7 @@ func conv(c *Inference) error {
 	return err
 }
 
-// backprop has the shape that input i describes, of the rank of dy.
+// backprop infers the shape whose sizes are the elements of input i: 4, or 5 for Conv3D.
 func (c *Inference) backprop(i int) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -437,8 +438,8 @@ func poolGrad(c *Inference) error {
 	return err
 }
 
-// channels returns the shape of input i, an image, and the number of channels
-// that it has in common with vectors, inputs from on.
+// channels returns the shape of input i, an image, its layout, and the number of its
+// channels: the vectors in the inputs of the list from must have as many elements.
 func (c *Inference) channels(i int, from ...int) (graph.PartialShape, Layout, int, error) {
 	format := c.Attrs.String("data_format", "NHWC")
 	l, err := LayoutOf(format)
@@ -456,7 +457,7 @@ func (c *Inference) channels(i int, from ...int) (graph.PartialShape, Layout, in
 			return x, l, 0, err
 		}
 		if m == 0 {
-			continue // an empty vector: to be computed
+			continue // empty: the op computes these moments
 		}
 		d, ok := graph.MergeDim(n, m)
 		if !ok {

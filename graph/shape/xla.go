@@ -9,7 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// xlaRules returns the rules of those of XLA's ops that the CPU runs.
+// xlaRules returns the rules of those of XLA's ops that the CPU runs. Some are in
+// xla_numbers.go. Package kernel/xla uses the exported functions.
 func xlaRules() map[string]Rule {
 	return map[string]Rule{
 		"XlaSharding": unchanged, "XlaOptimizationBarrier": xlaBarrier, "XlaEinsum": einsum,
@@ -23,7 +24,8 @@ func xlaRules() map[string]Rule {
 	}
 }
 
-// xlaDequantize infers four elements for each word along the last dimension.
+// xlaDequantize infers four elements for each word along the last dimension. The dimensions
+// are reversed with transpose_output.
 func xlaDequantize(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err
@@ -68,7 +70,8 @@ func xlaSvd(c *Inference) error {
 	return nil
 }
 
-// xlaRandomBits infers the state after a draw, and a tensor of the shape in input 2.
+// xlaRandomBits infers the state after a draw, of the shape of input 1, and a tensor of the
+// shape in input 2.
 func xlaRandomBits(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -81,7 +84,7 @@ func xlaRandomBits(c *Inference) error {
 	return err
 }
 
-// xlaFullShape returns the shape in an attribute. It equals the input's if there is one device.
+// xlaFullShape infers the shape in attribute full_shape. With one device that is the input's.
 func xlaFullShape(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err
@@ -133,7 +136,7 @@ func eachUnchanged(c *Inference) error {
 }
 
 // XlaPadded returns the shape of a tensor with elements before, after and between its own. A
-// size of -1 stays unknown.
+// size of -1 stays unknown. Paddings below 0 remove elements.
 func XlaPadded(s tensor.Shape, low, high, interior []int64) (tensor.Shape, error) {
 	if len(low) != len(s) || len(high) != len(s) || len(interior) != len(s) {
 		return nil, fmt.Errorf("%d, %d and %d paddings for %d dimensions", len(low), len(high), len(interior), len(s))
@@ -188,8 +191,9 @@ func xlaPad(c *Inference) error {
 	return err
 }
 
-// XlaBroadcast returns the new shape of the input with fewer dimensions, and
-// its index, or -1 if the inputs stay as they are.
+// XlaBroadcast returns the new shape of the input with fewer dimensions, of as many as the
+// other one: its dimension d becomes where[d], the others are 1. small is the index of this
+// input, 0 or 1, or -1 if both inputs stay as they are.
 func XlaBroadcast(a, b tensor.Shape, where []int64) (dims tensor.Shape, small int, err error) {
 	if len(where) == 0 {
 		if len(a) != len(b) && len(a) != 0 && len(b) != 0 {
@@ -266,7 +270,8 @@ func xlaReduce(c *Inference) error {
 	return nil
 }
 
-// XlaWindow is a window that slides over a tensor, by dimensions.
+// XlaWindow is a window that slides over a tensor: each list has a number for each
+// dimension of the tensor.
 type XlaWindow struct {
 	Size, Stride []int64
 	Base         []int64 // dilation of the tensor
@@ -274,7 +279,8 @@ type XlaWindow struct {
 	Low, High    []int64 // padding
 }
 
-// Result returns the number of places of the window along each dimension.
+// Result returns the number of places of the window along each dimension: 0 if it is larger
+// than the padded tensor, or if that is empty.
 func (w *XlaWindow) Result(s tensor.Shape) (tensor.Shape, error) {
 	for _, l := range [][]int64{w.Size, w.Stride, w.Base, w.Dilation, w.Low, w.High} {
 		if len(l) != len(s) {
@@ -306,7 +312,8 @@ func (w *XlaWindow) Result(s tensor.Shape) (tensor.Shape, error) {
 	return out, nil
 }
 
-// xlaReduceWindow returns the rank of the output of windows and of convolutions.
+// xlaReduceWindow infers that the output of windows and of convolutions has the rank of
+// input 0. Its sizes stay unknown.
 func xlaReduceWindow(c *Inference) error {
 	if err := c.atLeast(7); err != nil {
 		return err

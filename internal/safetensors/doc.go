@@ -4,7 +4,7 @@
 //
 // A file is three parts:
 //
-//	8 bytes   N, the header's length, little-endian; at most 100,000,000
+//	8 bytes   N, the header's length, little-endian; at most 100,000,000 bytes
 //	N bytes   the header: a JSON object, padded with blanks at its end
 //	the rest  the tensors' bytes, little-endian, row-major
 //
@@ -15,6 +15,6 @@
 // be hidden in one.
 //
 // The written files equal those of the reference implementation (0.8), byte for
-// byte: metadata first, sorted by key; tensors by descending element type, then
-// by name; the header padded to a multiple of eight bytes.
+// byte: metadata first, sorted by key; tensors in the order of their types in kinds
+// (dtype.go), then by name; the header padded to a multiple of eight bytes.
 package safetensors

@@ -16,8 +16,8 @@ type Identity struct {
 	Key string
 	// NumberBuckets is the number of categories. It is required.
 	NumberBuckets int
-	// DefaultValue is the category of integers out of range. Default: they have none, and are
-	// an error of an Embedding.
+	// DefaultValue is the category of integers out of range. Default: they stay as
+	// they are, and are an error of an Embedding.
 	DefaultValue *int
 }
 
@@ -42,7 +42,7 @@ func (i *Identity) Features() []string { return []string{i.Key} }
 // Buckets returns the number of categories.
 func (i *Identity) Buckets() int { return i.NumberBuckets }
 
-// Categories returns the integers.
+// Categories returns the integers as int64, DefaultValue for those out of range, and no weights.
 func (i *Identity) Categories(s *ops.Scope, in *Inputs) (base.Sparse, *ops.Value) {
 	t, err := tokensOf(s, in, i.Key, "int64")
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 )
 
 // EinsumDense is a fully connected layer whose product is an Einstein sum of the input and
-// the kernel: activation(einsum(Equation, x, kernel) + bias).
+// the kernel: activation(einsum(Equation, x, kernel) + bias). MultiHeadAttention uses it.
 type EinsumDense struct {
 	base.Layer
-	// OutputShape is the shape of the output without the batch's dimension and without
-	// those of "...", -1 for sizes that are the input's. It is required.
+	// OutputShape has the sizes of the output's letters: of all after a leading "...", else of
+	// those after the first, which is the batch. -1 takes the input's size. It is required.
 	OutputShape base.Shape
 	// Equation is the sum: "ab,bc->ac", "...b,bc->...c" or "ab...,bc->ac...". It is required.
 	Equation string
@@ -38,7 +38,9 @@ type EinsumDense struct {
 	// KernelConstraint and BiasConstraint project the weights after a step. Default: none.
 	KernelConstraint, BiasConstraint constraints.Constraint
 
-	// Kernel and Bias are nil until the layer is built.
+	// Kernel and Bias are nil until the layer is built. Kernel has a dimension for each of its
+	// letters. Bias has one for each output letter from the first in BiasAxes on, of size 1 for
+	// other letters, and 1 for each of a trailing "...".
 	Kernel, Bias *trackable.Variable `cairn:"-"`
 }
 

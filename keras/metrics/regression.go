@@ -47,6 +47,7 @@ func (m *LogCoshError) Update(s *ops.Scope, truth, predicted, weights ops.Input)
 	m.average(s, losses.LogCosh{}.Call, truth, predicted, weights)
 }
 
+// defaultName returns tf_keras's name, which isn't the class's in snake case.
 func (m *LogCoshError) defaultName() string { return "logcosh" }
 
 // CosineSimilarity is the mean of the cosine of the angle between the truth and the
@@ -66,7 +67,7 @@ func (m *CosineSimilarity) cosine(s *ops.Scope, truth, predicted ops.Input) *ops
 	return ops.Neg(s, losses.CosineSimilarity{Axis: m.Axis}.Call(s, truth, predicted))
 }
 
-// RootMeanSquaredError is the root of the mean of (predicted-truth)².
+// RootMeanSquaredError is the root of the mean of (predicted-truth)² over all elements.
 type RootMeanSquaredError struct{ Mean }
 
 // Update takes a batch into account.
@@ -85,8 +86,8 @@ func (m *RootMeanSquaredError) Result(s *ops.Scope) *ops.Value { return ops.Sqrt
 // MeanRelativeError is the mean of |truth-predicted|/Normalizer.
 type MeanRelativeError struct {
 	Mean
-	// Normalizer divides the errors. Its shape is that of the predictions, or can be
-	// broadcast to it.
+	// Normalizer divides the errors: one number for each column of the predictions, or one
+	// for all. An error divided by 0 counts as 0.
 	Normalizer []float64
 }
 

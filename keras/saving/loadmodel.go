@@ -27,8 +27,8 @@ type Loaded struct {
 	Optimizer optimizers.Optimizer
 	// Training is the JSON of the compilation, with the names or the configs of the
 	// optimizer, the losses and the metrics: compile_config of an archive, training_config
-	// of a .h5 file. That of a file of Keras 3 is in the form of an archive of Keras 2. It
-	// is nil if the model was not compiled.
+	// of a .h5 file. For a file of Keras 3 it is translated to the form of Keras 2's
+	// archives. It is nil if the model was not compiled.
 	Training json.RawMessage
 }
 
@@ -36,8 +36,8 @@ type Loaded struct {
 type ModelOptions struct {
 	// Classes are the known classes; a program joins its own. Default: keras.Classes().
 	Classes *config.Classes
-	// OmitOptimizer leaves out the optimizer, for a file with one of an unknown class.
-	// Default: an unknown class is an error.
+	// OmitOptimizer leaves out the optimizer and its state, for a file with one of an unknown
+	// class. Default: the optimizer is read, and an unknown class is an error.
 	OmitOptimizer bool
 	// Read are the options for reading the file. Default: the defaults of
 	// kerasfile.Options.
@@ -47,8 +47,8 @@ type ModelOptions struct {
 // LoadModel reads a model of Keras 2 or 3 from a .keras archive or a .h5 file of the operating
 // system: its layers by their classes, the weights, the vocabularies, and the optimizer with
 // its state. A file of weights alone, unknown classes, and layers and options of Keras 3 that
-// Keras 2 lacks are errors. Code in a file is never run: a Lambda must be of a class of the
-// program's.
+// Keras 2 lacks are errors. Code in a file is never run: a Lambda is an error unless the
+// program has a class for it.
 func LoadModel(ctx context.Context, path string, opts *ModelOptions) (*Loaded, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -94,6 +94,7 @@ func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loa
 	if err != nil {
 		return nil, err
 	}
+	// Weights are 0 until the file's follow. The size of those bounds what a config may ask for.
 	ctx = base.WithWeightsOfFile(ctx, sizeOf(f))
 	obj, err := l.classes().WithContext(ctx).Decode(conf)
 	if err != nil {
@@ -121,8 +122,8 @@ func loadModel(ctx context.Context, f *kerasfile.File, opts *ModelOptions) (*Loa
 }
 
 // scaled returns the optimizer that a model of Keras 3 was trained with. Keras 3 scales the
-// losses of models in mixed_float16 without a word in the compilation. The file has four more
-// variables then.
+// losses of models in mixed_float16, but the compilation doesn't say so. Then the optimizer's
+// group has four more variables, those of the LossScaleOptimizer.
 func (l *loader) scaled(o optimizers.Optimizer, vars []*trackable.Variable) (optimizers.Optimizer, error) {
 	g := l.file.Group("optimizer")
 	based, ok := o.(optimizers.Based)

@@ -62,7 +62,7 @@ func (p *placement) visit(obj trackable.Trackable, at string) {
 	}
 }
 
-// container notes the layers of a list or a map. Members are named by their classes.
+// container visits the layers in a list or a map. Members are named by their classes.
 func (p *placement) container(obj trackable.Trackable, at string) {
 	used := map[string]int{}
 	unique := func(name string) string {
@@ -122,6 +122,8 @@ func (p *placement) attributes(obj trackable.Trackable) []trackable.Edge {
 	if base.IsModel(obj) && !listed {
 		list = append(list, trackable.Edge{Name: "layers", Child: layerList(layersOf(obj))})
 	}
+	// Keras 3 looks at private names last, and first at "layers" if the model lists its layers.
+	// Keras 2 goes through the names backwards.
 	key := func(name string) string { return name }
 	if p.dialect == keras3 {
 		key = func(name string) string {
@@ -141,8 +143,8 @@ func (p *placement) attributes(obj trackable.Trackable) []trackable.Edge {
 	return list
 }
 
-// keras3Attribute returns the name that an attribute of tf_keras has in Keras 3. An attribute that
-// isn't listed has the same name in both.
+// keras3Attribute returns the name that an attribute of tf_keras has in Keras 3. An attribute without
+// a case here has the same name in both.
 func keras3Attribute(obj trackable.Trackable, name string) string {
 	if _, ok := obj.(*layers.MultiHeadAttention); ok {
 		switch name {
@@ -226,11 +228,11 @@ func isLayerEdge(model trackable.Trackable, name string) bool {
 // storedVariables lists the variables that a file has for a layer itself.
 func storedVariables(obj trackable.Trackable) []*trackable.Variable {
 	switch l := obj.(type) {
-	case *layers.TextVectorization: // whose layer for the tokens has them too
+	case *layers.TextVectorization: // its variables are those of its Lookup, which has a place too
 		if l.Lookup != nil {
 			return storedVariables(l.Lookup)
 		}
-	case *layers.SpectralNormalization: // which has the kernel of its layer too
+	case *layers.SpectralNormalization: // its inner layer's kernel comes first, and has its own place too
 		return append(kernelOf(l.Inner), ownVariables(l)...)
 	case *layers.StringLookup:
 		return weightsOfTokens(l.IDF)
@@ -257,8 +259,8 @@ func weightsOfTokens(v *trackable.Variable) []*trackable.Variable {
 	return []*trackable.Variable{v}
 }
 
-// adaptVariables lists the variables of a layer that count within Adapt. No Keras file has
-// them.
+// adaptVariables lists the variables in which a layer counts documents while it adapts. No
+// Keras file has them, so a save doesn't miss them.
 func adaptVariables(obj trackable.Trackable) []*trackable.Variable {
 	switch l := obj.(type) {
 	case *layers.TextVectorization:
@@ -273,7 +275,8 @@ func adaptVariables(obj trackable.Trackable) []*trackable.Variable {
 	return nil
 }
 
-// weightNames returns the names of the variables of an object in a file, nil for numbers.
+// weightNames returns the names that a file gives to the variables of an object. If it is
+// nil, they are named 0, 1, 2 and so on.
 func weightNames(obj trackable.Trackable) []string {
 	switch obj.(type) {
 	case *layers.TextVectorization, *layers.StringLookup, *layers.IntegerLookup:

@@ -23,13 +23,13 @@ import (
 // kerasVersion is the version of tf_keras whose files are written.
 const kerasVersion = "2.21.0"
 
-// SaveOptions are the options of [SaveWeights].
+// SaveOptions are the options of [SaveWeights] and [WriteWeights].
 type SaveOptions struct {
 	// Optimizer is the optimizer whose state a .weights.h5 file gets. It must have the new
-	// layout, as the file has no place for the state of a legacy optimizer. Default: none.
+	// layout (optimizers.NewLayout), as the file has no place for the state of a legacy optimizer. Default: none.
 	Optimizer optimizers.Optimizer
 	// Classes are the known classes: their names are parts of the paths in the file.
-	// Default: keras.Classes().
+	// An older .h5 file names layers alone. Default: keras.Classes().
 	Classes *config.Classes
 }
 
@@ -70,7 +70,8 @@ func replaceFile(dir vfs.Dir, name string, write func(io.Writer) error) error {
 }
 
 // WriteWeights writes the same as [SaveWeights] to w, as a kerasfile.Weights or
-// a kerasfile.LegacyWeights file. It runs between training steps.
+// a kerasfile.LegacyWeights file. It takes the gate, so no training
+// step runs meanwhile.
 func WriteWeights(ctx context.Context, w io.Writer, model trackable.Trackable, format kerasfile.Format, opts *SaveOptions) error {
 	if opts == nil {
 		opts = &SaveOptions{}
@@ -115,7 +116,7 @@ func objectContents(model trackable.Trackable, d dialect, opts *SaveOptions) (*k
 		if d == keras3 {
 			g.Name = nameOf(p.obj)
 		}
-		if _, ok := p.obj.(*layers.Discretization); ok { // its bins are a setting
+		if _, ok := p.obj.(*layers.Discretization); ok { // its bins are in its config
 			g.Weights = nil
 		}
 		c.Groups = append(c.Groups, g)

@@ -56,7 +56,7 @@ func masked(run func(*engine.Call, *shape.Masks) error) func(*engine.Node) (func
 }
 
 // strided computes the block that the inputs from at on select in a tensor of
-// shape s, and its strides. room is memory for the lists of both. m has the
+// shape s, and its strides. room is memory for the lists of both, if they fit. m has the
 // masks of the node's attributes. The view's strides count elements of the
 // tensor and are negative for a reversed dimension.
 func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks) (shape.Block, view, error) {
@@ -85,8 +85,8 @@ func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks)
 	return b, from, nil
 }
 
-// stridedSlice has a fast path for lists of int32 that need no memory:
-// [smallSlice]. Both return the same block.
+// stridedSlice has a fast path, [smallSlice], for begins, ends and strides of int32 and
+// a tensor of few dimensions. It allocates no lists. Both return the same block.
 func stridedSlice(c *engine.Call, m *shape.Masks) error {
 	if err := c.Need(4); err != nil {
 		return err
@@ -115,7 +115,7 @@ func stridedSlice(c *engine.Call, m *shape.Masks) error {
 	return err
 }
 
-// smallSlice copies a block of few dimensions.
+// smallSlice copies a block of a tensor of at most 8 dimensions.
 func smallSlice(c *engine.Call, b *shape.Small) error {
 	x := c.In(0)
 	out, err := c.Alloc(0, x.DType(), b.Out[:b.Outs])
@@ -165,7 +165,7 @@ func reverse(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	if len(c.In(0).Shape()) == 0 { // for any axes
+	if len(c.In(0).Shape()) == 0 { // a scalar stays as it is, for any axes
 		return reverseAlong(c, nil)
 	}
 	axes, err := shapes.Ints(c.In(1), "the axes")
@@ -185,7 +185,7 @@ func reverseMarked(c *engine.Call) error {
 		return err
 	}
 	s, dims := c.In(0).Shape(), c.In(1)
-	if len(s) == 0 { // for any marks
+	if len(s) == 0 { // a scalar stays as it is, for any marks
 		return reverseAlong(c, nil)
 	}
 	if dims.DType() != tensor.Bool || len(dims.Shape()) != 1 || dims.Len() != len(s) {
@@ -198,6 +198,7 @@ func reverseMarked(c *engine.Call) error {
 	return reverseAlong(c, tensor.Values[bool](dims))
 }
 
+// reverseAlong reverses the dimensions that are marked; nil marks none.
 func reverseAlong(c *engine.Call, marked []bool) error {
 	x := c.In(0)
 	s := x.Shape()
@@ -258,8 +259,9 @@ func roll(c *engine.Call) error {
 }
 
 // rolled moves the blocks into which shifts cut a tensor: two along each
-// dimension that is shifted. by is the shift of each dimension, from 0 to its
-// size.
+// dimension that is shifted. by is the shift of each dimension, at least 0 and less
+// than its size. There are no more blocks than elements, since a dimension that is
+// shifted has two at least.
 func rolled(c *engine.Call, out, x *tensor.Tensor, by []int) {
 	s := x.Shape()
 	strides := shapes.Strides(s)

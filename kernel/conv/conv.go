@@ -15,8 +15,9 @@ import (
 )
 
 // The kernels of Conv2D, Conv3D, DepthwiseConv2dNative, their gradients, and the fused forms of the
-// two-dimensional ones. A filter is [height, width, channels, outputs], that of volumes has the
-// depth before; a depthwise one is [height, width, channels, outputs per channel].
+// two-dimensional ones. A filter is [height, width, channels of a group, outputs], that of
+// volumes has the depth before; a depthwise one is [height, width, channels, outputs per channel].
+// Images are [batch, height, width, channels] or, channels first, [batch, channels, height, width].
 
 // direction is which of image, filter and output a convolution computes from
 // the other two.
@@ -24,18 +25,18 @@ type direction uint8
 
 const (
 	forward    direction = iota // the output from image and filter
-	backInput                   // the image's gradient from filter and output's
-	backFilter                  // the filter's gradient from image and output's
+	backInput                   // the image's gradient, from the filter and the output's gradient
+	backFilter                  // the filter's gradient, from the image and the output's gradient
 )
 
 // convolution is a node that convolves.
 type convolution struct {
 	op        string
 	dir       direction
-	rank      int // of the images: 4, or 5 for volumes
+	rank      int // of the images, batch and channels included: 4, or 5 for volumes
 	depthwise bool
 	windows   shape.Windows
-	packing   engine.Packing // packed, of the filter, if it doesn't change
+	packing   engine.Packing // the filter as packed[T], if it is invariant
 	channels  int            // of the image, -1 if they aren't known in advance
 	run       runFunc
 	epilogue  *epilogue.Epilogue // of a fused op; nil for others
@@ -166,7 +167,8 @@ func (v *convolution) call(c *engine.Call) error {
 	return nil
 }
 
-// zeros makes the gradient if the filter has no elements, for any other shapes.
+// zeros makes the gradient, of shape dims, if the filter has no elements. Other shapes aren't
+// checked then.
 func zeros(c *engine.Call, dy *tensor.Tensor, dims tensor.Shape) error {
 	_, err := c.AllocZero(0, dy.DType(), dims)
 	return err
@@ -179,8 +181,8 @@ func (v *convolution) fits(g *geometry, x, f tensor.Shape) error {
 	return g.filtered(&v.windows, x, f, v.depthwise)
 }
 
-// inputSizes returns the shape of the image. Conv2DBackpropInput may have it without the batch and
-// the channels. Two sizes are height and width, as TensorFlow's op accepts.
+// inputSizes returns the shape of the image. Input 0 of Conv2DBackpropInput may have
+// height and width alone, as in TensorFlow: the gradient has the batch, the filter the channels.
 func (v *convolution) inputSizes(sizes, f, dy *tensor.Tensor) (tensor.Shape, error) {
 	dims, err := shapes.Dims(sizes, "the input's sizes", 0)
 	if err != nil || v.op != "Conv2DBackpropInput" || len(dims) != 2 {
@@ -207,8 +209,8 @@ func floats[T real](c *engine.Call, v *convolution, g *geometry, out, a, b *tens
 }
 
 // fused computes an output and applies its epilogue. It applies it while the
-// output is in the cache, if the channels come last and the window is no
-// unusual one, otherwise afterwards.
+// output is in the cache, if the channels come last and none of the first
+// two cases of [compute] applies, otherwise afterwards.
 func fused(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
 	packed, _ := c.Packed(v.packing).(packed[float32])
 	var e *gemm.Epilogue[float32]
@@ -231,11 +233,11 @@ func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, 
 	}
 	switch {
 	// The order matters: a case applies if those above it don't.
-	case infinite && pads:
+	case infinite && pads: // padding is skipped: its zeros times infinity are NaN
 		outside(c, dir, g, out, a, b)
 		return false
 	case !affordable(g.reach(), g.n, max(g.c, g.o), len(out)+len(a)+len(b)),
-		g.stride[0]*g.stride[1]*g.stride[2] > maxPhases:
+		g.stride[0]*g.stride[1]*g.stride[2] > maxPhases: // a frame or the phases would be too large
 		plain(dir, g, out, a, b)
 		return false
 	case dir == forward && g.eachChannel():
@@ -254,8 +256,8 @@ func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, 
 	return e != nil
 }
 
-// halves computes in float32; sums of depthwise convolutions and of those of volumes are rounded
-// at every step, as TensorFlow's are.
+// halves computes in float32. Sums are rounded at every step, as TensorFlow's are, in depthwise
+// convolutions and in the output of volumes with one group and channels last.
 func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
 	var wide [3][]float32
 	for i, t := range []*tensor.Tensor{out, a, b} {
@@ -365,8 +367,8 @@ type packed[T real] struct {
 	infinite bool // one of its elements is infinite or NaN
 }
 
-// besidePadding returns the input whose elements are multiplied with padding if a
-// frame has it: the filter, or for its gradient the output's.
+// besidePadding returns the input whose elements are multiplied by the zeros of the padding:
+// the filter, or for the filter's gradient that of the output.
 func besidePadding[T any](dir direction, a, b []T) []T {
 	if dir == backInput {
 		return a
@@ -419,8 +421,9 @@ func sized[T real](v *convolution, s tensor.Shape, f []T) (any, int) {
 	return p, bytes
 }
 
-// packFilter packs a filter: forward for each group if the image's channels are
-// known, else for images of one group. Depthwise convolutions need none.
+// packFilter packs a filter: forward as one matrix for each group, for the image's gradient
+// as one for each phase of the strides. An image of unknown channels counts as one group.
+// Groups of one channel need no packing.
 func packFilter[T real](v *convolution, s tensor.Shape, f []T) []*gemm.Weights[T] {
 	g := geometry{c: s[len(s)-2], o: s[len(s)-1], groups: 1, size: [3]int{1, 1, 1}, stride: [3]int{1, 1, 1}, dilation: [3]int{1, 1, 1}}
 	for i, d := range v.windows.Layout.Spatial {

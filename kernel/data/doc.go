@@ -1,5 +1,5 @@
-// Package data contains the kernels of input pipelines in graphs: datasets,
-// which are variants, iterators and queues, which are resources.
+// Package data contains the kernels of input pipelines in graphs: datasets
+// (variants), and iterators and queues (resources).
 //
 // A [Dataset] is a description that never changes. An iterator reads it once,
 // one element per request. Iterators are nested as their datasets are. They
@@ -12,13 +12,15 @@
 // functions, own their memory, which is never changed. An iterator uses the
 // call only to run functions and to reach files under its grant.
 //
-// A call waits for a queue only if its context can end.
+// A call waits for an element of a queue, or for room in it, only if its context
+// can end. Otherwise it returns an error at once.
 package data
 
 import "github.com/cairnml/cairn/engine"
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
+	// Numbers are mostly indices of inputs; the functions' comments describe them.
 	table := []engine.Kernel{
 		{Op: "TensorDataset", Run: tensorDataset},
 		{Op: "TensorSliceDataset", Run: tensorSliceDataset},

@@ -9,9 +9,10 @@ import (
 )
 
 // choleskyGrad computes the gradient of Cholesky from that of its factors. It
-// is the kernel of CholeskyGrad and BatchCholeskyGrad. Input 0 are factors,
-// input 1 their gradients, [..., n, n]. It reads the lower triangles. A zero or
-// NaN on the diagonal is an error.
+// is the kernel of CholeskyGrad and BatchCholeskyGrad. Input 0 has factors
+// l, input 1 their gradients g, both [..., n, n]; it reads their lower triangles. M is
+// the lower triangle of l* g with half its diagonal. The result is the symmetric part
+// of l^-* M l^-1. A zero or NaN on the diagonal of l is an error.
 func choleskyGrad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -30,8 +31,8 @@ func choleskyGrad(c *engine.Call) error {
 	n := l.rows
 	out := newResult[float64](c, l.outer, n, n)
 	err = each(c, l.len(), 4*cube(n), func(ctx context.Context, i int) error {
-		f, d := l.at(i), g.at(i)
-		for r := range n { // both are lower triangles
+		f, d := l.at(i), g.at(i) // copies of the inputs
+		for r := range n {       // the upper triangles don't count
 			for k := r + 1; k < n; k++ {
 				f.v[r*n+k], d.v[r*n+k] = 0, 0
 			}
@@ -47,11 +48,11 @@ func choleskyGrad(c *engine.Call) error {
 			}
 		}
 		adjoint := f.adjoint()
-		if err := substitute(ctx, adjoint, middle, false, false); err != nil { // l^-* middle
+		if err := substitute(ctx, adjoint, middle, false, false); err != nil { // middle = l^-* M
 			return err
 		}
 		right := middle.adjoint()
-		if err := substitute(ctx, adjoint, right, false, false); err != nil { // its adjoint: (l^-* middle l^-1)*
+		if err := substitute(ctx, adjoint, right, false, false); err != nil { // right = (l^-* M l^-1)*
 			return err
 		}
 		for r := range n {

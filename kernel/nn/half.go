@@ -17,8 +17,8 @@ import (
 const stepTime = 20
 
 // steps rounds the result of every step to half precision, as TensorFlow's
-// expressions do. The order of a sum depends on the index of the row's first
-// element in the tensor, first.
+// expressions do. first is the index in the tensor of a row's first element;
+// the order of the row's sum depends on it.
 type steps struct {
 	*stepwise.Steps
 	all func(x []float32) // rounds all elements
@@ -34,7 +34,7 @@ func (s steps) exps(dst, x []float32, first int) float32 {
 	return s.Row(dst, first)
 }
 
-// shift takes the greatest number of x from all.
+// shift subtracts the greatest element of x from every element.
 func (s steps) shift(x []float32) {
 	vec.SubVS(x, x, vec.MaxOf(x))
 	s.all(x)
@@ -115,7 +115,8 @@ func softmaxHalf[H elementwise.Half](log bool) elementwise.Func {
 	}
 }
 
-// crossHalf and sparseHalf fill the outputs of [crossing] and [sparseCrossing].
+// crossHalf and sparseHalf fill the outputs of [crossing] and [sparseCrossing], which have
+// checked the shapes and labels: loss, [rows], and back, the logits' gradient, [rows, n].
 func crossHalf[H elementwise.Half](c *engine.Call, loss, back *tensor.Tensor, rows, n int) {
 	if n == 0 {
 		clear(tensor.Values[H](loss))

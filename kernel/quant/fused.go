@@ -14,6 +14,7 @@ import (
 // stay.
 
 // fusion has the steps that an op of oneDNN applies to its sums of products.
+// A code is a quantized number; a [span] is the range of floats that codes represent.
 // Codes are symmetric there: the code of zero is zero, and only the larger end
 // of a range counts.
 type fusion struct {
@@ -47,7 +48,7 @@ func (f *fusion) ranges() int {
 	return n
 }
 
-// result returns the index of the least end of the result's range.
+// result returns the index of the minimum of the result's range.
 func (f *fusion) result() int {
 	if f.sum && f.listed {
 		return f.ranges() + 6
@@ -55,7 +56,7 @@ func (f *fusion) result() int {
 	return f.ranges() + 4
 }
 
-// summand returns the index of the summand, and that of the least end of its range.
+// summand returns the index of the summand, and that of the minimum of its range.
 func (f *fusion) summand() (i, least int) {
 	switch {
 	case f.listed:
@@ -84,7 +85,7 @@ func (f *fusion) inputs() int {
 // widest returns the larger end of a range, without its sign.
 func (s span) widest() float32 { return max(abs(s.least), abs(s.most)) }
 
-// symmetric returns the number of steps between zero and the largest code of a type.
+// symmetric returns the largest code of a type: 255 for quint8, 127 for others.
 func symmetric(d tensor.DType) float64 {
 	if d == tensor.QUint8 {
 		return math.MaxUint8
@@ -95,19 +96,19 @@ func symmetric(d tensor.DType) float64 {
 // scaled computes an op's result from sums of products, in float32; each
 // operation is rounded.
 type scaled struct {
-	by       []float32 // the float for a step of a sum, for each channel or one for all
+	by       []float32 // the float that a sum of 1 stands for, for each channel or one for all
 	bias     []float32 // nil, or a number for each channel
 	summand  func(i int) float32
 	relu     bool
 	activate func(row []float32) // nil, or the activation
-	inverse  float32             // one over the float for a step of the result
-	offset   bool                // zero is added, in one operation with the product
+	inverse  float32             // the result for a float of 1
+	offset   bool                // zero is added, in one operation with the product by inverse
 	zero     float32             // the code of zero, which need not be an integer
 	plane    int                 // the places of an image whose channels come first, or 0
 }
 
-// place returns the index of channel k of n. i is the index of channel 0 if the
-// channels come last.
+// place returns the index in the output of channel k of a row of n. i is the index
+// of its channel 0 if the channels come last.
 func (s *scaled) place(i, k, n int) int {
 	if s.plane == 0 {
 		return i + k
@@ -159,7 +160,7 @@ func (s *scaled) write(c *engine.Call, d tensor.DType, shape tensor.Shape, withi
 		return nil, err
 	}
 	var store func(i int, v float32)
-	lowest, highest := float32(within.lowest), min(float32(within.highest), 2.147483520e+09)
+	lowest, highest := float32(within.lowest), min(float32(within.highest), 2.147483520e+09) // the largest float32 below 1<<31
 	code := func(v float32) int32 {
 		v = float32(math.RoundToEven(float64(v)))
 		if !(v > lowest) {
@@ -200,8 +201,8 @@ func limitsFor(d tensor.DType) limits {
 	return limitsOf[tensor.Q32]()
 }
 
-// biasOf returns the bias of an op with n channels: floats unchanged, codes as dequantize
-// converts them for a channel.
+// biasOf returns input 2, the bias, as floats for n channels. dequantize converts a code of
+// channel k.
 func biasOf(c *engine.Call, n int, dequantize func(k int, v float32) float32) ([]float32, error) {
 	t := c.In(2)
 	if s := t.Shape(); len(s) != 1 || s[0] != n {
@@ -226,7 +227,7 @@ func biasOf(c *engine.Call, n int, dequantize func(k int, v float32) float32) ([
 	return nil, &engine.UnsupportedTypeError{Attr: "Tbias", Type: t.DType(), Known: []tensor.DType{tensor.Float32, tensor.QInt32}}
 }
 
-// signedCodes returns input i as integers.
+// signedCodes returns the codes of input i, which must be qint8.
 func signedCodes(c *engine.Call, i int) ([]int8, error) {
 	if d := c.In(i).DType(); d != tensor.QInt8 {
 		return nil, &engine.UnsupportedTypeError{Type: d, Known: []tensor.DType{tensor.QInt8}}
@@ -239,7 +240,8 @@ func signedCodes(c *engine.Call, i int) ([]int8, error) {
 	return out, nil
 }
 
-// productSpan returns oneDNN's range for sums of products of codes.
+// productSpan returns oneDNN's range for int32 sums of products of codes. a is the range of
+// the input, whose codes have the limits la. b is that of the filter.
 func productSpan(a, b span, la limits) span {
 	by := (a.most - a.least) / float32(la.highest-max(la.lowest, -la.highest)) * ((b.most - b.least) / (2 * math.MaxInt8))
 	return span{by * -(1 << 31), by * (1 << 31)}

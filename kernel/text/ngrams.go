@@ -8,18 +8,18 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The n-grams of StringNGrams, whose kernel is in split.go. checkSplits is also
-// used by UnicodeEncode.
+// The n-grams of StringNGrams: its kernel in split.go reads the attributes and calls run.
+// UnicodeEncode uses checkSplits too.
 
-// errWidth returns the error for a width.
+// errWidth returns the error for a width below 1 (split.go) or above maxGram.
 func errWidth(w int64) error { return fmt.Errorf("an n-gram of %d strings", w) }
 
 // grams has the attributes of StringNGrams.
 type grams struct {
 	sep, left, right string
-	pad              int64 // -1: width-1, so that every string is the last one of an n-gram
+	pad              int64 // pad_width; -1: width-1, so that each string is once the first of an n-gram, and once the last
 	widths           []int64
-	short            bool // a row that is too short for any n-gram becomes one
+	short            bool // preserve_short_sequences: a row that is too short for any n-gram becomes one
 }
 
 // padding returns the number of pads at each end of a row for n-grams of a
@@ -53,7 +53,7 @@ func (g *grams) run(c *engine.Call, in []string, splits []int64) error {
 	if g.pad > maxGram {
 		return fmt.Errorf("pads %d strings wide", g.pad)
 	}
-	if len(splits) == 0 || len(in) == 0 { // as many empty strings, as in TensorFlow
+	if len(splits) == 0 || len(in) == 0 { // as many empty strings as values, and the same splits, as in TensorFlow
 		if _, err := c.AllocZero(0, tensor.String, tensor.Shape{len(in)}); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (g *grams) row(room *budget, out, row []string, width, n int64) ([]string, 
 		left := max(0, pad-i)
 		right := max(0, pad-(n-i-1))
 		from := max(0, i-pad)
-		size := 16 + left*int64(len(g.left)) + right*int64(len(g.right)) + (width-1)*int64(len(g.sep))
+		size := 16 + left*int64(len(g.left)) + right*int64(len(g.right)) + (width-1)*int64(len(g.sep)) // bytes, 16 of them for the string itself
 		for k := from; k < from+width-left-right; k++ {
 			size += int64(len(row[k]))
 		}

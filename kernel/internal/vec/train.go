@@ -6,9 +6,11 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
-// The steps of the ResourceApply ops, for packages kernel/state and kernel/math. Keep the
+// The steps of the ResourceApply ops, for packages kernel/state and kernel/math. v is the
+// variable, g its gradient; other slices are slot variables. v and they change in place. Keep the
 // order of operations: results are compared with TensorFlow's. AdamStep also replaces the
-// ops of Adam's step (kernel/math/whole.go), so each of its operations is rounded.
+// ops of Adam's step (kernel/math/whole.go), each of which rounds. So each of its operations
+// is rounded: a conversion T(...) forbids the fusion of a product and a sum.
 
 func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
 
@@ -54,7 +56,8 @@ func KerasMomentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 	}
 }
 
-// Adam takes Adam's step; alpha is the learning rate with both corrections.
+// Adam takes Adam's step; alpha is lr*sqrt(1-beta2^t)/(1-beta1^t) in step t. m
+// and s are the decaying means of g and g².
 func Adam[T Float](v, m, s, g []T, alpha, beta1, beta2, epsilon T, nesterov bool) {
 	m, s, g = m[:len(v)], s[:len(v)], g[:len(v)]
 	b1, b2 := 1-beta1, 1-beta2
@@ -94,7 +97,8 @@ func Amsgrad[T Float](v, m, s, vhat, g []T, alpha, beta1, beta2, epsilon T) {
 	}
 }
 
-// AdaMax takes Adam's step by the infinity norm; alpha is the corrected rate.
+// AdaMax takes Adam's step by the infinity norm; alpha is lr/(1-beta1^t)
+// in step t. u is the largest |g|, decaying by beta2.
 func AdaMax[T Float](v, m, u, g []T, alpha, beta1, beta2, epsilon T) {
 	m, u, g = m[:len(v)], u[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -185,8 +189,8 @@ func quotient[T Float](x, y T) T {
 	return x / y
 }
 
-// AdagradDA takes the step of dual averaging: sum and squares are those of all
-// gradients up to the given step.
+// AdagradDA takes the step of dual averaging: sum and squares are the sums of the
+// gradients and of their squares up to the given step.
 func AdagradDA[T Float](v, sum, squares, g []T, lr, l1, l2, step T) {
 	sum, squares, g = sum[:len(v)], squares[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -206,8 +210,8 @@ func AddSign[T Float](v, m, g []T, lr, alpha, decay, beta T) {
 	}
 }
 
-// PowerSign multiplies the step by a power of base, whose logarithm is logBase. The
-// exponent depends on the agreement of gradient and mean: ±decay, or 0.
+// PowerSign takes the step lr*g times e^(logBase*decay*sign(g)*sign(m)). m is the decaying
+// mean of the gradients.
 func PowerSign[T Float](v, m, g []T, lr, logBase, decay, beta T) {
 	m, g = m[:len(v)], g[:len(v)]
 	for i, d := range g {
