@@ -9,7 +9,8 @@ import (
 // hostBig reports whether this machine is big-endian.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// swapBytes reverses each part of width bytes. Other widths than 2, 4 and 8 have nothing to reverse.
+// swapBytes reverses every width bytes of b. width is that of a number, 1, 2, 4 or 8: a complex
+// element is two numbers. Width 1 has nothing to reverse.
 func swapBytes(b []byte, width int) {
 	switch width {
 	case 2:
@@ -50,7 +51,8 @@ func uint32At(b []byte, big bool) uint32 {
 }
 
 // narrowMask has the bits that an element of a type narrower than a byte uses;
-// 0 for all other types.
+// 0 for all other types. Such an element takes a byte in a data file, and the
+// Reader clears its other bits.
 func narrowMask(d tensor.DType) byte {
 	switch d {
 	case tensor.Int4, tensor.Uint4, tensor.Float4E2M1FN:

@@ -7,8 +7,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// gradCholesky takes the gradient for that of a self-adjoint matrix, of which the
-// op reads the lower triangle.
+// The gradient rules of Cholesky, Qr, SelfAdjointEigV2 and Svd, for matrices in the
+// last two dimensions.
+
+// gradCholesky returns a self-adjoint gradient, as TensorFlow does, although the op
+// reads the lower triangle only.
 func gradCholesky(s *ops.Scope, op *Op) {
 	l := op.Out(0)
 	eye := ops.Diag(s, ops.OnesLike(s, ops.DiagPart(s, l)))
@@ -24,8 +27,9 @@ func halfDiagonal(s *ops.Scope, m *ops.Value) *ops.Value {
 }
 
 // gradQR has no gradient of a full decomposition of matrices higher than wide,
-// whose columns beyond the rank are arbitrary. Of wider ones, the part to the
-// right of the square part is a function of it.
+// where the columns of q beyond the width of the matrix are arbitrary. A wider
+// matrix is [x y] with x square: q depends on x alone, and the right part of r is
+// q* y. So the gradient is that of x and of y.
 func gradQR(s *ops.Scope, op *Op) {
 	q, r := op.Out(0), op.Out(1)
 	if d, ok := known(r); ok && d[len(d)-2] > d[len(d)-1] {
@@ -76,7 +80,7 @@ func gaps(s *ops.Scope, x *ops.Value) *ops.Value {
 	return safeReciprocal(s, ops.Sub(s, ops.ExpandDims(s, x, -2), ops.ExpandDims(s, x, -1)))
 }
 
-// safeReciprocal returns reciprocals that are 0 for 0.
+// safeReciprocal returns x/(x²+1e-20), TensorFlow's reciprocal that is 0 for 0.
 func safeReciprocal(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.Div(s, x, ops.Add(s, ops.Square(s, x), 1e-20))
 }
@@ -98,9 +102,10 @@ func gradSelfAdjointEig(s *ops.Scope, op *Op) {
 // computes reports whether an attribute whose default is true is set.
 func computes(op *Op, attr string) bool { return !op.Attrs().Has(attr) || op.Attrs().Bool(attr) }
 
-// gradSVD takes the first singular vectors, as many as there are values, for
-// functions of the matrix. It takes the others of a full decomposition for the
-// part that is orthogonal to them.
+// gradSVD differentiates the thin decomposition: the first singular vectors, as
+// many as there are values. Of a full one, the gradients of the other vectors
+// contribute by the part that is orthogonal to the first ones. TensorFlow has no
+// gradient of a full decomposition if height and width differ by more than 1.
 func gradSVD(s *ops.Scope, op *Op) {
 	a, values := op.In(0), op.Out(0)
 	ds := op.GradOrZero(0)

@@ -28,8 +28,8 @@ type Sequential struct {
 // NewSequential makes a model of layers.
 func NewSequential(layers ...Callable) *Sequential { return &Sequential{Layers: layers} }
 
-// Add appends layers, before or after the first call. Values of a restored
-// checkpoint for them are delivered; the error is that of reading them.
+// Add appends layers, before or after the first call. It delivers the pending
+// restore of their edges. The error is that of [trackable.Node.Add].
 func (m *Sequential) Add(layers ...Callable) error {
 	for _, l := range layers {
 		if l == nil || isInput(l) {
@@ -72,7 +72,8 @@ func (m *Sequential) computed() []Callable {
 }
 
 // input returns the layer of the input as tf_keras's Sequential would have it, nil if its shape
-// isn't known. names are those of the computed layers. Configs, summaries and pictures have it.
+// isn't known. names are those of the computed layers. Configs, summaries and
+// pictures show it as a layer.
 func (m *Sequential) input(names []string) *layers.InputLayer {
 	if len(m.Layers) == 0 {
 		return nil
@@ -117,8 +118,8 @@ func (m *Sequential) inputType() tensor.DType {
 	return d
 }
 
-// inputForm returns the form of the input that the model begins with: see
-// [layers.InputLayer.Form].
+// inputForm returns "sparse" or "ragged" if the model begins with an input of such tensors, else "":
+// see [layers.InputLayer.Form].
 func (m *Sequential) inputForm() string {
 	if len(m.Layers) > 0 && isInput(m.Layers[0]) {
 		return m.Layers[0].(*layers.InputLayer).Form()
@@ -139,7 +140,7 @@ func (m *Sequential) InputName() string {
 	return names[0] + "_input"
 }
 
-// hasInput reports whether the shape of the input is known.
+// hasInput reports whether the shape of the input is known: from the first layer or from a call.
 func (m *Sequential) hasInput() bool { return m.input(m.layerNames()) != nil }
 
 // layerNames returns the names of the computed layers, automatic ones for those without.

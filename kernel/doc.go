@@ -1,5 +1,5 @@
-// Package kernel joins the built-in kernels, family by family, to one set. [All] is
-// that set; nothing is registered elsewhere.
+// Package kernel joins the built-in kernels, family by family, to one set. [All]
+// returns it. No kernel is registered elsewhere.
 //
 // Each family is a package below this one with a table of kernels by TensorFlow op names:
 //

@@ -8,7 +8,7 @@ import (
 )
 
 // Broadcast returns the shape that a and b broadcast to. If that equals one of
-// them, the result is that slice and must not be changed.
+// them, the result is that slice and must not be changed. Sizes may be unknown.
 func Broadcast(a, b tensor.Shape) (tensor.Shape, error) {
 	n := max(len(a), len(b))
 	isA, isB := len(a) == n, len(b) == n
@@ -72,7 +72,8 @@ func BroadcastShapes(a, b graph.PartialShape) (graph.PartialShape, error) {
 	return graph.ShapeOf(out...), nil
 }
 
-// BroadcastTo checks that a tensor of shape s broadcasts to shape to.
+// BroadcastTo checks that a tensor of shape s broadcasts to shape to. An unknown
+// size fits every size.
 func BroadcastTo(s, to tensor.Shape) error {
 	if len(s) > len(to) {
 		return fmt.Errorf("shape %v doesn't broadcast to %v", s, to)
@@ -88,10 +89,11 @@ func BroadcastTo(s, to tensor.Shape) error {
 // GradientAxes returns the axes of the broadcast of a and b along which each
 // was stretched. An axis of size 1 in both counts for both, as in TensorFlow,
 // unless the shapes are equal. It returns false if the result depends on
-// unknown sizes.
+// unknown sizes. The shape rule and the kernel of BroadcastGradientArgs call it.
 func GradientAxes(a, b tensor.Shape) (ra, rb []int, ok bool) {
 	if a.Equal(b) {
 		for _, d := range a {
+			// -1 is unknown without an identity, so two of them may differ
 			if d == -1 {
 				return nil, nil, false
 			}

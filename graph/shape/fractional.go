@@ -14,7 +14,8 @@ func fractionalRules() map[string]Rule {
 		map[string]Rule{"FractionalMaxPoolGrad": fractionalMaxGrad, "FractionalAvgPoolGrad": fractionalAvgGrad})
 }
 
-// Ratios returns the ratios of a fractional pooling, one for each dimension.
+// Ratios returns the ratios of a fractional pooling, for batch, height, width
+// and channels. Those of batch and channels are 1.
 func Ratios(a graph.Attrs) (out [4]float32, err error) {
 	v := a.Floats("pooling_ratio")
 	if len(v) != 4 {
@@ -31,7 +32,9 @@ func Ratios(a graph.Attrs) (out [4]float32, err error) {
 	return out, nil
 }
 
-// Fractions returns the shape of pooled images.
+// Fractions returns the shape of images of shape s (batch, height, width,
+// channels) after pooling. Sizes of s may be unknown. The division is rounded to
+// float32, which decides the size.
 func Fractions(s tensor.Shape, ratios [4]float32) (tensor.Shape, error) {
 	out := s.Clone()
 	for i, n := range s {
@@ -66,7 +69,7 @@ func fractionalPool(c *Inference) error {
 		return err
 	}
 	c.setDims(0, s...)
-	for i := 1; i < 3; i++ { // the beginnings of windows, and the end
+	for i := 1; i < 3; i++ { // the beginnings of the windows along rows and columns, and the end
 		n, err := AddDims(s[i], 1)
 		if err != nil {
 			return err

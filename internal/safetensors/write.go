@@ -30,10 +30,13 @@ func toHost(b []byte, width int) {
 	}
 }
 
-// Write writes a file with the tensors that infos names (their order and offsets don't matter;
-// they are written in the file's order). It calls read for each, in that order, when it is next.
+// Write writes a file with the tensors that infos names. It sorts infos in place, as [Sorted] does, and
+// sets Offset and Size of each. It calls read for each, in that order, when it is next.
 // The result of read must have the announced type and shape. The header is written
-// incrementally, because it may take 100 MB.
+// incrementally, because the format allows [MaxHeader] bytes for it.
+//
+// The bytes must stay those of the reference implementation: order, escapes, and blanks up to a
+// multiple of 8 bytes (TestReferenceFilesAreReadAndRewrittenByteForByte).
 func Write(ctx context.Context, w io.Writer, infos []Info, metadata map[string]string, read func(ctx context.Context, name string) (*tensor.Tensor, error)) error {
 	size, err := layOut(infos, metadata)
 	if err != nil {
@@ -71,7 +74,8 @@ func Sorted(infos []Info) iter.Seq[Info] {
 	return slices.Values(slices.SortedFunc(slices.Values(infos), order))
 }
 
-// order compares infos by the order of the reference implementation: descending element type, then name.
+// order compares infos by the order of the reference implementation: the place of the element type in
+// kinds, then name.
 func order(a, b Info) int {
 	if ra, rb := rank(a.DType), rank(b.DType); ra != rb {
 		return ra - rb
@@ -157,8 +161,8 @@ func writeHeader(w io.Writer, size int, infos []Info, metadata map[string]string
 	return err
 }
 
-// headerParts yields the header's text, piece by piece, in memory that the next
-// piece takes again.
+// headerParts yields the header's text, piece by piece. A piece is valid until
+// the next one: they share memory.
 func headerParts(infos []Info, metadata map[string]string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		h := []byte{'{'}

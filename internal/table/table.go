@@ -15,7 +15,7 @@
 //	contents … │ type (1) │ checksum (4)
 //
 // Type 0 means that the contents are uncompressed, 1 that they are compressed
-// with snappy. The checksum is the masked CRC-32C of contents and type.
+// with snappy, as in old checkpoints. The checksum is the masked CRC-32C of contents and type.
 //
 // A block holds entries in the order of their keys and an array of restarts:
 //
@@ -30,7 +30,7 @@
 // The index block has an entry for every data block: its key is not smaller
 // than any in the block and smaller than all in the next one, the shortest
 // such; its value is the block's handle, offset and size as varint64. The
-// metaindex block is empty.
+// metaindex block has no entries: it is one restart, 0, and n, 1.
 //
 // The footer is 48 bytes: the handles of metaindex and index block, zeros up to
 // byte 40, then the magic number 0xdb4775248b80fb57.
@@ -52,7 +52,8 @@ const (
 	typeRaw    = 0
 	typeSnappy = 1
 
-	// BlockSize is the size in bytes at which TensorFlow ends a data block.
+	// BlockSize is the size in bytes, before compression and without the trailer, at
+	// which TensorFlow ends a data block.
 	BlockSize = 262144
 	// RestartInterval is the number of a data block's entries from one restart to the next.
 	RestartInterval = 16

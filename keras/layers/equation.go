@@ -43,10 +43,11 @@ func parseEquation(text string) (equation, error) {
 	return e, nil
 }
 
-// shapes returns the shapes of kernel and bias for an input of shape x, nil if it isn't
-// known; then sizes that depend on it are -1. partial is the output's shape.
+// shapes returns the shapes of kernel and bias. x is the input's shape with the batch, or nil if
+// it isn't known. Then sizes that depend on it are -1. partial is the layer's OutputShape, where
+// -1 is a size of the input.
 func (e equation) shapes(x, partial tensor.Shape, biasAxes *string) (kernel, bias tensor.Shape, err error) {
-	elided := len(x) - len(e.in)
+	elided := len(x) - len(e.in) // the number of dimensions that "..." represents, if x is known
 	if x != nil && (elided < 0 || elided > 0 && !e.left && !e.right) {
 		return nil, nil, fmt.Errorf("it doesn't fit an input of shape %v", x)
 	}
@@ -61,8 +62,8 @@ func (e equation) shapes(x, partial tensor.Shape, biasAxes *string) (kernel, bia
 			size[c] = x[i+offset]
 		}
 	}
-	// The output has the batch's size, the elided ones and the partial ones. tf_keras counts
-	// the first letter as the batch's only without a leading "...".
+	// out has the size of each letter of the output. Without a leading "..." the first letter is
+	// the batch, which partial leaves out. With one, partial has all letters, as in tf_keras.
 	out := map[rune]int{}
 	rest := []rune(e.out)
 	if !e.left {

@@ -7,7 +7,8 @@ import "github.com/cairnml/cairn/ops"
 // slots of the other rows, and sums are rounded in another order. These formulas must stay. The
 // rules' UpdateRows have them, and call the functions below.
 
-// summed returns slices that belong to different rows. Those of one row are added up.
+// summed returns the slices with those of one row added up, so that each row has one slice at
+// most. Rows are in the order of their first slices.
 func summed(s *ops.Scope, x ops.IndexedSlices) ops.IndexedSlices {
 	rows, place := ops.Unique(s, x.Indices)
 	n := ops.StridedSlice(s, ops.Shape(s, rows), ops.At(0))

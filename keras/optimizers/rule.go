@@ -13,7 +13,7 @@ import (
 // are its options, and the end of its config.
 type Rule interface {
 	// SlotKinds lists the kinds of variables that the optimizer keeps for each variable
-	// that it trains, in the order of files. It may depend on the options.
+	// that it trains, in the order in which checkpoints have them. It may depend on the options.
 	SlotKinds() []SlotKind
 	// UpdateStep changes u.Variable and its slots by u.Gradient.
 	UpdateStep(s *ops.Scope, u *Update)
@@ -27,8 +27,8 @@ type RowRule interface {
 	UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices)
 }
 
-// HyperRule is a [Rule] whose numbers are variables in the legacy layout, so that
-// checkpoints contain them.
+// HyperRule is a [Rule] with hyperparameters that are variables in the legacy layout, so
+// that checkpoints contain them.
 type HyperRule interface {
 	Rule
 	// Hypers lists the hyperparameters besides decay and learning_rate.
@@ -50,6 +50,7 @@ func hypersOf(r Rule) []Hyper {
 }
 
 // SlotKind is a kind of variable that an optimizer keeps for each variable that it trains.
+// See [Layout] for the legacy layout and the new one.
 type SlotKind struct {
 	// Name is the slot's name in the legacy layout.
 	Name string
@@ -70,7 +71,7 @@ type SlotKind struct {
 	joined     bool   // the new layout makes it together with the kind before, variable by variable
 	paired     bool   // the legacy optimizer makes it together with the kind before
 	single     bool   // the new layout rounds Initial to a float32 first
-	standIn    string // the tag in the name of the number that replaces an unneeded one, if it isn't the kind's
+	standIn    string // the tag of the int32 scalar that the new layout has where Shape returns false, if it isn't the kind's
 }
 
 func (k SlotKind) listName() string {
@@ -109,10 +110,10 @@ func (u *Update) Slot(name string) *trackable.Variable {
 	return nil
 }
 
-// LearningRate returns the learning rate of this step in the variable's type.
+// LearningRate returns the learning rate of this step, a scalar of the variable's type.
 func (u *Update) LearningRate() ops.Input { return u.rate() }
 
-// Step returns the number of this step, 1 for the first one, in the variable's type.
+// Step returns the number of this step, 1 for the first one, a scalar of the variable's type.
 func (u *Update) Step() ops.Input { return u.localStep() }
 
 // Hyper returns a hyperparameter of [HyperRule.Hypers] in the variable's type, nil if there

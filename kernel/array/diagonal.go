@@ -10,11 +10,13 @@ import (
 )
 
 // The kernels of MatrixDiagV2 and V3, MatrixDiagPartV2 and V3, MatrixSetDiag,
-// V2 and V3, and of the Batch forms of the first versions. Matrices are the
-// last two dimensions of a tensor. Diagonals are packed in the last one or two,
-// at the ends that the attribute align names.
+// V2 and V3, and BatchMatrixSetDiag. Matrices are the last two dimensions of a tensor. Packed diagonals
+// have the shape […, n, longest], or […, longest] for one diagonal: a row for each,
+// from the highest down. Shorter ones are padded on the side that the attribute
+// align names.
 
-// diagonalKernels returns the ops on ranges of diagonals.
+// diagonalKernels returns this file's part of the family's table, and the other
+// Batch forms, which run the kernels of the first versions.
 func diagonalKernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "MatrixDiagV2", Run: diagonalMatrix},
@@ -40,10 +42,11 @@ func diagonals(c *engine.Call, i int) (shape.Diagonals, error) {
 	return shape.DiagonalsOf(k, shape.Align(c.Op(), c.Attrs()))
 }
 
-// eachDiagonal calls f for each diagonal of matrices of shape s. matrix is the
-// offset of the first element in the matrices, step the distance of the others.
-// packed is the offset in the packed diagonals, whose rows are as long as the
-// longest one. n is the number of elements.
+// eachDiagonal calls f for each diagonal of matrices of shape s. All four numbers
+// count elements: matrix is the offset of the diagonal's first element in the
+// matrices, and step the distance to the next. packed is the offset of the first
+// in the packed diagonals, whose rows are as long as the longest one. n is the
+// diagonal's length.
 func eachDiagonal(d shape.Diagonals, s tensor.Shape, f func(matrix, packed, step, n int)) {
 	rows, cols := s[len(s)-2], s[len(s)-1]
 	longest := d.Longest(rows, cols)

@@ -13,8 +13,11 @@ import (
 
 // The kernels of GatherV2, GatherNd, ScatterNd, UnsortedSegmentSum and OneHot.
 // Sums are added in the order of the updates. For the gathers and ScatterNd an
-// index outside of its dimension is an error, as on TensorFlow's CPU.
+// index outside of its dimension is an error, as on TensorFlow's CPU, unless
+// bad_indices_policy is IGNORE. UnsortedSegmentSum skips negative ids and refuses
+// those that are too large.
 
+// number is an element type whose values can be added.
 type number interface {
 	vec.Number
 	tensor.Element
@@ -36,8 +39,8 @@ func gather(c *engine.Call) error {
 	return parts.Gather(c, x, indices, axis, c.Attrs().Int("batch_dims", 0))
 }
 
-// places returns the offsets of blocks of inner elements in a tensor of shape
-// s. The last dimension of indices has the index vectors of the blocks. Under
+// places returns, for each vector in the last dimension of indices, the offset of
+// its block in a tensor of shape s. A block has inner elements. Under
 // the policy IGNORE the offset of a vector outside of the shape is -1. Kernels
 // of this package that read or change parts by index vectors call it.
 func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err error) {
@@ -122,6 +125,7 @@ func scatterND(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	// booleans and strings
 	if join := joiners[updates.DType()]; join != nil {
 		join(c, out, updates, at, inner)
 		return nil
@@ -169,6 +173,7 @@ func oneHot(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	// off everywhere: its strides are 0
 	move(c, out, off, dims, view{strides: shapes.Strides(dims)}, view{strides: make([]int, len(dims))})
 	inner := shapes.Count(s[axis:])
 	for i, k := range v {

@@ -15,7 +15,7 @@ import (
 // and kernels agree.
 
 // slice returns the block that begins at input 1 and has the sizes in input 2;
-// -1 is all that follow.
+// a size of -1 is all elements from the beginning on.
 func slice(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -55,10 +55,11 @@ func masked(run func(*engine.Call, *shape.Masks) error) func(*engine.Node) (func
 	}
 }
 
-// strided computes the block that the inputs from at on select in a tensor of
-// shape s, and its strides. room is memory for the lists of both, if they fit. m has the
-// masks of the node's attributes. The view's strides count elements of the
-// tensor and are negative for a reversed dimension.
+// strided computes the block that inputs at, at+1 and at+2 (begin, end, strides)
+// select in a tensor of shape s, and the view of its elements in that tensor.
+// room is memory for the lists of both, which are allocated if they don't fit.
+// m has the masks of the node's attributes. The view's strides count elements of
+// the tensor and are negative for a reversed dimension.
 func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks) (shape.Block, view, error) {
 	st := shape.Strided{Masks: *m}
 	var begins, ends, strides shapes.Room[graph.Elem]
@@ -85,8 +86,8 @@ func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks)
 	return b, from, nil
 }
 
-// stridedSlice has a fast path, [smallSlice], for begins, ends and strides of int32 and
-// a tensor of few dimensions. It allocates no lists. Both return the same block.
+// stridedSlice has a fast path that allocates no lists, for int32 and few
+// dimensions ([shape.Small]): [smallSlice]. Both return the same block.
 func stridedSlice(c *engine.Call, m *shape.Masks) error {
 	if err := c.Need(4); err != nil {
 		return err

@@ -10,12 +10,14 @@ import (
 )
 
 // The kernels of ops named Experimental, and those of IteratorGetDevice,
-// CompressElement, UncompressElement, InitializeTableFromDataset, FakeQueue and
-// MapDefun. Handles of thread pools and statistics are dummies, because no op
-// reads them.
+// CompressElement, UncompressElement, InitializeTableFromDataset, FakeQueue,
+// RandomDatasetV2 and MapDefun. Handles of thread pools and statistics are
+// dummies, because no op reads them. So ThreadPoolDataset and
+// SetStatsAggregatorDataset return their input.
 
 // experimental lists the ops that TensorFlow had first under names that begin with
-// "Experimental" and that take the same inputs and attributes since.
+// "Experimental" and that take the same inputs and attributes since. Each must be in the table
+// that renamed gets.
 var experimental = []string{
 	"AutoShardDataset", "BytesProducedStatsDataset", "ChooseFastestDataset", "DatasetCardinality", "DatasetToTFRecord",
 	"DenseToSparseBatchDataset", "DirectedInterleaveDataset", "GroupByReducerDataset", "GroupByWindowDataset", "IgnoreErrorsDataset",
@@ -67,8 +69,8 @@ func deviceOf(c *engine.Call) error {
 	return nil
 }
 
-// packedElement is an element as one variant. Compressing values that stay in
-// memory would gain nothing.
+// packedElement is the variant that CompressElement returns: the components, not
+// compressed. Compressing values that stay in memory would gain nothing.
 type packedElement struct{ components element }
 
 // VariantName returns TensorFlow's name of the variant.
@@ -146,11 +148,13 @@ func fakeQueue(c *engine.Call) error {
 	return nil
 }
 
-// rowSize is about how many bytes the list of a row's values takes.
+// rowSize is about how many bytes a row's result takes besides its tensors, for
+// Call.Fits.
 const rowSize = 64
 
-// mapDefun prepares an op that calls a function for each row of its arguments and
-// joins the results to rows.
+// mapDefun prepares an op that calls a function for each row of its arguments.
+// Output k is the stack of result k of all rows. The inputs after the arguments
+// are captures.
 func mapDefun(n *engine.Node) (func(*engine.Call) error, error) {
 	f, err := n.Function("f", nil)
 	if err != nil {

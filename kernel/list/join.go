@@ -48,8 +48,9 @@ func gather(c *engine.Call) error {
 	return join(c, l, picked, 2)
 }
 
-// join sets output 0 to the elements of l under a new first dimension, with
-// zeros for those that aren't set. Input shapeAt completes their shape.
+// join sets output 0 to vs, elements of l, stacked along a new first dimension,
+// with zeros for those that aren't set. The shape in input shapeAt completes
+// that of the elements.
 func join(c *engine.Call, l *variant.List, vs []engine.Value, shapeAt int) error {
 	want, err := shapeIn(c, shapeAt)
 	if err != nil {
@@ -83,7 +84,7 @@ func join(c *engine.Call, l *variant.List, vs []engine.Value, shapeAt int) error
 	return nil
 }
 
-// put writes the elements of t, or zeros, to n elements of dst.
+// put writes t, or zeros if t is nil, to the n elements of dst from at on.
 func put(dst *tensor.Tensor, at, n int, t *tensor.Tensor) {
 	d := dst.DType()
 	switch {
@@ -99,7 +100,7 @@ func put(dst *tensor.Tensor, at, n int, t *tensor.Tensor) {
 }
 
 // joinVariants makes one tensor of elements that are variants, or tensors of
-// variants of shape s.
+// variants. s is the shape of an element if vs is empty.
 func joinVariants(c *engine.Call, s tensor.Shape, vs []engine.Value) error {
 	h := &engine.Handles{Items: make([]any, 0, len(vs))}
 	for i, v := range vs {
@@ -125,7 +126,8 @@ func joinVariants(c *engine.Call, s tensor.Shape, vs []engine.Value) error {
 }
 
 // concat joins the elements along their first dimension, which may differ.
-// Elements that aren't set have their length from the input of leading sizes.
+// An element that isn't set has the length of the elements' shape, or else, for
+// TensorListConcatV2, the one in input 2. Output 1 has the lengths.
 func concat(c *engine.Call) error {
 	n, shapeAt := 1, -1
 	if c.Op() == "TensorListConcatV2" {

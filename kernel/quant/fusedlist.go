@@ -14,6 +14,10 @@ import (
 // Two kinds of ops list the steps after their sums in the attribute fused_ops:
 // _QuantizedMatMul, and the convolutions _FusedQuantizedConv2D and
 // _FusedQuantizedDepthwiseConv2D. TensorFlow refuses the lists that are refused here.
+//
+// For _QuantizedMatMul the formulas of scaled, convert and range8, and their roundings to
+// float32, are those of QuantizedFusedMatMulOp in TensorFlow's mkl_matmul_op_fused.cc. They
+// decide codes, so they must stay. The steps after the sums are oneDNN's: see fused.go.
 
 // steps are the entries of fused_ops that haven't been read yet.
 type steps []string
@@ -69,7 +73,7 @@ func (f *fusedConv) read(a graph.Attrs) error {
 }
 
 // listedMatMul is a product of matrices of codes, with the steps that its
-// attributes list.
+// attributes list. A code is the integer of a quantized number.
 type listedMatMul struct {
 	activate   func([]float32)
 	add        bool
@@ -134,8 +138,12 @@ func (f *listedMatMul) check(a graph.Attrs) error {
 	return nil
 }
 
-// run multiplies. A result of 32-bit codes has steps of the sums, and the bias is
+// run multiplies. A qint32 result has the scale of the sums of products, and the bias is
 // added to it in its own unit, as TensorFlow does.
+//
+// Inputs are the matrices, the bias, and the summand if Add is listed. The least and the
+// largest float follow: of the first matrix, of the second, and with Requantize of the output.
+// Outputs are the product, and its least and largest float unless it holds floats.
 func (f *listedMatMul) run(c *engine.Call) error {
 	at := 3
 	if f.add {
@@ -211,6 +219,7 @@ func (f *listedMatMul) run(c *engine.Call) error {
 	case f.out == tensor.QInt32:
 		return setSpans(c, input, columns, c.In(at+2).Shape())
 	case !f.requantize:
+		// TensorFlow takes the last two inputs, which are those of the second matrix here
 		if to, err = spanAt(c, at+2); err != nil {
 			return err
 		}
@@ -237,7 +246,7 @@ func (f *listedMatMul) scaled(c *engine.Call, codes []int8, input span, columns 
 		width = input.most - input.least
 	}
 	r := &scaled{by: []float32{1}, activate: f.activate, inverse: 1}
-	perFloat := make([]float32, len(columns)) // the steps of a sum for a float
+	perFloat := make([]float32, len(columns)) // the sum, an integer, that 1.0 is, for each column or one for all
 	by := make([]float32, len(columns))
 	for i, b := range columns {
 		perFloat[i] = float32(steps*127) / float32(width*b.widest())
@@ -258,6 +267,7 @@ func (f *listedMatMul) scaled(c *engine.Call, codes []int8, input span, columns 
 		return nil, err
 	}
 	if f.fromLeast[0] && f.bias != tensor.QInt32 {
+		// codes begin at the least float: its products with a column's sum of codes are part of the bias
 		zero, bias := float32(steps*input.least)/width, r.bias
 		r.bias = make([]float32, n)
 		for j := range r.bias {

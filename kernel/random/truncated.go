@@ -17,8 +17,8 @@ import (
 // every rounding are those of TensorFlow's parameterized_truncated_normal_op.cc
 // and must stay.
 
-// prepareTruncated draws rows of an output. The mean, the deviation and the
-// limits are those of each row, or the same for all. Inputs are the shape,
+// prepareTruncated draws the rows along an output's first dimension. The mean, the
+// deviation and the limits are those of each row, or the same for all. Inputs are the shape,
 // means, deviations, lower and upper limits.
 func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 	find := draws.Of(n)
@@ -42,7 +42,7 @@ func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 			return fmt.Errorf("%v numbers are more than TensorFlow's op draws", dims)
 		}
 		rows, each := dims[0], shapes.Count(dims[1:])
-		same := true // in this case the rows have 100 numbers
+		same := true // one distribution for all, which is drawn in rows of 100 numbers
 		var params [4][]float64
 		for k := range params {
 			t := c.In(1 + k)
@@ -63,7 +63,8 @@ func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		// TensorFlow computes this in 32 bits.
+		// The number of samples to reserve. TensorFlow computes it in 32 bits, so it may
+		// overflow.
 		g := find(c).Reserve(uint64(int64(int32(rows) * 2 * maxTries * int32(each+3) / 4)))
 		for b := range rows {
 			var p [4]float64
@@ -79,8 +80,8 @@ func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// statelessTruncated draws by seeds; the parameters broadcast, and the shape
-// ends with theirs.
+// statelessTruncated draws by seeds; the parameters broadcast, and the output's
+// shape ends with their common shape.
 func statelessTruncated(c *engine.Call) error {
 	if err := c.Need(6); err != nil {
 		return err
@@ -149,7 +150,7 @@ func truncate(c *engine.Call, d tensor.DType, p [4]float64, n int, g *philox.Gen
 	uniform := uniforms(d)
 	done, tries := 0, 0
 	give := func(x float64) bool { put(done, r(r(x*dev)+mean)); done++; tries = 0; return done == n }
-	var round func() (bool, error) // one block, or two; reports whether all are drawn
+	var round func() (bool, error) // draws one block of the generator, or two; reports whether all n numbers are put
 	switch {
 	case from < -most && to >= 0 || to > most && from <= 0:
 		normal := normals(d)

@@ -102,7 +102,8 @@ func partOfBytes(s string, pos, n int64) (string, bool) {
 	return s, true
 }
 
-// partOfChars returns partOfBytes in characters; a negative n means none.
+// partOfChars returns n characters of s from character pos on. A negative pos
+// counts from the end, and a negative n means none, unlike in partOfBytes.
 func partOfChars(s string, pos, n int64) (string, bool) {
 	if pos < 0 {
 		if pos += int64(countChars(s)); pos < 0 {

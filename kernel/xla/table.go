@@ -1,6 +1,7 @@
 // Package xla implements the kernels of XLA's ops that compute: products, windows,
-// reductions and moves as XLA's operations define them. TensorFlow compiles
-// each for the CPU if a graph runs it outside of a compiled function.
+// reductions and moves as XLA's operations define them. TensorFlow runs them
+// outside of a function compiled by XLA, too: it compiles each op by itself for
+// the CPU.
 package xla
 
 import (
@@ -12,7 +13,7 @@ import (
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
-	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} // other types end TensorFlow's process
+	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} // with other types TensorFlow's process ends, so there is no result to equal
 	return []engine.Kernel{
 		{Op: "XlaPad", Run: pad},
 		{Op: "XlaBroadcastHelper", Run: broadcastHelper},
@@ -38,7 +39,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// fixed returns an error unless the elements of inputs are numbers.
+// fixed returns an error unless the elements of the inputs with these numbers have a
+// fixed size: they are numbers or booleans.
 func fixed(c *engine.Call, inputs ...int) error {
 	for _, i := range inputs {
 		if d := c.In(i).DType(); !d.Fixed() {

@@ -7,9 +7,12 @@ import (
 )
 
 // A size is an element of tf.shape(x), which functional models of Keras 2 compute by two
-// layers: the shape, and its element. Keras 3 has no operation for it.
+// layers: the shape, and its element. Keras 3 has no operation for it, so the translation to
+// Keras 3 drops these layers. A known size becomes a number (knownSizes). A reshape that keeps
+// the first size becomes a Reshape layer (reshapeLayer). A size that is still used after that
+// is an error that names its layer (usedSize). These three cases must stay.
 type size struct {
-	of    string // the place of x
+	of    string // the place of x in the config, [layer, node, tensor], as fmt prints it
 	axis  int64
 	known any // the size as a number; nil if it isn't known
 }
@@ -20,7 +23,8 @@ func isShape(l map[string]any) bool {
 	return l["class_name"] == "TFOpLambda" && (equal(name, "shape") || equal(name, "compat.v1.shape"))
 }
 
-// firstPlace returns the input of a layer's only call, and the call's other arguments.
+// firstPlace returns the place of the first input of a layer's only call, [layer, node,
+// tensor], and the call's other arguments.
 func firstPlace(l map[string]any) (place []any, args map[string]any, ok bool) {
 	nodes, _ := l["inbound_nodes"].([]any)
 	if len(nodes) != 1 {
@@ -65,8 +69,8 @@ func (g *network) sizeOf(l map[string]any) (s size, ok bool) {
 	return s, true
 }
 
-// isSize reports whether a layer of Keras 2 computes a shape or a size, which Keras 3 does
-// without.
+// isSize reports whether a layer of Keras 2 computes a shape or a size, so that the
+// translation to Keras 3 drops it. It reports false in the other direction.
 func (g *network) isSize(l map[string]any) bool {
 	if !g.t.up {
 		return false
@@ -75,7 +79,8 @@ func (g *network) isSize(l map[string]any) bool {
 	return ok || isShape(l)
 }
 
-// tensorSize returns the size that a tensor of Keras 3 represents.
+// tensorSize returns the size that an argument refers to, if it is written as a
+// __keras_tensor__ of Keras 3. Its keras_history names the layer of Keras 2 that computes it.
 func (g *network) tensorSize(v any) (s size, ok bool) {
 	o, _ := v.(map[string]any)
 	if o["class_name"] != "__keras_tensor__" {
@@ -136,8 +141,8 @@ func (g *network) reshapeLayer(f *function, l, kwargs map[string]any) (out map[s
 		"config": map[string]any{"name": l["name"], "target_shape": target}}, true
 }
 
-// usedSize returns the name of a layer that computes a size and whose value is left in v; ""
-// for none.
+// usedSize returns the name of a layer that computes a shape or a size and whose value is left
+// in v, a call that is translated already; "" for none.
 func (g *network) usedSize(v any) string {
 	switch v := v.(type) {
 	case []any:

@@ -4,15 +4,18 @@ package simd
 
 import "unsafe"
 
+// Package vec calls MaxPool and MaxPoolGrad, after [Pool.Check]. It does the
+// channels that they leave, by Go loops that give the same bits.
+
 // pooled is the argument of the loops of pooling: a [Pool] with all steps in
-// bytes. The assembly knows the offsets of the fields.
+// bytes. The assembly knows the offsets of the fields, as _asm/pool.go lists them.
 type pooled struct {
 	x, out, grad unsafe.Pointer // out: the results, or with a gradient the array to which it is added
-	taps         unsafe.Pointer // words
-	count        uintptr
-	places       uintptr
-	step, row    uintptr // between places of x, and of the results
-	bytes        uintptr // of channels, a multiple of a vector's
+	taps         unsafe.Pointer // for each tap the offset in x from a place's first element, in bytes
+	count        uintptr        // of taps
+	places       uintptr        // the number of windows of this call
+	step, row    uintptr        // bytes between places of x, and of the results
+	bytes        uintptr        // of channels, a multiple of a vector's
 }
 
 // run runs the loop for elements of a size.
@@ -30,15 +33,16 @@ func (t *pooled) run(size int) {
 }
 
 // MaxPool sets dst to the largest element of each window, see [Pool], to the
-// first one of several. If the first tap is NaN, the result is NaN. It does as
-// many channels from the first on as it returns.
+// first one of several. If the first tap is NaN, the result is NaN. It does the
+// first channels of all places and returns their number: 0 for other element
+// types than float32 and float64. The slices aren't empty.
 func MaxPool[T any](dst, x []T, p *Pool) int {
 	return pool(unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), nil, p, dst)
 }
 
 // MaxPoolGrad adds each element of dy to the element of out at the position of
-// the window's largest in x, as [MaxPool] finds it. It does as many channels
-// from the first on as it returns.
+// the window's largest in x, as [MaxPool] finds it. It does the channels whose
+// number it returns, as MaxPool does.
 func MaxPoolGrad[T any](out, x, dy []T, p *Pool) int {
 	return pool(unsafe.Pointer(&out[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&dy[0]), p, out)
 }
@@ -65,7 +69,8 @@ func pool[T any](out, x, grad unsafe.Pointer, p *Pool, of []T) int {
 	for i, t := range p.Taps {
 		taps[i] = uintptr(t * size)
 	}
-	// Pieces keep a call of assembly short.
+	// A call of assembly reads about 8*piece elements, so that it stays short: the
+	// scheduler can't stop it.
 	block := min(n, max(8*piece/len(p.Taps)&^7, 8))
 	places := max(1, 8*piece/(len(p.Taps)*block))
 	for from := 0; from < p.Places; from += places {
