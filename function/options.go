@@ -68,6 +68,7 @@ const (
 // maxTraces is the default of Options.MaxTraces.
 const maxTraces = 64
 
+// pick returns a copy of the last of the options that isn't nil, with kernels; zero options if there is none.
 func pick(o []*Options) *Options {
 	var out Options
 	for _, o := range o {

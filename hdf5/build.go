@@ -12,7 +12,8 @@ import (
 )
 
 // The sizes of nodes of a file with superblock version 0. A node of a group's B-tree has up to
-// 2K children, a node of a symbol table up to 2K links.
+// 2K children, a node of a symbol table up to 2K links. They are the library's defaults; other numbers would change
+// the bytes of every written file.
 const (
 	leafK  = 4
 	groupK = 16

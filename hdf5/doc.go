@@ -29,9 +29,10 @@
 //
 // # The structures
 //
-// Numbers are little-endian. O is an address and L a length, of the size that the superblock
-// states, here 8 bytes. Addresses count from the superblock; one with all bits set is undefined.
-// Each object is a header that consists of messages.
+// They are those of the HDF5 File Format Specification, version 3.0, and must stay. Numbers are
+// little-endian. O is an address and L a length, of the size that the superblock states, here 8
+// bytes. Addresses count from the superblock; one with all bits set is undefined. Each object is a
+// header that consists of messages.
 //
 //	superblock, version 0 (96 bytes)
 //	┌──────────────────────┬──────────┬─────┬─────┬───────────┬────────┬─────────┬─────────┬─────────┐

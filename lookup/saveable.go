@@ -11,8 +11,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// savedTensor is the result for one tensor of the function that saves a table: its
-// "name", "slice_spec" and "tensor".
+// savedTensor is the result for one tensor of the function that saves a table: its "name", "slice_spec" and
+// "tensor". The names of parameters and results, and the suffixes -keys and -values, are TensorFlow's: its
+// loader and its checkpoints have them (lookup_ops.py, saveable_object_util.py).
 type savedTensor = map[string]*ops.Value
 
 // checkpointKey is the key that the function that saves a table takes.

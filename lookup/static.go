@@ -44,7 +44,8 @@ func filled(init Initializer) (*filling, error) {
 	return init.prepare()
 }
 
-// build makes the resource. self is the object that functions capture.
+// build makes the resource. self is the object that functions capture. The name tf.StaticHashTable and those of
+// the edges are TensorFlow's.
 func (t *table) build(f *filling, def any, opts *StaticOptions, self ops.Input) error {
 	if opts == nil {
 		opts = new(StaticOptions)

@@ -75,7 +75,8 @@ func (t *StaticVocabularyTable) CapturedResource() any { return t.inner }
 // KeyDType returns the type of the keys that Lookup accepts.
 func (t *StaticVocabularyTable) KeyDType() tensor.DType { return t.key }
 
-// Lookup returns the ids of keys.
+// Lookup returns the ids of keys. The id of a key that isn't in the vocabulary comes from StringToHashBucketFast
+// of its text, as in TensorFlow. Models depend on these ids.
 func (t *StaticVocabularyTable) Lookup(s *ops.Scope, keys ops.Input) *ops.Value {
 	k, ok := typed(s, "Lookup", "keys", keys, t.key)
 	if !ok {
