@@ -123,7 +123,8 @@ func passAll(s *ops.Scope, op *Op) {
 	}
 }
 
-// checkNumerics checks the gradient as the op has checked its input.
+// checkNumerics checks the gradient as the op has checked its input. The message begins with TensorFlow's
+// words.
 func checkNumerics(s *ops.Scope, op *Op) {
 	message := "Not a number (NaN) or infinity (Inf) values detected in gradient. " + op.Attrs().String("message", "")
 	op.Give(0, s.Emit1(op.Name(), graph.Attrs{graph.String("message", message)}, op.Grad(0)))

@@ -7,6 +7,9 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
+// The rules of FusedBatchNorm and FusedBatchNormGrad and of their versions V2 and V3. TensorFlow's are in
+// nn_grad.py.
+
 // training reports whether a normalization normalizes by the batch, as it does
 // unless the attribute has false.
 func training(op *Op) bool {

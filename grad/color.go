@@ -4,6 +4,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
+// The rule of RGBToHSV.
+
 // gradHue computes the gradient of a conversion of red, green and blue to hue,
 // saturation and value. Among equal channels, red counts as the largest before
 // green and blue, and blue as the smallest before green and red.

@@ -9,6 +9,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
+// The rules of Einsum and XlaEinsum. A term of an equation is a list of labels, a rune each.
+
 // dots is the ellipsis in a term of an equation.
 const dots = rune(0)
 

@@ -5,6 +5,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The rule of GatherV2, and pickSegments, which the rules of reductions over segments share (segment.go,
+// sparse.go). TensorFlow's rule is _GatherV2Grad in array_grad.py.
+
 // gradGather adds up the rows of the gradient at the rows that they came from.
 // Along the first axis they are slices of the gradient, which need no addition.
 func gradGather(s *ops.Scope, op *Op) {

@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The rules of BandedTriangularSolve, Eig, MatrixSolveLs and MatrixSquareRoot, over batches of matrices [...,
+// rows, cols].
+
 // gradBandedSolve solves with the adjoint triangles, and keeps the diagonals that
 // the op reads.
 func gradBandedSolve(s *ops.Scope, op *Op) {

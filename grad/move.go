@@ -6,6 +6,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// The rules of ops that move elements: Slice, Concat, ConcatV2, Tile, Pad, MatrixDiagPart, TopK and others.
+// Outputs that are indices have no gradient.
+
 func gradSlice(s *ops.Scope, op *Op) {
 	x, dy := op.In(0), op.Grad(0)
 	begin, ok := ints(op.In(1))

@@ -13,6 +13,8 @@ func constantRules() map[string]Rule {
 	return rules
 }
 
+// A name enters or leaves this list only if TensorFlow registers it so (ops.NotDifferentiable, ops.NoGradient).
+// A rule of the same name in another file of this package wins.
 const constantOps = `
 ApproximateEqual AsString Assert Assign AssignAdd AssignSub AudioMicrofrontend AudioSummary AudioSummaryV2
 BitwiseAnd BitwiseOr BitwiseXor BroadcastGradientArgs CTCBeamSearchDecoder CTCGreedyDecoder ConcatOffset Const

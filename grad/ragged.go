@@ -5,8 +5,9 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// raggedRules are the rules of ops on ragged tensors, given as splits of rows and
-// flat values: the values have gradients.
+// raggedRules are the rules of ops on ragged tensors, given as splits of rows and flat values: the values have
+// gradients. The rules follow TensorFlow's (python/ops/ragged). Splits, indices and partitions have no
+// gradient.
 var raggedRules = map[string]Rule{
 	"RaggedTensorToSparse": func(s *ops.Scope, op *Op) {
 		last := op.NumIn() - 1
@@ -16,8 +17,10 @@ var raggedRules = map[string]Rule{
 	"RaggedTensorToTensor": gradRaggedToTensor,
 }
 
-// gradRaggedGather returns the gradients of the rows as slices of the values
-// that they were made of.
+// gradRaggedGather returns the gradients of the rows as slices of the values that they were made of. The inputs
+// are n vectors of row splits, outermost first, the flat values, and the indices of rows. The last output has
+// the gathered flat values; dy is its gradient. places are the rows of the flat values that the op has copied,
+// in the order of its output.
 func gradRaggedGather(s *ops.Scope, op *Op) {
 	n := op.NumIn() - 2
 	giveValues(s, op, n, op.NumOut()-1, func(dy *ops.Value) *ops.Value {
@@ -33,8 +36,11 @@ func gradRaggedGather(s *ops.Scope, op *Op) {
 	})
 }
 
-// gradRaggedToTensor passes the gradients of the tensor's elements to the values
-// and to the default value, by making a tensor of the values' places.
+// gradRaggedToTensor passes the gradients of the tensor's elements to the values and to the default value, by
+// making a tensor of the values' places. The inputs are the shape, the values [n, …], the default value and the
+// row partitions. The op runs again on the numbers 0 to n-1 in place of the values, with the default -1. The
+// result places therefore has for each element of the output the row of its value, and -1 where the default
+// value was used.
 func gradRaggedToTensor(s *ops.Scope, op *Op) {
 	values, fill, dy := op.In(1), op.In(2), op.Grad(0)
 	partitions := op.Attrs().Strings("row_partition_types")

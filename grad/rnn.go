@@ -30,7 +30,7 @@ func byBlock(name string) Rule {
 		for i := range op.NumOut() {
 			in = append(in, op.Out(i))
 		}
-		in = append(in, op.GradOrZero(1), op.GradOrZero(6))
+		in = append(in, op.GradOrZero(1), op.GradOrZero(6)) // cs and h, the cell states and the outputs of all steps
 		attrs := graph.Attrs{graph.Bool("use_peephole", op.Attrs().Bool("use_peephole"))}
 		for i, d := range s.EmitN(8, name, attrs, in...) {
 			op.Give(1+i, d)
@@ -38,8 +38,9 @@ func byBlock(name string) Rule {
 	}
 }
 
-// gradCudnn differentiates a network of cuDNN's. TensorFlow's rule needs the op's state of
-// training; without training nothing is dropped in the backward pass either.
+// gradCudnn differentiates a network of cuDNN's. TensorFlow's rule needs the op's state of training; without
+// training nothing is dropped in the backward pass either. The backward op takes the inputs, the first three
+// outputs, their gradients and then the other outputs, in this order.
 func gradCudnn(s *ops.Scope, op *Op) {
 	attrs := op.Attrs().Without("is_training")
 	if op.Attrs().Has("is_training") && !op.Attrs().Bool("is_training") {

@@ -35,7 +35,7 @@ func realPart(s *ops.Scope, x *ops.Value) *ops.Value {
 type segmented struct {
 	s        *ops.Scope
 	ids, num *ops.Value // num is nil for sorted segments
-	prod     string
+	prod     string     // the op's own name, to run it again
 }
 
 func segmentsOf(s *ops.Scope, op *Op) segmented {

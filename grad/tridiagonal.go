@@ -4,6 +4,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
+// The rules of TridiagonalMatMul and TridiagonalSolve, over batches of matrices [..., rows, cols].
+
 // shifted returns matrices whose rows are moved one up, or down: the new row is
 // zero.
 func shifted(s *ops.Scope, x *ops.Value, up bool) *ops.Value {

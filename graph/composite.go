@@ -74,8 +74,8 @@ func (c *Composite) shape() PartialShape {
 	return s
 }
 
-// sparseFacts returns those of a sparse tensor: the indices, the values and the
-// shape.
+// sparseFacts returns those of a sparse tensor: the indices [entries, rank], the values [entries] and the
+// shape [rank]. state is the tuple of SparseTensorSpec._serialize: shape, dtype.
 func sparseFacts(state []*Structure) []Fact {
 	shape, okShape := staticOf[PartialShape](state, 0)
 	dtype, okType := staticOf[tensor.DType](state, 1)
@@ -91,7 +91,8 @@ func sparseFacts(state []*Structure) []Fact {
 }
 
 // raggedFacts returns those of a ragged tensor: the values without the ragged
-// dimensions, then the row splits, the outermost first.
+// dimensions, then the row splits, the outermost first. state is the tuple of RaggedTensorSpec._serialize: shape,
+// dtype, ragged_rank, row_splits_dtype.
 func raggedFacts(state []*Structure) []Fact {
 	shape, okShape := staticOf[PartialShape](state, 0)
 	dtype, okType := staticOf[tensor.DType](state, 1)
@@ -119,7 +120,8 @@ func raggedFacts(state []*Structure) []Fact {
 }
 
 // slicesFacts returns the facts of tf.IndexedSlices: the values, their indices,
-// and the dense shape if it is present.
+// and the dense shape if it is present. state is the tuple of IndexedSlicesSpec._serialize: shape, dtype,
+// indices_dtype, dense_shape_dtype or None, indices_shape.
 func slicesFacts(state []*Structure) []Fact {
 	shape, okShape := staticOf[PartialShape](state, 0)
 	dtype, okType := staticOf[tensor.DType](state, 1)
@@ -142,6 +144,7 @@ func slicesFacts(state []*Structure) []Fact {
 	return out
 }
 
+// staticOf returns element i of a serialized TypeSpec. ok is false for another type, since files may contain any.
 func staticOf[T any](state []*Structure, i int) (v T, ok bool) {
 	if i < len(state) && state[i] != nil && state[i].Kind == StaticStructure {
 		v, ok = state[i].Value.(T)

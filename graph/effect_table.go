@@ -3,7 +3,8 @@ package graph
 // effectList lists the ops that aren't pure, with their effects. It was checked
 // by hand; a test checks that it has every stateful op. An op that is stateful
 // in TensorFlow but returns the same outputs for the same inputs has no effect
-// here.
+// here. An exact name comes before the prefixes ("*"). Of several prefixes that match, the first one in the list
+// counts, so the order of the rows matters. A scan, the passes and the order of eager effects depend on it.
 var effectList = []struct {
 	effect Effect
 	ops    string

@@ -293,7 +293,7 @@ func (l links) ofNodes(nodes [][]byte, tell func(name string)) {
 func (l links) ofEntry(b []byte, depth int, tell func(name string)) {
 	key := pb.StringAt(b, 1)
 	for f := (pb.Fields{Rest: b}); f.Next(); {
-		if f.Number != 2 || f.Bytes == nil {
+		if f.Number != 2 || f.Bytes == nil { // the value; 1 is the key
 			continue
 		}
 		for v := (pb.Fields{Rest: f.Bytes}); v.Next(); {
@@ -307,7 +307,7 @@ func (l links) ofEntry(b []byte, depth int, tell func(name string)) {
 				l.ofCallee(v.Bytes, depth, tell)
 			case v.Number == protowire.Number(pb.AttrValueList):
 				for e := (pb.Fields{Rest: v.Bytes}); e.Next(); {
-					if e.Number == 9 && e.Bytes != nil {
+					if e.Number == 9 && e.Bytes != nil { // the functions of a list
 						l.ofCallee(e.Bytes, depth, tell)
 					}
 				}

@@ -20,7 +20,8 @@ func constant(t *tensor.Tensor, sizes bool) *Value {
 	return v
 }
 
-// scalarEntry is the value of a Go number, by the bits of the number.
+// scalarEntry is the value of a Go number, by the bits of the number. The caches of this file have one place
+// for each hash; another number or list with the same hash takes the place.
 type scalarEntry struct {
 	bits uint64
 	v    *Value

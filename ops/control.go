@@ -245,4 +245,5 @@ func notOne(d tensor.DType, s tensor.Shape) error {
 	return fmt.Errorf("the condition must be one element, not %v%v; ops.All and ops.Any join several", d, s)
 }
 
+// TensorFlow's default for loops; files contain it.
 var attrParallel = graph.Int("parallel_iterations", 10)

@@ -292,6 +292,7 @@ type MatMulOptions struct {
 	TransposeA, TransposeB bool
 }
 
+// Attributes of MatMul and BatchMatMulV2 by two bits: 1 transposes a, 2 transposes b.
 var (
 	attrsMatMul = [4]graph.Attrs{
 		nil,

@@ -56,8 +56,9 @@ var ErrNewVariable = errors.New("only a function's first trace may make variable
 // is made after one of a file, such as a gradient's, has outputs of other shapes.
 const outputShapes = "_output_shapes"
 
-// maxConst is how many elements a tensor from outside may have to become a
-// constant of the function; a larger one is captured.
+// maxConst is how many elements a tensor from outside may have to become a constant of the function; a larger
+// one is captured. The number is TensorFlow's (_EAGER_CONST_THRESHOLD in func_graph.py), so that functions have
+// the same captures.
 const maxConst = 128
 
 // NewTrace makes a scope whose ops become nodes of a function called name.

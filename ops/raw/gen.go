@@ -78,6 +78,8 @@ type param struct {
 	making string // the constructor
 }
 
+// op writes the function of a kernel's op. An op gets none if its name is no exported Go name, or if an
+// attribute has a kind that param doesn't know; Emit runs these.
 func (g *generator) op(k engine.Kernel) {
 	d := k.Definition()
 	if d == nil || !ast(d.Name) {
