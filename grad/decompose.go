@@ -8,7 +8,7 @@ import (
 )
 
 // The gradient rules of Cholesky, Qr, SelfAdjointEigV2 and Svd, for matrices in the
-// last two dimensions.
+// last two dimensions. They compute what linalg_grad.py computes.
 
 // gradCholesky returns a self-adjoint gradient, as TensorFlow does, although the op
 // reads the lower triangle only.
