@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// notFoundAt returns the error of a directory without a checkpoint; found says in words what is there.
+// notFoundAt returns the error of a directory without a checkpoint. found describes its contents.
 func notFoundAt(path, found string) error {
 	return &bundle.PathError{Path: path, Found: found, Hint: "save a checkpoint first, or pass the directory that one was saved to"}
 }

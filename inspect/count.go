@@ -144,7 +144,7 @@ func notWeights(og *pb.TrackableObjectGraph, tree *objects.Tree) []bool {
 			out[i] = og.Nodes[tree.Parent[parent]].Children[tree.Edge[parent]].LocalName == "keras_api"
 		}
 		if n := og.Nodes[i]; len(n.Children) == 2 && has(n, "total") && has(n, "count") {
-			out[i] = true // a metric such as keras.metrics.Mean, which has these two variables
+			out[i] = true // the two variables of a metric such as keras.metrics.Mean
 		}
 	}
 	return out

@@ -254,7 +254,7 @@ func parts(t *tensor.Tensor, lo, hi int) []float64 {
 	return out
 }
 
-// diffFloats compares x with y, which have the same length, and calls note with the index of each
+// diffFloats compares x with y, of the same length, and calls note with the index of each
 // element that differs. An infinity differs from all but itself, whatever the tolerance.
 func diffFloats(d *Difference, x, y []float64, o *DiffOptions, note func(i int)) {
 	for i, a := range x {

@@ -234,7 +234,7 @@ func tablePrograms() []*program {
 	return out
 }
 
-// judgedOptimizer is an optimizer that is made anew for each run.
+// judgedOptimizer has a name and a function that makes a new optimizer for each run.
 type judgedOptimizer struct {
 	name string
 	make func() any

@@ -124,7 +124,7 @@ var synonyms = map[string]string{
 	"repair": "recover", "fix": "recover", "audit": "scan", "predict": "run", "call": "run", "exec": "run", "bench": "run", "benchmark": "run",
 }
 
-// flagName matches pflag's error for an unknown flag, which has no type of its own.
+// flagName matches pflag's error for an unknown flag. pflag has no type for it.
 var flagName = regexp.MustCompile(`^unknown (?:shorthand )?flag: (?:'.' in )?(-+)([^ ]*)`)
 
 // unknownFlag makes a usage error of a flag's error, with the flag that may

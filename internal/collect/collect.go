@@ -2,7 +2,7 @@
 // Packages savedmodel and savedmodel/run use it.
 //
 // The collector lets a heap grow in proportion to all that is live. If most of that are the
-// weights of a model, which have no pointers to scan, its garbage may become as large as the
+// weights of a model, without pointers to scan, its garbage may become as large as the
 // weights. A collection costs little then. The functions here run it earlier, and never if
 // the program has turned the collector off.
 package collect

@@ -103,7 +103,7 @@ func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 	return nil
 }
 
-// one is what the count of steps rises by. All steps share it, so it must not be written.
+// one is the increment of the count of steps. All steps share it, so it must not be written.
 var one = tensor.Scalar[int64](1)
 
 // setCurrent stores the rate of this step, which the new layout saves and goes by.

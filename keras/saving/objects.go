@@ -228,7 +228,7 @@ func isLayerEdge(model trackable.Trackable, name string) bool {
 // storedVariables lists the variables that a file has for a layer itself.
 func storedVariables(obj trackable.Trackable) []*trackable.Variable {
 	switch l := obj.(type) {
-	case *layers.TextVectorization: // its variables are those of its Lookup, which has a place too
+	case *layers.TextVectorization: // its variables are those of its Lookup, and Lookup has a place too
 		if l.Lookup != nil {
 			return storedVariables(l.Lookup)
 		}

@@ -78,7 +78,7 @@ var rangeOp = elementwise.ByType{
 	tensor.Float16: rangeHalf[tensor.F16], tensor.BFloat16: rangeHalf[tensor.BF16],
 }
 
-// rangeArgs returns the three scalar inputs of Range, which have one type.
+// rangeArgs returns the three scalar inputs of Range, of one type.
 func rangeArgs[T tensor.Element](c *engine.Call) (start, limit, delta T, err error) {
 	if err = c.Need(3); err != nil {
 		return

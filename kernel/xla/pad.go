@@ -129,7 +129,7 @@ var formats = map[tensor.DType]format{
 	tensor.Float16: {5, 10}, tensor.BFloat16: {8, 7}, tensor.Float32: {8, 23}, tensor.Float64: {11, 52},
 }
 
-// reduce rounds all elements of x, which has format f, to out.
+// reduce rounds all elements of x, of format f, to out.
 func (f format) reduce(out, x *tensor.Tensor, exponent, mantissa int) {
 	each := func(load func(i int) uint64, store func(i int, v uint64)) {
 		for i := range x.Len() {
