@@ -162,6 +162,17 @@ func (fn *Func[In, Out]) InputSignature() *graph.Structure {
 	return graph.TupleOf(types...)
 }
 
+// TraceSignature traces the function for Options.Signature if that trace doesn't exist.
+// Without Options.Signature it does nothing. Saving a SavedModel calls it, as TensorFlow
+// traces functions with an input signature.
+func (fn *Func[In, Out]) TraceSignature(ctx context.Context) error {
+	if fn.fixed == nil || len(fn.traced()) > 0 {
+		return fn.err
+	}
+	_, err := fn.TraceContext(ctx, fn.opts.Signature.(In))
+	return err
+}
+
 // NotTracked keeps functions out of the object graph of a checkpoint.
 func (fn *Func[In, Out]) NotTracked() {}
 

@@ -25,7 +25,7 @@ type SaveOptions struct {
 	// a result that is one tensor is called "output_0", a list "output_0", "output_1"
 	// and so on. An empty map means none. Default (nil): those of a root that was
 	// loaded; otherwise the root's function "_default_save_signature", or its only
-	// function that takes one signature, as "serving_default".
+	// function with an input signature that can be one, as "serving_default".
 	Signatures map[string]*graph.Concrete
 	// SignatureDefaults are the values of inputs that a request may leave out, by
 	// signature and input. Default: none.
@@ -33,8 +33,8 @@ type SaveOptions struct {
 	// Tags are tags of the MetaGraph besides [ServeTag]. TensorFlow's loaders that ask
 	// for "serve" alone don't find a model with more tags. Default: none.
 	Tags []string
-	// Aliases are names for functions of the model, each by the name that programs look for. A function of several traces
-	// passes the alias to each. Default: none.
+	// Aliases are names for functions of the model, each by the name that programs look
+	// for. A function of several traces passes the alias to each. Default: none.
 	Aliases map[string]FunctionNode
 	// Savers are the registered savers. Default: checkpoint.DefaultSavers.
 	Savers *checkpoint.Savers

@@ -229,6 +229,9 @@ func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.traceSigned(edges); err != nil {
+		return nil, err
+	}
 	edges = slices.DeleteFunc(slices.Clone(edges), s.untraced)
 	if obj == s.root {
 		if i := slices.IndexFunc(edges, func(e trackable.Edge) bool { return e.Name == signaturesEdge }); i >= 0 {
@@ -289,6 +292,18 @@ func (s *saver) ownEdges(obj trackable.Trackable) ([]trackable.Edge, error) {
 func isSignatureMap(obj trackable.Trackable) bool {
 	t, ok := obj.(TraitsHolder)
 	return ok && t.SavedTraits() != nil && t.SavedTraits().Identifier == "signature_map"
+}
+
+// traceSigned traces the functions that have a signature and no trace.
+func (s *saver) traceSigned(edges []trackable.Edge) error {
+	for _, e := range edges {
+		if f, ok := e.Child.(SignatureTracer); ok && len(f.Traces()) == 0 {
+			if err := f.TraceSignature(s.ctx); err != nil {
+				return fmt.Errorf("function %q: %w", e.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // untraced reports whether an edge leads to a function without a trace, which has nothing

@@ -24,8 +24,8 @@ type signatureWrapper struct {
 	defaults map[string]*tensor.Tensor
 }
 
-// makeSignatures returns the node of the signatures; nil if the model has none and needs
-// none.
+// makeSignatures returns the node of the signatures, with no edges if there are none. They
+// are those of the options; else those that a loaded root has; else the default one.
 func (s *saver) makeSignatures() (*signatureMap, error) {
 	m := &signatureMap{edges: []trackable.Edge{}}
 	s.signatures = m
@@ -61,50 +61,58 @@ func (s *saver) makeSignatures() (*signatureMap, error) {
 // defaultSaveSignature is the edge to the function that a root offers as its signature.
 const defaultSaveSignature = "_default_save_signature"
 
-// addDefaultSignature adds the signature of a program's root that names none, as
-// TensorFlow does: its function of that edge, or its only function if that takes one
-// signature. A function that can't be a signature is saved all the same.
+// addDefaultSignature adds serving_default if a program's root names no signatures, as
+// TensorFlow's find_function_to_export does. It is the function at the edge
+// _default_save_signature, wherever that edge is. Without the edge it is the root's only
+// function that can be a signature. Other functions are saved, but are no signatures.
 func (s *saver) addDefaultSignature() error {
 	if _, loaded := s.root.(*TrackableObject); loaded {
 		return nil // the file has none
 	}
 	edges, err := s.ownEdges(s.root)
+	if err == nil {
+		err = s.traceSigned(edges)
+	}
 	if err != nil {
 		return &SaveError{Err: err}
 	}
-	var only FunctionNode
+	var candidates []FunctionNode
 	for _, e := range edges {
 		f, ok := e.Child.(FunctionNode)
-		if !ok || len(f.Traces()) != 1 {
-			continue
+		switch {
+		case !ok:
+		case e.Name == defaultSaveSignature:
+			return s.addSignature(DefaultSignature, f)
+		case isCandidate(f):
+			candidates = append(candidates, f)
 		}
-		if e.Name == defaultSaveSignature {
-			only = f
-			break
-		}
-		signed, ok := e.Child.(SignedFunction)
-		if !ok || signed.InputSignature() == nil && f.Traces()[0].NumArgs() > 0 {
-			continue
-		}
-		if only != nil {
-			return nil
-		}
-		only = f
 	}
-	if only == nil {
+	if len(candidates) != 1 {
 		return nil
 	}
-	if _, err := wrapperOf(DefaultSignature, only); err != nil {
-		return nil
+	return s.addSignature(DefaultSignature, candidates[0])
+}
+
+// isCandidate reports whether f can be the default signature: its arguments are fixed by
+// an input signature or there are none, it has one trace, and the trace has outputs.
+func isCandidate(f FunctionNode) bool {
+	signed, ok := f.(SignedFunction)
+	if !ok || len(f.Traces()) != 1 {
+		return false
 	}
-	return s.addSignature(DefaultSignature, only)
+	trace := f.Traces()[0]
+	if signed.InputSignature() == nil && trace.NumArgs() > 0 || len(trace.Function.Results) == 0 {
+		return false
+	}
+	_, err := wrapperOf(DefaultSignature, f)
+	return err == nil
 }
 
 // checkDefaults refuses defaults of signatures that aren't there.
 func (s *saver) checkDefaults() error {
-	for name := range s.opts.SignatureDefaults {
+	for _, name := range slices.Sorted(maps.Keys(s.opts.SignatureDefaults)) {
 		if !slices.ContainsFunc(s.wrappers, func(w signatureWrapper) bool { return w.name == name }) {
-			return signatureError(name, errors.New("it has defaults and no function"))
+			return signatureError(name, errors.New("there are defaults for it, but no signature of this name"))
 		}
 	}
 	return nil
@@ -141,7 +149,8 @@ func (s *saver) addSignature(name string, f trackable.Trackable) error {
 	if w.outputs, err = outputsOf(bare.Concrete); err != nil {
 		return signatureError(name, err)
 	}
-	for key, value := range w.defaults {
+	for _, key := range slices.Sorted(maps.Keys(w.defaults)) {
+		value := w.defaults[key]
 		at := slices.Index(w.inputs, key)
 		if at < 0 {
 			return signatureError(name, fmt.Errorf("there is no input %q for which a default is given (have %s)", key, nearest.Quoted(w.inputs)))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	fn "github.com/cairnml/cairn/function"
@@ -141,6 +142,70 @@ func TestTheOnlyFunctionIsTheDefaultSignature(t *testing.T) {
 		if got := len(m.MetaGraphs[0].Signatures); got != c.want {
 			t.Errorf("%s: there are %d signatures, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+func TestTheDefaultSignatureIsChosenAsInTensorFlow(t *testing.T) {
+	type nested struct{ Inner Scores }
+	x := Features{ops.Spec(tensor.Float32, -1)}
+	scores := func(s *ops.Scope, in Features) Scores { return Scores{ops.Neg(s, in.X)} }
+	signed := func() *fn.Func[Features, Scores] { return fn.New(scores, &fn.Options{Signature: x}) }
+	odd := fn.New(func(s *ops.Scope, in Features) nested { return nested{scores(s, in)} }, &fn.Options{Signature: x})
+	named := fn.New(func(s *ops.Scope, in Features) *ops.Value { return ops.Abs(s, in.X) }, &fn.Options{Signature: x})
+	none := fn.New(func(s *ops.Scope, in Features) struct{} { return struct{}{} }, &fn.Options{Signature: x})
+	for _, c := range []struct {
+		name string
+		root any
+		want string // the name of an output; empty: there is no signature
+	}{
+		{"a function with nested outputs is no candidate", &struct {
+			A *fn.Func[Features, nested]
+			B *fn.Func[Features, Scores]
+		}{odd, signed()}, "probs"},
+		{"a function without outputs is no candidate", &struct {
+			A *fn.Func[Features, struct{}]
+			B *fn.Func[Features, Scores]
+		}{none, signed()}, "probs"},
+		{"the named edge after two candidates", &struct {
+			A, B  *fn.Func[Features, Scores]
+			Named *fn.Func[Features, *ops.Value] `cairn:"_default_save_signature"`
+		}{signed(), signed(), named}, "output_0"},
+		{"two candidates", &struct{ A, B *fn.Func[Features, Scores] }{signed(), signed()}, ""},
+		{"two candidates before one with nested outputs", &struct {
+			A, B *fn.Func[Features, Scores]
+			C    *fn.Func[Features, nested]
+		}{signed(), signed(), odd}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := vfs.MemDir()
+			if err := savedmodel.SaveFS(t.Context(), c.root, dir, "m", nil); err != nil {
+				t.Fatal(err)
+			}
+			fsys, err := subFS(dir, "m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := savedmodel.Read(t.Context(), fsys, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var outputs []string
+			for _, s := range m.MetaGraphs[0].Signatures {
+				for _, o := range s.Outputs {
+					outputs = append(outputs, o.Name)
+				}
+			}
+			if got := strings.Join(outputs, ","); got != c.want {
+				t.Fatalf("the signatures' outputs are %q, want %q", got, c.want)
+			}
+		})
+	}
+	dir := vfs.MemDir()
+	err := savedmodel.SaveFS(t.Context(), &struct {
+		Named *fn.Func[Features, nested] `cairn:"_default_save_signature"`
+	}{odd}, dir, "m", nil)
+	if err == nil {
+		t.Fatal("a named default signature with nested outputs was saved")
 	}
 }
 

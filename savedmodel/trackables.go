@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,6 +34,14 @@ type SignedFunction interface {
 	FunctionNode
 	// InputSignature returns that signature, a tuple of the parameters; nil for none.
 	InputSignature() *graph.Structure
+}
+
+// SignatureTracer is implemented by a [FunctionNode] that can make the trace for its
+// signature by itself. A save calls it for functions without traces.
+type SignatureTracer interface {
+	FunctionNode
+	// TraceSignature makes that trace; without a signature it does nothing.
+	TraceSignature(ctx context.Context) error
 }
 
 // ResourceNode is implemented by tables and other objects that functions use through a
