@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // Instance is the state of one model that outlives its calls: resources by
@@ -25,6 +26,7 @@ type ResourceKey struct {
 
 type resource struct {
 	once  sync.Once
+	done  atomic.Bool // value and err are set
 	value any
 	err   error
 }
@@ -54,7 +56,10 @@ func (in *Instance) Resource(key ResourceKey, create func() (any, error)) (any, 
 		in.resources[key] = r
 	}
 	in.mu.Unlock()
-	r.once.Do(func() { r.value, r.err = create() })
+	r.once.Do(func() {
+		r.value, r.err = create()
+		r.done.Store(true)
+	})
 	if r.err == nil && r.value == nil {
 		return nil, fmt.Errorf("the %s %q could not be made", key.Kind, key.Name)
 	}
@@ -65,6 +70,7 @@ func (in *Instance) Resource(key ResourceKey, create func() (any, error)) (any, 
 func (in *Instance) Set(key ResourceKey, value any) {
 	r := &resource{value: value}
 	r.once.Do(func() {})
+	r.done.Store(true)
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.resources == nil {
@@ -73,14 +79,14 @@ func (in *Instance) Set(key ResourceKey, value any) {
 	in.resources[key] = r
 }
 
-// Lookup returns the resource called key, and whether there is one.
+// Lookup returns the resource called key, and whether there is one. A resource that
+// another goroutine is making doesn't exist yet.
 func (in *Instance) Lookup(key ResourceKey) (any, bool) {
 	in.mu.Lock()
 	r := in.resources[key]
 	in.mu.Unlock()
-	if r == nil {
+	if r == nil || !r.done.Load() {
 		return nil, false
 	}
-	r.once.Do(func() {})
 	return r.value, r.value != nil
 }

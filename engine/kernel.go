@@ -140,8 +140,8 @@ func (ks *KernelSet) Replace(kernels ...Kernel) (*KernelSet, error) {
 func (ks *KernelSet) add(replace bool, kernels []Kernel) (*KernelSet, error) {
 	next := &KernelSet{byOp: make(map[string]*entry, ks.Len()+len(kernels))}
 	if ks != nil {
-		for op, k := range ks.byOp {
-			next.byOp[op] = k
+		for op, k := range ks.byOp { // with caches of its own: remembered calls contain plans for ks
+			next.byOp[op] = &entry{Kernel: k.Kernel}
 		}
 	}
 	fresh := make(map[string]bool, len(kernels))

@@ -55,3 +55,35 @@ func TestRecentTellsCallsApart(t *testing.T) {
 		t.Errorf("%d kernels were prepared for %d calls, %d are in use", made, len(calls), len(seen))
 	}
 }
+
+// A set made of another one must not use plans of functions that the other one prepared.
+func TestASetPreparesEagerCallsOfItsOwn(t *testing.T) {
+	run := func(*Call) error { return nil }
+	calls := Kernel{Op: "Mine", Prepare: func(n *Node) (func(*Call) error, error) {
+		set := n.Functions.(eagerFunctions).kernels
+		if set.Lookup("Inner") == nil {
+			return func(*Call) error { return set.Missing("Inner") }, nil
+		}
+		return run, nil
+	}}
+	one, err := NewKernelSet([]Kernel{calls})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := one.With(Kernel{Op: "Inner", Run: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := []Value{ValueOf(tensor.Scalar[float32](1))}
+	a, err := one.PrepareEager("Mine", nil, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := two.PrepareEager("Mine", nil, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a == b {
+		t.Error("a call of the larger set runs the kernel that was prepared for the smaller one")
+	}
+}

@@ -264,9 +264,14 @@ func (a *functionArgs) axes(name string) (axes []int, none bool) {
 	return axes, len(axes) == 0
 }
 
-// only returns an error for arguments that have another value than their default.
+// only returns an error for an argument that isn't None and has none of the allowed values.
+// The first of these is the default; without any, only None is allowed.
 func (a *functionArgs) only(name string, allowed ...any) {
 	if v, ok := a.values[name]; ok && v != nil && !slices.Contains(allowed, plainNumber(v)) {
-		a.fail(name, "got %v, want %v; another setting isn't supported", v, allowed[0])
+		want := "None"
+		if len(allowed) > 0 {
+			want = fmt.Sprint(allowed[0])
+		}
+		a.fail(name, "got %v, want %s; another setting isn't supported", v, want)
 	}
 }
