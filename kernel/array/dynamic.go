@@ -281,8 +281,9 @@ func listDiff(c *engine.Call) error {
 	return err
 }
 
-// elementKey returns element i of t as bytes, which are the same for equal
-// elements, and for 0 and -0.
+// elementKey returns element i of t as bytes. Equal elements have the same
+// bytes, also 0 and -0 of float32 and float64. In half precision 0 and -0 differ,
+// as in TensorFlow.
 func elementKey(t *tensor.Tensor, i int) []byte {
 	switch t.DType() {
 	case tensor.String:
@@ -300,7 +301,7 @@ func elementKey(t *tensor.Tensor, i int) []byte {
 	return t.Bytes()[i*n : (i+1)*n]
 }
 
-// isNaN reports whether element i is NaN, which equals nothing.
+// isNaN reports whether element i is NaN. A NaN equals no element.
 func isNaN(t *tensor.Tensor, i int) bool {
 	switch t.DType() {
 	case tensor.Float32:

@@ -24,8 +24,8 @@ type pooling struct {
 	rank    int
 	windows shape.Windows
 	size    []int
-	given   int // the input with the windows' sizes, followed by the strides; 0 for attributes
-	batch   bool
+	given   int          // the input with the windows' sizes, followed by the strides; 0 for attributes
+	batch   bool         // include_batch_in_index: the indices of argmax count from the first image on
 	index   tensor.DType // of argmax
 }
 
