@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// op is a loop to generate: its name, the constraint and the result of its type
-// parameter, and the Go expression of x and y for an element. Changing an
-// expression changes bits: run the tests of kernel/math.
+// op is a loop to generate: its name, the constraint of its type parameter, the type
+// of its results, and the Go expression of x and y for an element. doc isn't used.
+// Changing an expression changes bits: run the tests of kernel/math.
 type op struct {
 	name, constraint, result, expr, doc string
 }
