@@ -198,8 +198,8 @@ func dynamicPartition(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// diagPart returns the diagonal of a tensor whose shape is a shape twice. That
-// of a scalar is the scalar.
+// diagPart returns the diagonal of a tensor of k+k dimensions, whose first k sizes
+// equal the others, as a tensor of k dimensions. That of a scalar is the scalar.
 func diagPart(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -97,8 +97,8 @@ func wide(c *engine.Call, t *tensor.Tensor) ([]float32, func(), error) {
 // float32.
 var normTypes = []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Float16}
 
-// narrow returns a buffer for the elements of a float or half tensor; done brings
-// them there.
+// narrow returns a buffer for the elements of a float or half tensor. done copies it
+// to the tensor, unless it is the tensor's storage.
 func narrow(c *engine.Call, t *tensor.Tensor) (v []float32, done func()) {
 	switch t.DType() {
 	case tensor.Float16:

@@ -89,7 +89,7 @@ func mapped(n *engine.Node) (func(*engine.Call) error, error) {
 	})(n)
 }
 
-// over returns a source whose iterators work on one of in.
+// over returns a source. Each of its iterators is made of an iterator of in.
 func over(in *Dataset, make func(it iterator) iterator) source {
 	return sourceFunc(func(c *engine.Call, depth int) (iterator, error) {
 		it, err := in.iterate(c, depth)

@@ -52,7 +52,7 @@ func depthOf(rows, cols, depth int) int {
 	return deepest - peel*((deepest-1-over)/(peel*(depth/deepest+1)))
 }
 
-// Row sets dst to row number i of the product, of whose left side x is that row.
+// Row sets dst to row i of the product. x is row i of the left side.
 func (p *Product) Row(dst, x []float32, i int) {
 	if p.Rows == 1 {
 		p.Vector(dst, x)
