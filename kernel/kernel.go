@@ -43,8 +43,9 @@ var all = sync.OnceValue(func() *engine.KernelSet {
 	return set
 })
 
-// Tables returns the families' tables, for sets of fewer kernels. A program
-// that links few kernels passes some of them to [engine.NewKernelSet].
+// Tables returns the families' tables, in the order of [Families]. A program
+// passes some of them to [engine.NewKernelSet] for a set of fewer kernels. It
+// links the kernels of all families nevertheless.
 func Tables() [][]engine.Kernel {
 	var out [][]engine.Kernel
 	for _, table := range Families() {
@@ -53,7 +54,9 @@ func Tables() [][]engine.Kernel {
 	return out
 }
 
-// Families yields the tables by their families' names, in a fixed order.
+// Families yields the tables by their families' names, in a fixed order. Their
+// kernels check the ranks of inputs, unlike those of a family's own table. The
+// generator of ops/raw makes a file for each name.
 func Families() iter.Seq2[string, []engine.Kernel] {
 	return func(yield func(string, []engine.Kernel) bool) {
 		for _, f := range []struct {

@@ -8,8 +8,8 @@ import (
 
 // rank is the rule for the shape of an input that is a scalar or a list of numbers.
 type rank struct {
-	input int // from the end if it is below 0
-	name  string
+	input int    // the input's index; a negative one counts from the end
+	name  string // the input's name in an error
 	want  wanted
 }
 
@@ -37,8 +37,8 @@ func (w wanted) accepts(rank int) bool {
 	return rank <= 1
 }
 
-// withRanks returns the kernels of a table, of which those of ops in ranks check the shapes of
-// their inputs first.
+// withRanks changes a table so that the kernels of ops in ranks check the shapes of their inputs
+// first. It returns the table.
 func withRanks(table []engine.Kernel) []engine.Kernel {
 	for i := range table {
 		k := &table[i]

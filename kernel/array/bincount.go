@@ -13,7 +13,7 @@ import (
 // Weights must be added in the order of the numbers, because sums of floats depend on it.
 // The table of this package lists the kernels for package kernel.
 
-// binTypes makes a table with a Func for each type of weights.
+// binTypes makes a table of Funcs by the type of the weights.
 func binTypes(f32, f64, i32, i64 elementwise.Func) elementwise.ByType {
 	return elementwise.ByType{tensor.Float32: f32, tensor.Float64: f64, tensor.Int32: i32, tensor.Int64: i64}
 }

@@ -198,8 +198,8 @@ func dynamicPartition(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// diagPart returns the diagonal of a tensor whose shape is a shape twice. That
-// of a scalar is the scalar.
+// diagPart returns the diagonal of a tensor of k+k dimensions, whose first k sizes
+// equal the others, as a tensor of k dimensions. That of a scalar is the scalar.
 func diagPart(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -281,8 +281,9 @@ func listDiff(c *engine.Call) error {
 	return err
 }
 
-// elementKey returns element i of t as bytes, which are the same for equal
-// elements, and for 0 and -0.
+// elementKey returns element i of t as bytes. Equal elements have the same
+// bytes, also 0 and -0 of float32 and float64. In half precision 0 and -0 differ,
+// as in TensorFlow.
 func elementKey(t *tensor.Tensor, i int) []byte {
 	switch t.DType() {
 	case tensor.String:
@@ -300,7 +301,7 @@ func elementKey(t *tensor.Tensor, i int) []byte {
 	return t.Bytes()[i*n : (i+1)*n]
 }
 
-// isNaN reports whether element i is NaN, which equals nothing.
+// isNaN reports whether element i is NaN. A NaN equals no element.
 func isNaN(t *tensor.Tensor, i int) bool {
 	switch t.DType() {
 	case tensor.Float32:

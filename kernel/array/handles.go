@@ -9,7 +9,8 @@ import (
 )
 
 // arranging are the ops that only move elements. They move tensors of variants
-// and of resources as they move numbers.
+// and of resources as they move numbers. An op whose kernel computes with elements,
+// or makes new ones, must not be in it.
 var arranging = map[string]bool{
 	"EnsureShape": true, "Reshape": true, "ExpandDims": true, "Squeeze": true, "Transpose": true, "BroadcastTo": true,
 	"Concat": true, "ConcatV2": true, "Pack": true, "ParallelConcat": true, "Unpack": true, "Split": true, "SplitV": true,

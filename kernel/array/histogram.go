@@ -11,12 +11,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernels of HistogramFixedWidth and IsotonicRegression. The bins are
-// computed in float64 for all types, and decide which bin has a number at a
-// boundary.
+// The kernels of HistogramFixedWidth and IsotonicRegression. The index of a bin is
+// computed in float64 for all types. That must stay: the rounding decides the bin
+// of a number at a boundary.
 
-// histogram and isotonic are the kernels of the two ops, by the type of the
-// values.
+// histogram is the kernel of HistogramFixedWidth, by the type of the values.
 var histogram = elementwise.ByType{
 	tensor.Float32: histogramOf(itself[float32]), tensor.Float64: histogramOf(itself[float64]),
 	tensor.Float16: histogramOf(tensor.F16.Float), tensor.BFloat16: histogramOf(tensor.BF16.Float),
@@ -70,6 +69,7 @@ func histogramOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	}
 }
 
+// isotonic is the kernel of IsotonicRegression, by the type of the values.
 var isotonic = elementwise.ByType{
 	tensor.Float32: isotonicOf(itself[float32]), tensor.Float64: isotonicOf(itself[float64]),
 	tensor.Float16: isotonicOf(tensor.F16.Float), tensor.BFloat16: isotonicOf(tensor.BF16.Float),

@@ -17,7 +17,8 @@ type introsort[K vec.Real] struct {
 	n    int // comparisons
 }
 
-// short is the number of indices that an insertion sorts.
+// short is the number of indices up to which a range isn't divided: an insertion
+// sorts them. It must stay that of libstdc++.
 const short = 16
 
 // sort sorts all indices, and then the indices of equal elements that follow each other.

@@ -19,9 +19,9 @@ type view struct {
 // move copies a block of the given shape from one tensor to another. Most
 // kernels of this family are a move. shape, to and from have the same number of
 // dimensions. Offsets and strides count elements. Both tensors have one element
-// type. c nil keeps the copy on this goroutine, for a caller that moves many
-// small blocks. The elements of to must not overlap, because workers share the
-// first dimension.
+// type. If c is nil, the copy stays on this goroutine, for a caller that moves
+// many small blocks. The elements of to must not overlap, because workers share
+// the first dimension.
 func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
 	for _, n := range shape {
 		if n == 0 {

@@ -34,7 +34,8 @@ func segmentKernels() []engine.Kernel {
 	}
 }
 
-// mean is a reduction of sorted segments only: the sum divided by the count.
+// mean is the reduction of SegmentMean: the sum divided by the count. It is no
+// way of package scatter, and its number is none of that package's.
 const mean = scatter.How(255)
 
 // sortedSegments reduces rows whose ids never fall. A segment without rows is
@@ -130,7 +131,8 @@ func columnsHalf[H elementwise.Half](out, x *tensor.Tensor, ids []int64, n int, 
 	}
 }
 
-// averages divide sums by their numbers of terms; each count is that of n sums.
+// averages divide sums by their numbers of terms. The first count is that of the
+// first n sums, the second one that of the next n, and so on.
 var averages = engine.ByType[func(out *tensor.Tensor, counts []int, n int)]{
 	tensor.Float32: overFloat[float32], tensor.Float64: overFloat[float64],
 	tensor.Float16: overHalf[tensor.F16], tensor.BFloat16: overHalf[tensor.BF16],

@@ -161,7 +161,7 @@ func stridedSliceGrad(c *engine.Call, m *shape.Masks) error {
 	return err
 }
 
-// reverse takes a list of axes.
+// reverse runs ReverseV2, whose input 1 lists the axes.
 func reverse(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -180,7 +180,7 @@ func reverse(c *engine.Call) error {
 	return reverseAlong(c, marked)
 }
 
-// reverseMarked takes a boolean for each dimension.
+// reverseMarked runs Reverse, whose input 1 has a boolean for each dimension.
 func reverseMarked(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

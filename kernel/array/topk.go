@@ -17,7 +17,7 @@ import (
 // The kernels of TopK, TopKV2, InTopK, InTopKV2 and NthElement. Rows are the
 // last dimension. The order of equal elements and of NaN is TensorFlow's.
 
-// topK and nthElement are the kernels by element type.
+// topK is the kernel of TopK and TopKV2, by element type.
 var topK = elementwise.ByType{
 	tensor.Float32: topKOf(itself[float32]), tensor.Float64: topKOf(itself[float64]),
 	tensor.Float16: topKOf(tensor.F16.Float), tensor.BFloat16: topKOf(tensor.BF16.Float),
@@ -188,6 +188,7 @@ func among(row []float32, target, k int64) bool {
 	return above < k
 }
 
+// nthElement is the kernel of NthElement, by element type.
 var nthElement = elementwise.ByType{
 	tensor.Float32: nthOf(itself[float32]), tensor.Float64: nthOf(itself[float64]),
 	tensor.Float16: nthOf(tensor.F16.Float), tensor.BFloat16: nthOf(tensor.BF16.Float),

@@ -90,8 +90,9 @@ func (b *body) attrs(names ...string) graph.Attrs {
 	return out
 }
 
-// of prepares an op of so many inputs by the function that build makes. A
-// negative number accepts any. The error of a part is the error of the op.
+// of returns the preparation of an op by the function that build makes. inputs is
+// the number of inputs that the op must have; a negative one accepts any number.
+// The error of a part is the error of the op.
 func of(inputs int, build func(b *body, in []graph.Output) []graph.Output) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		if inputs >= 0 && len(n.In) != inputs {

@@ -38,7 +38,8 @@ func globalNorm(b *body, in []graph.Output) []graph.Output {
 	return []graph.Output{b.one("AddV2", b.one("Mul", b.one("Sub", in[0], in[1]), factor), in[3])}
 }
 
-// deviation returns one over the square root of a variance plus the attribute.
+// deviation returns one over the square root of a variance plus the attribute
+// variance_epsilon.
 func (b *body) deviation(variance graph.Output) graph.Output {
 	epsilon := b.number(variance.Fact().DType, float64(float32(b.node.Attrs.Float("variance_epsilon", 0))))
 	return b.one("Rsqrt", b.one("AddV2", variance, epsilon))

@@ -14,7 +14,7 @@ import (
 // elements for either value of aggregate_to_topk.
 func prepareTopK(n *engine.Node) (func(*engine.Call) error, error) {
 	if len(n.In) != 1 || !n.In[0].Shape.HasRank() {
-		// The number of the last dimension is known only when the op runs.
+		// The rank, and with it the last dimension, is known only when the op runs.
 		return func(c *engine.Call) error {
 			if err := c.Need(1); err != nil {
 				return err

@@ -32,7 +32,8 @@ func assert(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// summarize returns the elements of the data inputs in brackets, in the form of
+// summarize returns the elements of the data inputs, those from input 1 on, in
+// brackets: at most most of each, or all if most is negative. The form is that of
 // TensorFlow's messages.
 func summarize(c *engine.Call, most int64) string {
 	parts := make([]string, 0, c.NumIn())
@@ -97,8 +98,8 @@ func printValues(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// printString prints one string. The streams other than stdout are the log of
-// the call.
+// printString prints one string to stdout, or to the log of the call for all other
+// streams. TensorFlow also prints to files; these are refused here.
 func printString(n *engine.Node) (func(*engine.Call) error, error) {
 	stream, end := n.Attrs.String("output_stream", "stderr"), n.Attrs.String("end", "\n")
 	var to func(c *engine.Call) io.Writer

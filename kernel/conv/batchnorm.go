@@ -20,7 +20,7 @@ type batchNorm struct {
 	rank     int
 	epsilon  float32
 	training bool
-	factor   float32 // of the running mean and variance
+	factor   float32 // exponential_avg_factor: the weight of the batch's moments in outputs 1 and 2
 }
 
 func prepareNorm(run func(*engine.Call, *batchNorm) error) func(*engine.Node) (func(*engine.Call) error, error) {
@@ -97,8 +97,8 @@ func wide(c *engine.Call, t *tensor.Tensor) ([]float32, func(), error) {
 // float32.
 var normTypes = []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Float16}
 
-// narrow returns a buffer for the elements of a float or half tensor; done brings
-// them there.
+// narrow returns a buffer for the elements of a float or half tensor. done copies it
+// to the tensor, unless it is the tensor's storage.
 func narrow(c *engine.Call, t *tensor.Tensor) (v []float32, done func()) {
 	switch t.DType() {
 	case tensor.Float16:
@@ -327,7 +327,7 @@ func normBackward(c *engine.Call, b *batchNorm) error {
 		}
 		made[i] = tensor.Values[float32](t)
 	}
-	for i := range 2 { // these mean nothing
+	for i := range 2 { // outputs 3 and 4 have no elements, as in TensorFlow
 		if _, err := c.Alloc(i+3, tensor.Float32, tensor.Shape{0}); err != nil {
 			return err
 		}

@@ -63,8 +63,8 @@ type depthwiseCall[T real] struct {
 	fr     frame[T]
 	y, f   []T
 	ending simd.Ending[T]
-	with   *simd.Ending[T] // that, or nil
-	rest   gemm.Epilogue[T]
+	with   *simd.Ending[T]  // ending, or nil if the sums apply no steps themselves
+	rest   gemm.Epilogue[T] // the steps after the sums
 	call   *engine.Call
 	work   func(lo, hi int) // rows
 }

@@ -64,9 +64,10 @@ func fold[T real](c *engine.Call, g *geometry, x, f, y []T) {
 	})
 }
 
-// addWindows visits the elements of n windows from place p on: runs of places
-// in a row whose elements of one tap are inside the image, the first at to and
-// the others step apart. The windows' elements begin at from.
+// addWindows visits the elements of n windows from place p on, without those outside
+// of the image. It calls visit for a tap and some places of a row, rows of them. The
+// elements of the image begin at to and are step apart. Those of the windows begin
+// at from.
 func (g *geometry) addWindows(visit func(to, step, from, rows int), p, n int) {
 	window := g.taps() * g.c
 	for done := 0; done < n; {

@@ -19,7 +19,7 @@ import (
 // fractional is a node that pools windows of sizes that differ by one, in an order
 // that is drawn.
 type fractional struct {
-	ratios                             [4]float32
+	ratios                             [4]float32 // pooling_ratio: of an input's size to the output's, by dimension
 	pseudo, overlapping, deterministic bool
 }
 

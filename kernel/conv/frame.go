@@ -15,9 +15,9 @@ type element interface{ vec.Real }
 type frame[T element] struct {
 	data   []T
 	dims   [3]int // the border included
-	border [3]int // in front
-	c      int
-	free   func()
+	border [3]int // zeros before the first element, by dimension
+	c      int    // channels
+	free   func() // releases data
 }
 
 // strides returns the distances between neighbours along depth, height and width,
@@ -29,9 +29,9 @@ func (f frame[T]) strides() (s [3]int, image int) {
 	return s, f.dims[0] * s[0]
 }
 
-// framed returns n images x of c channels and sizes in, with a border that
-// makes them dims. If nothing has to move, the frame is x itself. Each channel
-// is repeated copies times, next to itself.
+// framed returns n images x of ch channels and sizes in. A border enlarges them to
+// the sizes dims. Each channel is repeated copies times, next to itself. If nothing
+// has to move, the frame is x itself.
 func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
 	if in == dims && border == [3]int{} && copies == 1 && (!channelsFirst || ch == 1 || in == [3]int{1, 1, 1}) {
 		return frame[T]{data: x, dims: dims, border: border, c: ch * copies, free: nothing}
@@ -152,8 +152,9 @@ func (g *geometry) reach() (dims [3]int) {
 	return dims
 }
 
-// affordable reports whether frames of these sizes are in proportion to the
-// tensors of the call: strange strides and paddings make them huge.
+// affordable reports whether n frames of c channels and the sizes dims are in
+// proportion to the tensors of the call, which have so many elements: strange
+// strides and paddings make frames huge. The limit is Cairn's and may change.
 func affordable(dims [3]int, n, c, tensors int) bool {
 	most := 16*float64(tensors) + 1<<16
 	return float64(dims[0])*float64(dims[1])*float64(dims[2])*float64(n)*float64(c) <= most

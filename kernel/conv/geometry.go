@@ -32,11 +32,12 @@ type geometry struct {
 
 var geometries = sync.Pool{New: func() any { return new(geometry) }}
 
-// newGeometry returns an empty geometry for one call, whose end is free.
+// newGeometry returns an empty geometry for one call. The kernel calls free at the
+// end of the call.
 func newGeometry() *geometry { return geometries.Get().(*geometry) }
 
-// look leaves the kernel if its call's context has ended, after so many taps since the
-// last look.
+// look adds more to the number of taps since the last check. After longWindow of them
+// it checks the call's context, and begins to count anew.
 func (g *geometry) look(taps *int, more int) {
 	if *taps += more; *taps > longWindow {
 		*taps = 0

@@ -13,9 +13,10 @@ import (
 // LRN and LRNGrad in float16, for lrn.go. Which way is computed, and every
 // rounding, is TensorFlow's and must stay.
 
-// TensorFlow sums squares by a product with a band of ones. For more than
-// deepest channels it adds and subtracts one after the other if the exponent
-// allows a shortcut; a band of more than widest would be out of proportion.
+// TensorFlow sums the squares of up to deepest channels by a product with a band of
+// ones. For more channels it adds and subtracts one after the other if beta is 0.5 or
+// 1. deepest must stay. widest is Cairn's: for more channels the band would take too
+// much memory, so sums are made one after the other for every beta.
 const deepest, widest = 384, 1 << 12
 
 // responseSteps computes the response of float16, rounded at every step.
@@ -64,6 +65,7 @@ func responseSteps(c *engine.Call, l *response) error {
 	return nil
 }
 
+// halfResponse is a [response] whose numbers are rounded to float16.
 type halfResponse struct {
 	radius            int
 	round             func(float32) float32

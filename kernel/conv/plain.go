@@ -11,8 +11,8 @@ func plain[T element](dir direction, g *geometry, out, a, b []T) {
 	plainPlaces(dir, g, out, a, b, 0, g.places())
 }
 
-// outside computes a convolution whose filter, or output's gradient, has infinite elements: none
-// is multiplied with the padding, as zero times infinity is NaN.
+// outside computes a convolution if elements of the filter, or of the output's gradient, are
+// infinite or NaN. It leaves the padding out, because zero times infinity is NaN.
 func outside[T element](c *engine.Call, dir direction, g *geometry, out, a, b []T) {
 	clear(out)
 	cost := float64(g.taps() * g.c * g.o / g.groups)
@@ -35,8 +35,8 @@ func (g *geometry) padded() bool {
 	return g.before != [3]int{} || reach[0] > g.in[0] || reach[1] > g.in[1] || reach[2] > g.in[2]
 }
 
-// plainPlaces adds the contributions of places lo to hi. a and b are the inputs of the op in their
-// order, of which dir decides the roles. The order of additions is that of places, then taps.
+// plainPlaces adds the contributions of places lo to hi. dir decides the roles of a, b and out:
+// image, filter and output. The order of additions is that of places, then taps.
 func plainPlaces[T element](dir direction, g *geometry, out, a, b []T, lo, hi int) {
 	x, f, y := a, b, out
 	switch dir {

@@ -24,8 +24,8 @@ type pooling struct {
 	rank    int
 	windows shape.Windows
 	size    []int
-	given   int // the input with the windows' sizes, followed by the strides; 0 for attributes
-	batch   bool
+	given   int          // the input with the windows' sizes, followed by the strides; 0 for attributes
+	batch   bool         // include_batch_in_index: the indices of argmax count from the first image on
 	index   tensor.DType // of argmax
 }
 
@@ -214,7 +214,7 @@ func poolOver[T element](c *engine.Call, g geometry, y, x []T, f windowFunc[T]) 
 // longWindow is the number of taps from which on each window looks at the call's context.
 const longWindow = 1 << 12
 
-// poolRows is pooling whose rows of places workers share.
+// poolRows is a pooling under way. Workers share its rows of places.
 type poolRows[T element] struct {
 	call *engine.Call
 	geometry
@@ -242,9 +242,9 @@ func (w *poolRows[T]) Piece(lo, hi int) {
 	}
 }
 
-// eachRun visits a row of places in runs, from left to right, of places whose
-// taps within the image are the same, with the run's first place. p has no taps
-// if none are inside the image. It is valid until visit returns.
+// eachRun visits the places of a row in runs, from left to right. The places of a
+// run have the same taps within the image. x is the run's first place. p has no
+// taps if none are inside the image, and is valid until visit returns.
 func (g *geometry) eachRun(z, y int, visit func(x int, p *simd.Pool)) {
 	list := tapLists.Get().(*tapList)
 	defer tapLists.Put(list)

@@ -8,8 +8,9 @@ import (
 // Sums of the ops that compute the image's gradient, such as Conv2DBackpropInput. conv.go calls
 // them; fold.go has the way for many images.
 
-// maxPhases is up to which product of strides an image's gradient is computed
-// phase by phase.
+// maxPhases is the largest product of strides for which an image's gradient is
+// computed phase by phase. It is Cairn's. For larger ones [plain] computes it, and
+// the last bits may differ.
 const maxPhases = 64
 
 // phase are the elements of an image, stride apart, that meet the same taps of
@@ -77,8 +78,8 @@ func gather[T real](p *phase, b, f []T, g *geometry, group int) {
 	}
 }
 
-// extent returns which places of dimension d the gradient of any element comes from:
-// from lo up to hi, beyond the output's as well.
+// extent returns the range of the places of dimension d on which gradients depend:
+// lo and hi are in it. It may reach beyond the output at both ends.
 func (g *geometry) extent(d int) (lo, hi int) {
 	lo = floorDiv(g.before[d]-(g.size[d]-1)*g.dilation[d], g.stride[d])
 	return min(lo, 0), max(g.out[d]-1, (g.in[d]-1+g.before[d])/g.stride[d])

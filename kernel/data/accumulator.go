@@ -31,7 +31,7 @@ type accumulator struct {
 	// Of a sparse one: sum's rows are those of indices, which rise.
 	indices []int64
 	counts  []int64 // how many gradients had the row
-	dense   []int64 // the shape of which the rows are, as far as it is known
+	dense   []int64 // the shape of the whole gradient; nil if it isn't known
 }
 
 func newAccumulator(sparse bool) func(graph.Attrs, string) (*accumulator, error) {
@@ -163,7 +163,8 @@ func applySparse(c *engine.Call) error {
 	return nil
 }
 
-// fits checks the whole shape of a gradient of which rows are there.
+// fits checks dense, the shape of a whole gradient, against the shape of its rows,
+// whose first size is the number of rows.
 func (a *accumulator) fits(dense []int64, rows tensor.Shape) error {
 	whole := make(tensor.Shape, len(dense))
 	for i, n := range dense {

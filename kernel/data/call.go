@@ -53,7 +53,7 @@ func truth(out element) (bool, error) {
 
 // withFunction prepares an op that makes a dataset of a function, which attr
 // names, and of the values that it captures: inputs from the given one on, as many
-// as the attribute count lists. make gets the input after these.
+// as the attribute count lists types. next is the index of the input after these.
 func withFunction(attr, count string, from int, make func(c *engine.Call, f *closure, next int) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		f, err := n.Function(attr, nil)
@@ -89,7 +89,7 @@ func mapped(n *engine.Node) (func(*engine.Call) error, error) {
 	})(n)
 }
 
-// over returns a source whose iterators work on one of in.
+// over returns a source. Each of its iterators is made of an iterator of in.
 func over(in *Dataset, make func(it iterator) iterator) source {
 	return sourceFunc(func(c *engine.Call, depth int) (iterator, error) {
 		it, err := in.iterate(c, depth)

@@ -46,7 +46,8 @@ type element []engine.Value
 // iterator goes through a dataset once. It belongs to one goroutine at a time.
 // [pull] calls next.
 type iterator interface {
-	// next returns the next element; false at the end, and then again and again.
+	// next returns the next element. At the end, and at every call after it, it
+	// returns false.
 	next(c *engine.Call) (element, bool, error)
 }
 
@@ -59,7 +60,8 @@ func (f iteratorFunc) next(c *engine.Call) (element, bool, error) { return f(c) 
 var empty = iteratorFunc(func(*engine.Call) (element, bool, error) { return nil, false, nil })
 
 // maxDepth bounds the nesting of iterators: a loop could nest datasets without
-// end, and so could a function that makes datasets of itself.
+// end, and so could a function that makes datasets of itself. TensorFlow has no
+// such limit. The number may change, within the size of a goroutine's stack.
 const maxDepth = 1000
 
 // iterate returns a new iterator, with depth others above it. Each source

@@ -286,8 +286,8 @@ func ofFiles(compression int, open func(c *engine.Call, names []string) (func(in
 	}
 }
 
-// textLines, recordsFrom and fixedLength are the forms of records for
-// [ofFiles].
+// textLines returns a function that opens files of lines. It and the two functions
+// below are arguments of [ofFiles].
 func textLines(*engine.Call, []string) (func(int, *bufio.Reader, int64) (records, error), error) {
 	return func(_ int, r *bufio.Reader, _ int64) (records, error) { return lines{r}, nil }, nil
 }
@@ -313,7 +313,8 @@ func recordsFrom(c *engine.Call, names []string) (func(int, *bufio.Reader, int64
 	}, nil
 }
 
-// Inputs 1 to 3 are the lengths of header, record and footer, in bytes.
+// fixedLength returns a function that opens files of records of one length. Inputs
+// 1 to 3 are the lengths of header, record and footer, in bytes.
 func fixedLength(c *engine.Call, _ []string) (func(int, *bufio.Reader, int64) (records, error), error) {
 	var v [3]int64
 	for i, what := range []string{"the header's length", "the record's length", "the footer's length"} {
@@ -325,7 +326,7 @@ func fixedLength(c *engine.Call, _ []string) (func(int, *bufio.Reader, int64) (r
 			return nil, fmt.Errorf("%s is %d", what, v[i])
 		}
 	}
-	const most = 1 << 24
+	const most = 1 << 24 // bytes; the limit is Cairn's, because footers are read ahead
 	if v[2] > most {
 		return nil, fmt.Errorf("a footer of %d bytes is longer than %d", v[2], most)
 	}

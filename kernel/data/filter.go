@@ -11,7 +11,8 @@ import (
 
 // The kernels of UniqueDataset, IgnoreErrorsDataset and SamplingDataset.
 
-// uniqueElements leaves out elements that came before: one integer or string each.
+// uniqueElements leaves out elements that came before. Each element is one tensor
+// of integers or strings.
 func uniqueElements(c *engine.Call) error {
 	in, err := datasetIn(c, 0)
 	if err != nil {

@@ -188,7 +188,7 @@ var groupByReducer = withFunctions(func(c *engine.Call, fs []*closure) error {
 	functionOf{"reduce_func", "Treduce_func_other_arguments"}, functionOf{"finalize_func", "Tfinalize_func_other_arguments"})
 
 // reducedByKey reads all elements and returns the results in the order of the
-// keys, as TensorFlow's std::map does.
+// keys, which is that of TensorFlow's std::map.
 func reducedByKey(c *engine.Call, it iterator, key, begin, reduce, finalize *closure) (list, error) {
 	states := map[int64]element{}
 	var keys []int64

@@ -37,11 +37,12 @@ var flatMapped = withFunction("f", "Targuments", 1, func(c *engine.Call, f *clos
 	return nil
 })
 
-// autotune means a number that TensorFlow chooses.
+// autotune is the cycle length with which a graph leaves the choice to TensorFlow.
 const autotune = -1
 
-// cycleDefault is the number of interleaved datasets if TensorFlow chooses it.
-// TensorFlow's number depends on its machine.
+// cycleDefault is the number of interleaved datasets for autotune. TensorFlow's
+// number depends on its machine; this one is Cairn's. It decides the order of
+// elements.
 const cycleDefault = 10
 
 // interleaved prepares InterleaveDataset and its parallel forms: blocks of

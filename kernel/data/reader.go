@@ -17,10 +17,11 @@ import (
 // The kernels of the readers of TensorFlow 1: TextLineReader, TFRecordReader,
 // FixedLengthRecordReader, WholeFileReader, IdentityReader and the ops on them.
 
-// reader is how TensorFlow 1 goes through the records of files whose names, the
-// work, come from a queue. It is safe for use from many goroutines.
+// reader is a reader of TensorFlow 1: it goes through the records of files. Its work
+// is the names of files, which a queue returns. It is safe for use from many
+// goroutines.
 type reader struct {
-	what string
+	what string // its kind and name, for errors
 	kind readerKind
 	as   graph.Attrs
 
@@ -308,8 +309,8 @@ func saveReader(c *engine.Call) error {
 	return nil
 }
 
-// restoreReader decodes it. Fields of other numbers are ignored. An error
-// leaves the reader unchanged.
+// restoreReader decodes a ReaderBaseState. Fields of other numbers are ignored. An
+// error leaves the reader unchanged.
 func restoreReader(c *engine.Call) error {
 	r, err := readerIn(c, 2)
 	if err != nil {

@@ -45,9 +45,10 @@ func (w *waiting) wait(ctx context.Context, why string) error {
 }
 
 // resourceOf prepares an op that finds the resource of its shared name in the
-// instance, or makes it there; one without a name belongs to its node. With
-// byRef, the handle is a reference, as in TensorFlow 1. Two nodes of one name
-// must have compatible attributes: check returns an error if they don't.
+// instance, or makes it there by create; one without a name belongs to its node.
+// what names the resource in errors. With byRef, the handle is a reference, as in
+// TensorFlow 1. Two nodes of one name must have compatible attributes: check
+// returns an error if they don't. A nil check accepts all.
 func resourceOf[T any](kind string, byRef bool, create func(as graph.Attrs, what string) (T, error), check func(T, graph.Attrs) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		name := n.Attrs.String("shared_name", "")

@@ -121,7 +121,7 @@ func peekStage(c *engine.Call, q *Queue) error {
 // stagedMap is a staging area whose elements have keys; their components may come
 // and go one by one. It is safe for use from many goroutines.
 type stagedMap struct {
-	q       *Queue            // of which it uses the lock and how to wait
+	q       *Queue            // has the lock, the types and the capacity, but no elements
 	whole   map[int64]element // complete, but for components that were taken; a zero Value is none
 	partial map[int64]element
 }

@@ -67,7 +67,7 @@ func pixels(f func(p *[3]float64)) func(*engine.Call) error {
 	}
 }
 
-// factor returns input i, which must be one float32.
+// factor returns input i, which must be a scalar of float32.
 func factor(c *engine.Call, i int) (float32, error) {
 	t := c.In(i)
 	if t.DType() != tensor.Float32 || t.Rank() != 0 {

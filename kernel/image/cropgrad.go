@@ -23,7 +23,7 @@ type crops struct {
 }
 
 // newCrops reads the gradient in input 0, and the boxes and the images' numbers
-// from two inputs, the given one and the next. n is the number of images.
+// from two inputs, the given one and the next.
 func newCrops(c *engine.Call, from int) (*crops, error) {
 	dy, boxes := c.In(0), c.In(from)
 	y, b := dy.Shape(), boxes.Shape()
@@ -50,8 +50,8 @@ func (k *crops) numbers(n int) error {
 	return nil
 }
 
-// each calls visit for every pixel of the crops that is inside of the image,
-// with its number, its box, and its position. at is the offset of the pixel's
+// each calls visit for every pixel of the crops that is inside of its image.
+// height and width are the size of the images. at is the offset of the pixel's
 // channels in dy, box the number of the box, row and col the pixel in the crop,
 // y and x the position in the image.
 func (k *crops) each(height, width int, visit func(at, box, row, col int, y, x float32)) {

@@ -56,9 +56,9 @@ func formatOf(s string) string {
 // decoding has the attributes of an op.
 type decoding struct {
 	op       string
-	channels int
+	channels int // 0: those of the file
 	dtype    tensor.DType
-	expand   bool
+	expand   bool // expand_animations: all frames are decoded, not only the first
 	jpeg     jpeg.Options
 }
 

@@ -34,7 +34,8 @@ type webpFile struct {
 	frames []webpFrame
 }
 
-// mostWebP is the largest side of an image.
+// mostWebP is the largest side of an image in the format. For the canvas of an
+// animation the limit is Cairn's.
 const mostWebP = 1 << 14
 
 // webpChunks calls visit for each chunk of a RIFF list. Chunks must be whole;

@@ -57,7 +57,8 @@ func (q *queue) pop() candidate {
 
 // sortByScore puts the highest scores first. Equal ones have the order of
 // libstdc++'s std::sort: unchanged if there are few, otherwise in the order of
-// quicksort's swaps.
+// quicksort's swaps. The exception are scores for which quicksort is slow: std::sort
+// then sorts by a heap, and equal ones keep their order here.
 func sortByScore(v []detection) {
 	quickParts(v, 2*(bits.Len(uint(len(v)))-1))
 	for i := range v {

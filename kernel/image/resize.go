@@ -287,8 +287,8 @@ func resizeNearestGrad(c *engine.Call) error {
 	return nil
 }
 
-// adder adds each vector of c elements of src to a vector of dst, whose number
-// to returns.
+// adder adds the vectors of c elements of src to vectors of dst: vector i to vector
+// to(i).
 type adder func(dst, src *tensor.Tensor, c int, to func(int) int)
 
 func adds[T number](dst, src *tensor.Tensor, c int, to func(int) int) {

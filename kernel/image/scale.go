@@ -73,7 +73,7 @@ var curves = map[string]curve{
 // spans has, for each pixel of an output line, the adjacent pixels of the input
 // line that contribute to it, and their weights.
 type spans struct {
-	first   []int
+	first   []int // the first of the adjacent pixels
 	weights [][]float32
 }
 

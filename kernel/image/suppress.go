@@ -60,16 +60,16 @@ func (h *candidates) Pop() any {
 
 // suppression selects boxes, and has the options for that.
 type suppression struct {
-	most             int
-	overlap, score   float32
+	most             int     // boxes to select, at most
+	overlap, score   float32 // thresholds: the largest overlap, and the score that boxes must exceed
 	soft             float32 // the sigma of soft suppression; 0 for hard
 	boxes            func(i int) box
 	overlapOf        func(i, j int) float32 // of two boxes; replaces boxes if the op has the overlaps as an input
 	scores           []float32
 	selected         []int
 	selectedScores   []float32
-	interrupted      func() error
-	comparisonsSince int
+	interrupted      func() error // returns an error if the call's context has ended
+	comparisonsSince int          // since the last call of interrupted
 }
 
 // run selects the best boxes first, but none that overlaps too much with a

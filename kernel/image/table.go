@@ -1,6 +1,6 @@
 // Package image implements the kernels of image processing: resizing, cropping,
-// colours, boxes. The pixels, and the bytes of encoded images, are those of
-// TensorFlow and its libraries.
+// colours, boxes, moving windows, and the formats of files. The pixels, and the
+// bytes of encoded images, are those of TensorFlow and its libraries.
 package image
 
 import (

@@ -37,8 +37,8 @@ func fixed() (literals, distances code) {
 	return literals, distances
 }
 
-// lengthCode returns the symbol of a match's length, and how many bits of which
-// value follow it.
+// lengthCode returns the symbol s of a match's length, and the extra low bits of v
+// that follow the symbol.
 func lengthCode(n int) (s int, extra uint, v uint32) {
 	if n == longest {
 		return 285, 0, 0

@@ -27,8 +27,9 @@ func (s *State) Reserve(n uint64) philox.Generator {
 	return g
 }
 
-// New returns the first state of a node, by its attributes seed and seed2. If
-// both are zero, the state differs from run to run.
+// New returns the first state of a node, by its attributes seed and seed2: seed is
+// the generator's key and seed2 the upper half of its counter, as in TensorFlow. If
+// both are zero, each New draws another state.
 func New(n *engine.Node) *State {
 	a, b := uint64(n.Attrs.Int("seed", 0)), uint64(n.Attrs.Int("seed2", 0))
 	if a == 0 && b == 0 {
@@ -37,7 +38,8 @@ func New(n *engine.Node) *State {
 	return &State{g: philox.New(a, 0, b)}
 }
 
-// Of returns a function that finds the state of the call's node.
+// Of returns a function that finds the state of the call's node. The first call
+// makes the state with [New]; eager calls have a new one each time.
 func Of(n *engine.Node) func(*engine.Call) *State {
 	create := func() any { return New(n) }
 	return func(c *engine.Call) *State { return c.NodeState(create).(*State) }

@@ -49,7 +49,8 @@ var activations = map[string]activation{
 	"GeluApproximate": {func(x []float32) { vec.GeluTanh(x, x) }, 0.5},
 }
 
-// quick are those of nodes with [passes.FastAttr].
+// quick are the activations of nodes with [passes.FastAttr]. They differ from the
+// others by some units in the last place.
 var quick = map[string]activation{
 	"Sigmoid": {func(x []float32) { vec.FastSigmoid(x, x) }, 0.5},
 	"Tanh":    {func(x []float32) { vec.FastTanh(x, x) }, 0.5},

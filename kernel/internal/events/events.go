@@ -59,9 +59,9 @@ func Of(c *engine.Call, i int) (*Writer, error) {
 // files counts the files that this process has begun, as their names do.
 var files atomic.Int64
 
-// Open begins a file in a directory, unless the writer has one. Events are
-// buffered until there are more than most of them, or until wait has passed;
-// the next event then writes them.
+// Open begins a file in a directory of dir, unless the writer has one. suffix ends
+// the file's name. Events are buffered until there are more than most of them, or
+// until wait has passed; the next event then writes them.
 func (w *Writer) Open(dir vfs.Dir, folder, suffix string, most int32, wait time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

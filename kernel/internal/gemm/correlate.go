@@ -8,6 +8,8 @@ import (
 
 // The gradient of a filter. kernel/conv calls Correlate.
 
+// correlateSteps, correlateParts and correlateTiles decide how sums are cut, and so
+// the last bits.
 const (
 	// correlateSteps is the number of positions that a tile sums before it adds
 	// to C: their windows and their rows of y fit in the L1 cache together.

@@ -61,10 +61,11 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 // windows. Workers begin with the same number of tasks each; those that are
 // done early help the others.
 func cutSlide(tiles, panels, workers int, ns float64, copies bool) (rowCuts, colCuts int) {
+	// The numbers are measured; they decide the speed only.
 	const (
-		fetched   = 0.03
-		read      = 0.05
-		copied    = 0.14
+		fetched   = 0.03   // the time to fetch a panel, of that of a product of one tile and one panel
+		read      = 0.05   // the same to read a tile's windows in place
+		copied    = 0.14   // the same to copy them
 		smallest  = 10_000 // nanoseconds of a task
 		ownTime   = 100    // nanoseconds that a task takes besides
 		disturbed = 0.5    // of a task: its time can't be predicted exactly
@@ -106,9 +107,9 @@ type slide[T float32 | float64] struct {
 	*geometry
 	finisher finisher[T]
 	dst, src unsafe.Pointer
-	line     int // positions whose outputs are in the same steps
-	perLine  int // tiles of a line
-	inPlace  bool
+	line     int  // positions whose outputs are a fixed step apart
+	perLine  int  // tiles of a line
+	inPlace  bool // windows are read in place, without packing
 	// Windows are packed in place, because their runs are whole runs of a
 	// packed tile.
 	wholeRuns bool

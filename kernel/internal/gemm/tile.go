@@ -4,7 +4,7 @@ import "unsafe"
 
 // tile is the argument of a micro-kernel: the addresses of the operands of one
 // tile of C and the distances between their elements, in bytes. The assembly
-// knows the offsets of the fields.
+// knows the offsets of the fields: _asm/main.go lists them.
 type tile struct {
 	a, b, c    unsafe.Pointer
 	aRow, aCol uintptr // between rows of A, between steps of k

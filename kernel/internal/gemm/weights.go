@@ -39,7 +39,8 @@ func Packs(m, n, k int) bool {
 	return m > leanTiles*geometries[current.Load()][0].rows || n*k >= farWeights
 }
 
-// farWeights is how many elements of a matrix are read from far away.
+// farWeights is the number of elements from which on a matrix is read from far
+// memory. It decides the speed only.
 const farWeights = 1 << 16
 
 // Multiply computes C = A·weights for an A of m rows, lda elements apart, and a

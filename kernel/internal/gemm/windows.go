@@ -6,7 +6,8 @@ package gemm
 type Axis struct{ N, Src, Dst int }
 
 // Windows describes the left side of a product whose rows are windows of src,
-// which may overlap: the implicit matrix of a convolution. A window consists of
+// which may overlap: the implicit matrix of a convolution. kernel/conv passes it to
+// [Weights.Slide] and [Correlate]. A window consists of
 // runs of contiguous elements, one for each combination of steps of the taps'
 // axes. There is a window at each of the positions. The row of a position is
 // its runs, one after the other, the last axis moving fastest.

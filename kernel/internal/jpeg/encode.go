@@ -17,9 +17,9 @@ type Encoding struct {
 	DensityUnit      byte // 1 for inches, 2 for centimetres
 	DensityX         uint16
 	DensityY         uint16
-	XMP              string // metadata; left out if empty
-	Interrupted      func() error
-	width, height, n int
+	XMP              string       // metadata; left out if empty
+	Interrupted      func() error // called now and then; its error ends the encoding; not nil
+	width, height, n int          // the image's size and number of channels, which Encode sets
 }
 
 // maxSide is the largest width and height that libjpeg takes.

@@ -1,12 +1,12 @@
-// Package jpeg decodes JPEG images to the pixels that libjpeg makes of them, and
-// encodes pixels to the bytes that it writes,
-// bit for bit: with its inverse transforms, its smooth upsampling of colour and
-// its fixed-point colours. The standard library's decoder rounds otherwise. Package
-// kernel/image uses it.
+// Package jpeg decodes JPEG images to libjpeg's pixels and encodes pixels to
+// libjpeg's bytes, bit for bit: with its transforms, its smooth upsampling of
+// colour and its fixed-point colours. The standard library's decoder rounds
+// otherwise. Package kernel/image uses it.
 //
 // It reads baseline, extended and progressive images of 8 bits in Huffman code.
 // Its memory is in proportion to the length of the data: an image whose data
-// can't hold as many blocks as its header promises is refused at once.
+// can't hold as many blocks as its header promises is refused at once. The
+// exception is [Options.Recover], for which the caller bounds the image's size.
 package jpeg
 
 import (
@@ -33,13 +33,13 @@ type Image struct {
 	Inverted      bool // an Adobe image, whose inks are stored inverted
 
 	components  []component
-	maxH, maxV  int
+	maxH, maxV  int // the largest h and v of the components
 	progressive bool
 	data        []byte
 	at          int // of the first marker after the frame's header
 	quant       [4][64]int32
 	huffman     [2][4]*huffman
-	restart     int
+	restart     int // steps of a scan between restart markers; 0: there are none
 }
 
 // component is a plane of the image. h and v are the samples for each of the

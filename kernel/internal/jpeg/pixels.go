@@ -21,7 +21,8 @@ type Options struct {
 	// The part's sides are decoded as the sides of an image that ends there, as
 	// libjpeg-turbo does. This affects colours and the first blocks at the
 	// left.
-	Crop        Window
+	Crop Window
+	// Interrupted is called now and then; its error ends the decoding. It isn't nil.
 	Interrupted func() error
 }
 
@@ -31,8 +32,8 @@ type Window struct{ Y, X, Height, Width int }
 // plane is a component's samples.
 type plane struct {
 	pix    []byte
-	stride int
-	w, h   int
+	stride int // from a row to the next
+	w, h   int // columns and rows
 }
 
 // Size returns the size of the image decoded with a ratio.

@@ -36,10 +36,10 @@ func newHuffman(counts, values []byte) (*huffman, error) {
 // reader reads bits of coded data.
 type reader struct {
 	data []byte
-	at   int
-	bits uint32
-	n    int
-	over int // zeros read after the end
+	at   int    // of the next byte
+	bits uint32 // the byte that is being read
+	n    int    // its bits that are left
+	over int    // bytes of zeros read after the end
 }
 
 func (r *reader) bit() int32 {
@@ -122,9 +122,9 @@ func (r *reader) restarted() error {
 
 // scan is a pass over some components.
 type scan struct {
-	from, to  int // the band of coefficients
-	high, low int // bits that are known before and afterwards
-	eobs      int32
+	from, to  int   // the band of coefficients
+	high, low int   // bits that are known before and afterwards
+	eobs      int32 // blocks to come whose bands have no further coefficients
 }
 
 // coefficients reads all scans.
@@ -160,7 +160,8 @@ func (m *Image) coefficients(o *Options) error {
 			}
 			return nil
 		case 0xda:
-			// A scan costs time for the whole image, however short it is.
+			// A scan costs time for the whole image, however short it is. The
+			// limit is Cairn's.
 			if scans++; scans > 1000 {
 				return errors.New("the JPEG image has too many scans")
 			}

@@ -34,9 +34,9 @@ type coder struct {
 	tables  *[2][2]*codes // by component, then means and the rest
 	counts  *[2][2][257]int
 	scan    scanOf
-	means   [3]int32
-	run     int    // blocks that have ended, in a progressive scan
-	waiting []byte // bits that follow the symbol of the run
+	means   [3]int32 // of the block before, by component
+	run     int      // blocks that have ended, in a progressive scan
+	waiting []byte   // bits that follow the symbol of the run
 }
 
 // scan writes a scan.
@@ -211,7 +211,7 @@ func (c *coder) first(i int, b *[64]int16) {
 	}
 }
 
-// most is how many bits may follow a run.
+// most is how many bits may follow a run: libjpeg's MAX_CORR_BITS.
 const most = 1000
 
 // refine codes one more binary place of coefficients.

@@ -5,6 +5,7 @@ import "math"
 // The inverse transforms compute in fixed-point numbers of 13 binary places;
 // between the two passes values have 2 more. The constants are the cosines of
 // the algorithm of Loeffler, Ligtenberg and Moschytz, and of its reduced forms.
+// Constants and roundings must stay libjpeg's: they decide the pixels.
 
 // rounded divides by two to the number of places, and rounds halves up.
 func rounded(x int32, places uint) int32 { return (x + 1<<(places-1)) >> places }

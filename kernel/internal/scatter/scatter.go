@@ -39,9 +39,9 @@ func Ordered() []tensor.DType {
 	return slices.DeleteFunc(Types(), tensor.DType.IsComplex)
 }
 
-// changers change n elements of dst from each of the places on by those of x,
-// which may be a single one for all. The first of the places is that of part first
-// of x.
+// changers change parts of dst by parts of x. A part has n elements and begins at one
+// of the places at. The first place belongs to the part of x with number first. x may
+// be a single element, which then changes all elements.
 var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, first, n int, h How) error]{
 	tensor.Float32: change[float32], tensor.Float64: change[float64],
 	tensor.Float16: changeHalf[tensor.F16], tensor.BFloat16: changeHalf[tensor.BF16],
@@ -50,7 +50,8 @@ var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, first, n int,
 	tensor.Complex64: changeComplex[complex64], tensor.Complex128: changeComplex[complex128],
 }
 
-// blockElements is the number of elements that change between two looks at the context.
+// blockElements is about the number of elements that change between two checks of the
+// context.
 const blockElements = 1 << 18
 
 // To changes parts of dst by those of x. Each part has n elements and begins at an index in at, a
@@ -123,8 +124,9 @@ func ToVariable(c *engine.Call, dst *tensor.Tensor, at []int, n int, x *tensor.T
 	return err
 }
 
-// distinct returns the places in at, each once. They are multiples of n below size. The changes
-// by one number that have the same result when they are repeated need no other.
+// distinct returns the places in at that aren't negative, each once. They are multiples of n
+// below size. To calls it for changes by one number that have the same result when they are
+// repeated, ToVariable to save each part once.
 func distinct(at []int, n, size int) []int {
 	seen := make([]bool, size/n)
 	var out []int

@@ -42,7 +42,8 @@ func BroadcastStrides(s, to tensor.Shape) []int {
 type Room[T any] [8]T
 
 // Ints returns the elements of a vector or scalar of int32, int64 or a narrower
-// integer type. The second argument is its name in an error.
+// integer type. The second argument is its name in an error. For int64 the result
+// is the tensor's storage, which must not be written.
 func Ints(t *tensor.Tensor, what string) ([]int64, error) {
 	if len(t.Shape()) > 1 {
 		return nil, fmt.Errorf("%s is %v%v, not a vector", what, t.DType(), t.Shape())

@@ -10,7 +10,9 @@ package simd
 //		dst[p*Channels+c] = s // after an Ending, if there is one
 //
 // All counts are at least 1, and no step is negative. src is an image with the
-// channels last, w the filter, one number for each tap and channel.
+// channels last, w the filter, one number for each tap and channel. kernel/conv
+// passes Taps to vec.Depthwise. The order of the sum must stay, and so must the
+// rounding of each product and each sum.
 type Taps struct {
 	Rows, Columns       int
 	RowStep, ColumnStep int

@@ -1,6 +1,7 @@
 package simd
 
-// Pool is a row of windows over images with the channels last:
+// Pool is a row of windows over images with the channels last. kernel/conv passes it
+// to vec.MaxPool and vec.MaxPoolGrad. The elements of a window are:
 //
 //	for p in [0, Places), c in [0, Channels):
 //		x[p*Step+Taps[t]+c] // for tap t of place p

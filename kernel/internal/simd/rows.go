@@ -1,6 +1,8 @@
 package simd
 
-// Rows are rows of a matrix which are rotated in turn, each with the next:
+// Rows describes rows of a matrix that are rotated in turn, each with the next.
+// kernel/linalg passes it to vec.Rotations. turns has a cosine and a sine for each
+// rotation:
 //
 //	for k := 0; 2*k < len(turns); k++ {
 //		c, s := turns[2*k], turns[2*k+1]

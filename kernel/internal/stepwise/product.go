@@ -28,6 +28,7 @@ func NewProduct[H elementwise.Half](rows, cols, depth int, right []float32) *Pro
 	return &Product{Rows: rows, Cols: cols, Depth: depth, Right: right, r: rounderOf[H](), block: depthOf(rows, cols, depth)}
 }
 
+// The numbers are Eigen's and must stay: they decide the order of sums.
 const (
 	// panel is the number of rows that Eigen's kernel computes together.
 	panel = 4
@@ -51,7 +52,7 @@ func depthOf(rows, cols, depth int) int {
 	return deepest - peel*((deepest-1-over)/(peel*(depth/deepest+1)))
 }
 
-// Row sets dst to row number i of the product, of whose left side x is that row.
+// Row sets dst to row i of the product. x is row i of the left side.
 func (p *Product) Row(dst, x []float32, i int) {
 	if p.Rows == 1 {
 		p.Vector(dst, x)
@@ -322,7 +323,7 @@ func (r *rounder) add(dst, x []float32) {
 const dotUnrolled = 4
 
 // dot returns the product of two vectors. It sums some vectors in parallel and the remaining elements one by one. The
-// products are rounded too unless fused.
+// products of the remaining elements are rounded too, unless fused is set.
 func (r *rounder) dot(x, y []float32, unrolled int, fused bool) float32 {
 	var beside [dotUnrolled][lanes]float32
 	whole := len(x) / lanes

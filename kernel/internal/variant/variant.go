@@ -1,5 +1,6 @@
 // Package variant contains the objects of TensorFlow's variants: lists of
-// tensors and optionals. Many packages of kernels use it.
+// tensors, optionals, composites, ragged tensors and single tensors. Many packages
+// of kernels use it.
 package variant
 
 import (

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// op is a loop to generate: its name, the constraint and the result of its type
-// parameter, and the Go expression of x and y for an element. Changing an
-// expression changes bits: run the tests of kernel/math.
+// op is a loop to generate: its name, the constraint of its type parameter, the type
+// of its results, and the Go expression of x and y for an element. doc isn't used.
+// Changing an expression changes bits: run the tests of kernel/math.
 type op struct {
 	name, constraint, result, expr, doc string
 }
@@ -80,12 +80,12 @@ var binaryIf = []struct{ name, constraint, cond, yes, no string }{
 	{"SeluGrad", "Float", "y < 0", "x * (y + seluScale*seluAlpha)", "x * seluScale"},
 }
 
-// realFuncs are those of which package math's loses digits near one, or isn't
-// TensorFlow's far from zero.
+// realFuncs are functions that scalar.go has itself, with their values in words. Those
+// of package math lose digits near one, or aren't TensorFlow's far from zero.
 var realFuncs = map[string]string{"Asin": "the inverse sine of x", "Acos": "the inverse cosine of x", "Erf": "the error function of x"}
 
-// complexFuncs are those of which math/cmplx's loses digits, or overflows, far from
-// zero. The package has its own.
+// complexFuncs are the same for complex numbers: the functions of math/cmplx lose
+// digits, or overflow, far from zero.
 var complexFuncs = map[string]string{
 	"Acosh": "the inverse hyperbolic cosine of x", "Asinh": "the inverse hyperbolic sine of x",
 	"Asin": "the inverse sine of x", "Acos": "the inverse cosine of x", "Tan": "the tangent of x", "Tanh": "the hyperbolic tangent of x", "Atan": "the inverse tangent of x",

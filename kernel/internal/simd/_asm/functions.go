@@ -16,7 +16,7 @@ import (
 // reasons.
 type function struct {
 	name   string
-	doc    string
+	doc    string   // its value, for the comment of the Go function
 	clamps []number // constants that stay in registers
 	emit   func(l lanes, x reg.VecVirtual, clamps []reg.VecVirtual) reg.VecVirtual
 	times  bool // the result, rounded, is multiplied by a
@@ -168,7 +168,7 @@ func (l lanes) erfcOf(a, square reg.VecVirtual) reg.VecVirtual {
 	return l.do("mul", e, l.do("mul", t, l.polynomial(t, erfcPolynomial.c)))
 }
 
-// emit writes a function of pointers to float32 and n, a count of elements that
+// emitFor writes a function of pointers to float32 and n, a count of elements that
 // is a positive multiple of 8.
 func (f function) emitFor(l lanes) {
 	name := f.name + "F32" + l.name()

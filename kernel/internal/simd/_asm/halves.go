@@ -55,8 +55,8 @@ func roundBF16() func(x reg.VecVirtual) {
 //
 //	for k in [0, depth), j in [0, 8*vecs): sums[j] = round(sums[j] + round(x[k*step]*right[k*stride+j]))
 //
-// for 1, 2, 4 or 8 vectors, or the same without the inner rounding. One vector has the elements
-// only whose lanes the mask, 8 words, has set.
+// for 1, 2, 4 or 8 vectors, or the same without the inner rounding. If there is one vector, the
+// mask of 8 words sets the lanes that are computed.
 func (h half) emitProducts(rounded bool) {
 	name := "products" + h.name
 	if rounded {

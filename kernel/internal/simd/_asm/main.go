@@ -1,9 +1,15 @@
-// Command _asm writes the assembly of package simd with its Go declarations: the
-// loops of single operations, of AVX2 and most of AVX-512 too (../zz_avx2_amd64.s, ../zz_loops_amd64.go), or, as `_asm functions`, the
-// functions that take many (../zz_functions_amd64.s) and the polynomials that
-// package vec shares with them, or, as `_asm fast`, functions of float32 that take
-// fewer (../zz_fast_amd64.s); depthwise and pool are of depthwise convolutions and of
-// pooling, halves of products in half precision, rotations of the rows of matrices. Run it as `go generate ./kernel/internal/simd`.
+// Command _asm writes the assembly of package simd and the Go code that calls it to
+// the directory above. Run it as `go generate ./kernel/internal/simd`. Its argument
+// names a part:
+//
+//   - none: the loops of single operations, all for AVX2 and most for AVX-512 too
+//     (zz_avx2_amd64.s, zz_loops_amd64.go)
+//   - functions: functions of many operations (zz_functions_amd64.s), and the
+//     polynomials that package vec shares with them (vec/zz_polynomials.go)
+//   - fast: functions of float32 with fewer operations (zz_fast_amd64.s)
+//   - depthwise, pool: depthwise convolutions and pooling
+//   - halves: products and conversions of half precision
+//   - rotations: rotations of the rows of matrices
 package main
 
 import (
