@@ -127,7 +127,8 @@ func (b batch[T]) at(i int) matrix[T] {
 	return matrix[T]{b.rows, b.cols, b.v[i*n : (i+1)*n]}
 }
 
-// input reads input i, into memory that lasts until the kernel returns.
+// input reads input i, into memory that lasts until the kernel returns. If square is set, other
+// matrices are an error.
 func input[T scalar](c *engine.Call, i int, square bool) (batch[T], error) {
 	x := c.In(i)
 	s := x.Shape()

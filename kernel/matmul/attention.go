@@ -102,7 +102,7 @@ type attend struct {
 	*attention
 	sides            [4]side
 	b, h, t, s, d, e int
-	number           float32
+	number           float32 // scales the scores
 	mask             []float32
 	maskStride       [4]int // of b, h, t and s
 	rows, perHead    int    // queries of a block, blocks of a head

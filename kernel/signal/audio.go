@@ -66,7 +66,8 @@ func spectrogram(c *engine.Call) error {
 	return nil
 }
 
-// mfcc converts a spectrogram to mel-frequency cepstral coefficients.
+// mfcc converts a spectrogram [channels, windows, frequencies] to mel-frequency cepstral
+// coefficients [channels, windows, coefficients]. Its constants are TensorFlow's.
 func mfcc(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
