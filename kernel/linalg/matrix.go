@@ -243,5 +243,5 @@ func (r *result[T]) setOutputAs(c *engine.Call, i int, d tensor.DType) error {
 }
 
 // cube returns n³, about the number of multiplications of most algorithms for a matrix of n rows.
-// Multiples of it are the nanoseconds that each is called with.
+// The argument ns of each is a multiple of it.
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

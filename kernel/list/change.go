@@ -15,7 +15,7 @@ import (
 // owned sets output 0 to the list in input 0, which the caller may change: the
 // list itself if it has no other holder, otherwise a copy with room for extra
 // more elements. extra is a hint. The caller makes all checks before, so that
-// an error leaves the list unchanged.
+// an error leaves the list unchanged. Only scatterInto checks shapes later.
 func owned(c *engine.Call, l *variant.List, extra int) *variant.List {
 	if c.Refs().Owned(0) {
 		c.Pass(0, 0)

@@ -52,13 +52,13 @@ func (s *store) Escape() { (*variant.List)(s).Escape() }
 // It exists as long as its handle.
 type array struct {
 	store
-	dynamic   bool // writes beyond the end make it longer
-	once      bool // reading an element removes it
-	identical bool // all elements have one shape
-	sums      bool // of gradients: a second write of an element adds to it
-	read      []bool
+	dynamic   bool   // writes beyond the end make it longer
+	once      bool   // reading an element removes it
+	identical bool   // all elements have one shape
+	sums      bool   // of gradients: a second write of an element adds to it
+	read      []bool // elements that were read
 	closed    bool
-	grads     map[string]*array
+	grads     map[string]*array // the arrays of gradients by the attribute source
 	// left is the shape of the elements that were removed by reading, while all
 	// have the same.
 	left graph.PartialShape

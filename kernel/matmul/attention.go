@@ -181,7 +181,8 @@ func (k *attention) run(c *engine.Call) error {
 	return nil
 }
 
-// lie sets the strides of the matrices of rows and columns.
+// lie sets the strides of the matrices. matrix has the letters of their rows and their columns in
+// the layout.
 func (s *side) lie(layout string, shape tensor.Shape, matrix string) {
 	strides := shapes.Strides(shape)
 	for p := range len(layout) {

@@ -236,7 +236,7 @@ func rounding(d tensor.DType) func(float64) float64 {
 // block first.
 type proposals struct {
 	g     *philox.Generator
-	block func(g *philox.Generator, into *[4]float64) int
+	block func(g *philox.Generator, into *[4]float64) int // stores the numbers of a block and returns how many
 	buf   [4]float64
 	left  int
 }
