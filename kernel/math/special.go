@@ -119,8 +119,8 @@ func inDouble[T interface {
 	return pairwise(func(x, y T) T { return T(f(float64(x), float64(y))) }, 200)
 }
 
-// lateInDouble is inDouble for a function with a series, which takes a thousand times as long for
-// some numbers. So the call's context is checked before each element.
+// lateInDouble does as inDouble, for a function with a series. The series takes a thousand times as
+// long for some numbers, so the call's context is checked before each element.
 func lateInDouble[T interface {
 	float32 | float64
 	tensor.Element
