@@ -11,9 +11,10 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The sizes of nodes of a file with superblock version 0. A node of a group's B-tree has up to
-// 2K children, a node of a symbol table up to 2K links. They are the library's defaults; other numbers would change
-// the bytes of every written file.
+// The sizes of nodes of a file with superblock version 0, called K in the format. A node of a
+// group's B-tree has up to 2·groupK children, one of a chunks' B-tree 2·chunkK. A node of a symbol
+// table has up to 2·leafK links. They are the library's defaults; other numbers would change the
+// bytes of written files, and readers expect this chunkK.
 const (
 	leafK  = 4
 	groupK = 16

@@ -16,7 +16,7 @@ type Dataset struct {
 	layout  layout
 	filters []filter
 	fill    []byte // of elements that were never written; nil means zeros
-	bytes   uint64
+	bytes   uint64 // of all elements, before filters
 }
 
 // dataset returns the dataset with a header.

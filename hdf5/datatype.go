@@ -93,7 +93,7 @@ func (t *Type) width() int {
 	return t.DType.Swap()
 }
 
-// maxTypeDepth is how deep types may be nested in each other.
+// maxTypeDepth is how deep types may be nested in each other. The limit is Cairn's, not the format's.
 const maxTypeDepth = 8
 
 // datatype decodes a datatype message.

@@ -123,7 +123,7 @@ func (g *Group) missing(name, what string, l *links) error {
 	return e
 }
 
-// maxDepth is how deep groups may be nested.
+// maxDepth is how deep groups may be nested. The limit is Cairn's, not the format's.
 const maxDepth = 256
 
 // Open returns the object at a path below the group, as "dense/kernel:0"; empty parts of it

@@ -28,7 +28,7 @@ type Link struct {
 	addr uint64 // of a hard link's object
 }
 
-// links are a group's, sorted by name.
+// links are the links of a group, sorted by name.
 type links struct{ list []Link }
 
 // linkSize is the approximate memory of a link besides its name.

@@ -207,7 +207,8 @@ func (d *DatasetWriter) check() error {
 	return nil
 }
 
-// defaultChunkSize is how many bytes a chunk has about, if the caller asks for filters only.
+// defaultChunkSize is about how many bytes a chunk has if the caller asks for filters only. Another
+// number would change the bytes of such files.
 const defaultChunkSize = 1 << 20
 
 // defaultChunks returns the shape of chunks of about defaultChunkSize: whole trailing dimensions.

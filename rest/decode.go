@@ -181,7 +181,8 @@ func columns(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, 
 	return out, nil
 }
 
-// rows decodes the value of "instances" or "predictions".
+// rows decodes the value of "instances" or "predictions"; what is as for columns. Requests have at
+// least one row, responses may have none.
 func rows(s *scanner, what string, specs []Spec) (map[string]*tensor.Tensor, *Error) {
 	begin := s.at
 	if s.next() != '[' {

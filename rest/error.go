@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error is a fault of one value of a JSON document, and its cause.
+// Error is a fault of one value of a JSON document.
 type Error struct {
 	// Path leads to the value: "instances[3].x[0][1]". It is empty for the
 	// document itself and for an error of syntax.
@@ -109,5 +109,6 @@ type RemoteError struct {
 // Error returns the server's message.
 func (e *RemoteError) Error() string { return "the server answers: " + e.Message }
 
-// errNoOutputs is the error of WritePredictResponse: TensorFlow Serving has no form for it.
+// errNoOutputs is the error of WritePredictResponse for a response without outputs, for which
+// TensorFlow Serving has no form.
 var errNoOutputs = errors.New("there are no outputs to write")

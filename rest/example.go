@@ -35,7 +35,8 @@ func (r *Request) Examples() (context Example, examples []Example, err error) {
 }
 
 // The context becomes a part of each example, so the serialized examples may be larger than the
-// request. These bound them: the larger of the two counts.
+// request. These are Cairn's limits for them, which the comment of Serialized states: the larger of
+// the two counts.
 const (
 	maxRepeat    = 16       // times the bytes of the request
 	freeRepeated = 64 << 20 // bytes

@@ -88,8 +88,8 @@ func (w *writer) tensors(what string, form Form, tensors map[string]*tensor.Tens
 	return w.end()
 }
 
-// maxEmptyLists bounds the lists of a tensor without elements, whose number no
-// memory bounds.
+// maxEmptyLists bounds the lists of a tensor without elements, because a small
+// tensor may have any number of them. The limit is Cairn's.
 const maxEmptyLists = 1 << 20
 
 // lists returns the number of empty lists that a tensor without elements consists of: the product of

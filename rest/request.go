@@ -67,7 +67,8 @@ type ReadOptions struct {
 	MaxBytes int64
 }
 
-// defaultMaxBytes is a choice; TensorFlow Serving has no limit of its own.
+// defaultMaxBytes is the default that ReadOptions states. It is Cairn's, since TensorFlow Serving
+// has no limit of its own.
 const defaultMaxBytes = 1 << 30
 
 // readAll reads a document.

@@ -39,7 +39,7 @@ func newWriter(w io.Writer, opts *WriteOptions) *writer {
 	return out
 }
 
-// flushAt is the number of bytes from which on the buffer is written, a choice.
+// flushAt is the number of bytes from which on the buffer is written. It doesn't change the document.
 const flushAt = 32 << 10
 
 // flush writes the buffer to the output, if it is large.

@@ -11,8 +11,8 @@ import (
 type FolderExchanger interface {
 	// ExchangeFolders exchanges the names in one step if the system can: a reader that
 	// opens one of them finds one directory or the other, complete. Otherwise it
-	// renames in three steps, and a crash between them leaves the directory b under the
-	// name of a with ".old" after it.
+	// renames in three steps, and a crash or an error between them leaves the directory
+	// b under the name of a with ".old" after it.
 	ExchangeFolders(a, b string) error
 }
 

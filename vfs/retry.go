@@ -3,7 +3,8 @@ package vfs
 import "time"
 
 // On Windows a file that another program has open, a virus scanner or a reader
-// of the checkpoint, can't be replaced or removed until it is closed.
+// of the checkpoint, can't be replaced or removed until it is closed. The first
+// wait and the time after which retries end may change.
 const (
 	retryFirst = time.Millisecond
 	retryFor   = 2 * time.Second

@@ -64,7 +64,7 @@ func openWriter(c *engine.Call) error {
 	return w.Open(dir, place, suffix, most, time.Duration(wait)*time.Millisecond)
 }
 
-// flushWriter and closeWriter write the buffered events.
+// flushWriter writes the buffered events. closeWriter does so and closes the file.
 func flushWriter(c *engine.Call) error { return withWriter(c, (*events.Writer).Flush) }
 func closeWriter(c *engine.Call) error { return withWriter(c, (*events.Writer).Close) }
 
@@ -122,7 +122,7 @@ func scalarOf(tag string, x *tensor.Tensor) ([]byte, error) {
 	return appendField(nil, summaryValue, value), nil
 }
 
-// writeTensor writes a tensor, with its metadata.
+// writeTensor writes a tensor, input 2, with its tag and its metadata.
 func writeTensor(c *engine.Call) error {
 	if err := needWritten(c, 3); err != nil {
 		return err

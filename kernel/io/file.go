@@ -57,7 +57,7 @@ func readFile(c *engine.Call) error {
 }
 
 // writeFile writes a file with the given contents, and makes the directories
-// above it. A write that fails leaves the old file.
+// above it. As in TensorFlow, a write that fails may leave a part of the contents.
 func writeFile(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -44,7 +44,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// text returns a string scalar input.
+// text returns the string of input i, which has one element. what is the input's name
+// for an error.
 func text(c *engine.Call, i int, what string) (string, error) {
 	t := c.In(i)
 	if t.DType() != tensor.String || t.Len() != 1 {
@@ -72,8 +73,9 @@ func named(c *engine.Call) (prefix string, names, specs []string, err error) {
 	return prefix, n.Strings(), s.Strings(), nil
 }
 
-// save writes a bundle: input 0 is the prefix, 1 the names, 2 the parts of slices or empty texts,
-// then the tensors. An error leaves the old files.
+// save writes a bundle. Input 0 is the prefix, 1 the names, then the shapes-and-slices, then the
+// tensors. A shape-and-slice describes a slice; it is empty for a whole tensor. An error leaves
+// the old files.
 func save(c *engine.Call) error {
 	prefix, names, specs, err := named(c)
 	if err != nil {

@@ -189,8 +189,8 @@ func tensorSummary(c *engine.Call) error {
 	return nil
 }
 
-// bounds are the upper ends of the buckets of histograms: powers of 1.1, and
-// their negatives.
+// bounds are the upper ends of the buckets of TensorFlow's histograms: 1e-12 times the powers of
+// 1.1, up to 1e20, then the largest float64; zero; and their negatives.
 var bounds = func() []float64 {
 	var up []float64
 	for v := 1e-12; v < 1e20; v *= 1.1 {
@@ -204,7 +204,8 @@ var bounds = func() []float64 {
 	return append(append(out, 0), up...)
 }()
 
-// histogram counts values by TensorFlow's buckets and returns a HistogramProto.
+// histogram counts values by TensorFlow's buckets and returns a HistogramProto. Its fields 1 to 7
+// are min, max, num, sum, sum_squares, bucket_limit and bucket.
 func histogram(values []float64) ([]byte, error) {
 	low, high := math.MaxFloat64, -math.MaxFloat64
 	var sum, squares float64

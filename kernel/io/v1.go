@@ -10,8 +10,8 @@ import (
 
 // The kernels of Save, SaveSlices, Restore and RestoreSlice.
 
-// saveV1 writes tensors as TensorFlow 1's first savers did: one table, in which
-// the tensor's slices are named by SaveSlices.
+// saveV1 writes a V1 checkpoint, one table with all tensors. With slices, for SaveSlices,
+// input 2 has each tensor's shape-and-slice; it is empty for a whole tensor.
 func saveV1(slices bool) func(*engine.Call) error {
 	first := 2
 	if slices {

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// Vectors and products of matrices. Elements are float64 or complex128, and
-// real functions of vec and gemm do the work.
+// Vectors and products of matrices. Elements are float64 or complex128. Real vectors use
+// package vec, and all products package gemm; loops over complex vectors are here.
 
 // axpy adds a times x to dst.
 func axpy[T scalar](dst []T, a T, x []T) {
@@ -137,8 +137,8 @@ func product[T scalar](ctx context.Context, a, b matrix[T]) matrix[T] {
 	return out
 }
 
-// addProduct adds sign times a·b to c. a is m by k, b is k by n. The rows of
-// each matrix begin that many elements after each other.
+// addProduct adds sign times a·b to c; sign is 1 or -1. a is m by k, b is k by n. The rows of
+// c, a and b begin ldc, lda and ldb elements after each other.
 func addProduct[T scalar](c []T, ldc int, a []T, lda int, b []T, ldb int, m, n, k int, sign float64) {
 	if m == 0 || n == 0 || k == 0 {
 		return

@@ -25,7 +25,7 @@ type bidiagonals struct {
 func negligible(x, beside float64) bool { return math.Abs(x) <= 0x1p-1000+0x1p-52*beside }
 
 // run makes s the singular values, in any order. It reports whether that
-// converged.
+// converged: if not, or if there are infinities or NaN, s has no meaning.
 func (b *bidiagonals) run(ctx context.Context) (found bool, err error) {
 	s, e := b.s, b.e
 	end, tries := len(s), 0

@@ -6,9 +6,10 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// each calls f for each matrix of a batch, on all cores, and returns the first
-// error. A call takes about ns nanoseconds. It checks the context, and its
-// results are dropped if that has ended. n is the number of matrices.
+// each calls f for each of the n matrices of a batch, on all cores, and returns
+// the first error. A call of f takes about ns nanoseconds. f checks the context
+// itself and may then return early: if the context has ended, each returns its
+// error, whatever f has returned.
 func each(c *engine.Call, n int, ns float64, f func(ctx context.Context, i int) error) error {
 	ctx := c.Context()
 	errs := make([]error, n)

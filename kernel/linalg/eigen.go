@@ -69,7 +69,8 @@ func conjugated[T scalar](x []T) []T {
 
 // hermitian returns the eigenvalues of a self-adjoint matrix in rising order,
 // and if with is set the eigenvectors as rows. It reads the lower triangle
-// only. If the matrix has infinities or NaN, all results are NaN.
+// only. If the matrix has infinities or NaN, or the steps don't converge, all
+// results are NaN.
 func hermitian[T scalar](ctx context.Context, m matrix[T], with bool) ([]float64, matrix[T], error) {
 	n := m.rows
 	size := scaled(m)
@@ -144,7 +145,7 @@ func scaled[T scalar](m matrix[T]) float64 {
 	return math.Ldexp(1, exponent)
 }
 
-// steps is the largest number of steps of an iteration for a value.
+// steps is the largest number of steps of an iteration for a value. The number is Cairn's.
 const steps = 60
 
 // diagonalize reduces a matrix of three diagonals, d and e on both sides of it,

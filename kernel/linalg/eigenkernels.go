@@ -42,8 +42,8 @@ func selfAdjointEig[T scalar](c *engine.Call) error {
 	return vectors.setOutput(c, 1)
 }
 
-// selfAdjointEigV1 returns the eigenvalues in the first row, and below it the
-// eigenvectors as columns.
+// selfAdjointEigV1 returns a matrix [..., n+1, n]: the eigenvalues in the first row, and below
+// it the eigenvectors as columns.
 func selfAdjointEigV1(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

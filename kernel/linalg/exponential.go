@@ -30,7 +30,7 @@ func exponential[T scalar](ctx context.Context, m matrix[T]) (matrix[T], error) 
 	for i := range a.v {
 		a.v[i] *= asScalar[T](math.Ldexp(1, -squarings))
 	}
-	const order = 8
+	const order = 8 // degree of the rational function: exact to double precision for norms up to 0.5
 	p, q, power, c := identity[T](n), identity[T](n), identity[T](n), 1.0
 	for k := 1; k <= order; k++ {
 		c *= float64(order-k+1) / float64(k*(2*order-k+1))

@@ -71,7 +71,7 @@ func throughSchur(f func(context.Context, matrix[complex128]) (matrix[complex128
 }
 
 // squareRoot computes principal square roots. If a real matrix has an
-// eigenvalue below zero, its root isn't real.
+// eigenvalue below zero, its root isn't real, and the result is NaN.
 func squareRoot(c *engine.Call) error {
 	realOnly := c.NumIn() > 0 && c.In(0) != nil && !c.In(0).DType().IsComplex()
 	return function(throughSchur(func(ctx context.Context, t matrix[complex128]) (matrix[complex128], error) {

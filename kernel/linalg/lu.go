@@ -105,8 +105,8 @@ func unfactorize[T scalar](ctx context.Context, m, x matrix[T]) error {
 	return substitute(ctx, m, x, false, false)
 }
 
-// substitute solves with a triangle of m, in place. unit takes the diagonal as
-// ones.
+// substitute solves with the lower or the upper triangle of m, in place. If unit is set, the
+// diagonal is taken as ones.
 func substitute[T scalar](ctx context.Context, m, x matrix[T], lower, unit bool) error {
 	n := m.rows
 	for done := 0; done < n; done += block {

@@ -127,7 +127,8 @@ func (b batch[T]) at(i int) matrix[T] {
 	return matrix[T]{b.rows, b.cols, b.v[i*n : (i+1)*n]}
 }
 
-// input reads input i, into memory that lasts until the kernel returns.
+// input reads input i, into memory that lasts until the kernel returns. If square is set, other
+// matrices are an error.
 func input[T scalar](c *engine.Call, i int, square bool) (batch[T], error) {
 	x := c.In(i)
 	s := x.Shape()
@@ -242,5 +243,5 @@ func (r *result[T]) setOutputAs(c *engine.Call, i int, d tensor.DType) error {
 }
 
 // cube returns n³, about the number of multiplications of most algorithms for a matrix of n rows.
-// Multiples of it are the nanoseconds that each is called with.
+// The argument ns of each is a multiple of it.
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

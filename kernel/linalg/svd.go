@@ -46,7 +46,8 @@ func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, 
 
 // singular decomposes a matrix with at least as many rows as columns to u·s·v*,
 // with falling values s. It returns vᵀ, and uᵀ with so many rows, or neither if
-// rows is 0. If the matrix has infinities or NaN, all results are NaN.
+// rows is 0. If the matrix has infinities or NaN, or the steps don't converge,
+// all results are NaN.
 func singular[T scalar](ctx context.Context, m matrix[T], rows int) (s []float64, u, v matrix[T], err error) {
 	n := m.cols
 	size := scaled(m)

@@ -58,7 +58,8 @@ func tridiagonalMatMul[T scalar](c *engine.Call) error {
 // tridiagonalSolve solves with three diagonals in the rows of the first input,
 // the upper one first. If the attribute partial_pivoting is set, rows are
 // swapped for larger pivots. It is the kernel of TridiagonalSolve. A pivot of
-// zero is an error, even with perturb_singular.
+// zero is an error. TensorFlow returns NaN then, or with perturb_singular
+// changes the pivot a little.
 func tridiagonalSolve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // owned sets output 0 to the list in input 0, which the caller may change: the
 // list itself if it has no other holder, otherwise a copy with room for extra
 // more elements. extra is a hint. The caller makes all checks before, so that
-// an error leaves the list unchanged.
+// an error leaves the list unchanged. Only scatterInto checks shapes later.
 func owned(c *engine.Call, l *variant.List, extra int) *variant.List {
 	if c.Refs().Owned(0) {
 		c.Pass(0, 0)
@@ -58,7 +58,8 @@ func errIndex(i int, l *variant.List) error {
 	return fmt.Errorf("element %d of a list of %d elements", i, len(l.Items))
 }
 
-// setOutput sets output i to element v of l, or to zeros if it isn't set.
+// setOutput sets output i to element v of l, or to zeros if it isn't set. The shape of the zeros
+// is the list's, completed by the shape in input shapeAt.
 func setOutput(c *engine.Call, i int, l *variant.List, v engine.Value, shapeAt int) error {
 	if !v.IsZero() {
 		c.Refs().Output(i, c.Refs().Retain(v))
@@ -266,7 +267,8 @@ func resize(c *engine.Call) error {
 	return nil
 }
 
-// scatter makes a list whose elements are the rows of a tensor at the indices.
+// scatter makes a list whose elements are the rows of a tensor at the indices. Input 3 of
+// TensorListScatterV2 is the number of elements; -1 means as many as the indices need.
 func scatter(c *engine.Call) error {
 	if c.NumIn() < 3 {
 		return fmt.Errorf("takes a tensor, indices and a shape")

@@ -97,7 +97,8 @@ func intIn(c *engine.Call, i int, what string) (int, error) {
 	return int(n), err
 }
 
-// maxItems bounds the length of a list that is made from a number only.
+// maxItems bounds the length of a list that is made from a number only. The limit is Cairn's,
+// not TensorFlow's.
 const maxItems = 1 << 26
 
 // items returns n elements that are not set.
@@ -235,8 +236,8 @@ func length(c *engine.Call) error {
 	return err
 }
 
-// elementShape returns the shape that the elements have in common; -1 is an
-// unknown size, the scalar -1 an unknown rank.
+// elementShape returns the list's shape of elements; -1 is an unknown size, the
+// scalar -1 an unknown rank.
 func elementShape(c *engine.Call) error {
 	l, err := need(c, 1)
 	if err != nil {

@@ -52,13 +52,13 @@ func (s *store) Escape() { (*variant.List)(s).Escape() }
 // It exists as long as its handle.
 type array struct {
 	store
-	dynamic   bool // writes beyond the end make it longer
-	once      bool // reading an element removes it
-	identical bool // all elements have one shape
-	sums      bool // of gradients: a second write of an element adds to it
-	read      []bool
+	dynamic   bool   // writes beyond the end make it longer
+	once      bool   // reading an element removes it
+	identical bool   // all elements have one shape
+	sums      bool   // of gradients: a second write of an element adds to it
+	read      []bool // elements that were read
 	closed    bool
-	grads     map[string]*array
+	grads     map[string]*array // the arrays of gradients by the attribute source
 	// left is the shape of the elements that were removed by reading, while all
 	// have the same.
 	left graph.PartialShape
@@ -120,7 +120,9 @@ func arrayIn(c *engine.Call, n int) (*array, error) {
 	return t, c.NeedTensors(1)
 }
 
-// arrayGrad makes the array for the gradients of another one's elements.
+// arrayGrad returns the array for the gradients of another one's elements. There is one for each
+// value of the attribute source, made by the first call. The shape in input 2, if there is one,
+// goes before the shapes of the elements.
 func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 	source := n.Attrs.String("source", "")
 	flow := n.Op != "TensorArrayGrad" && n.Op != "TensorArrayGradV2"
@@ -149,8 +151,7 @@ func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 				t.grads = map[string]*array{}
 			}
 			t.grads[source] = g
-			// TensorFlow fixes the size, too
-			t.dynamic = false // its size is fixed from now on
+			t.dynamic = false // as in TensorFlow, the size is fixed from now on
 		}
 		c.SetObject(0, g)
 		if flow {
@@ -300,8 +301,8 @@ func (t *array) take(c *engine.Call, i int) (engine.Value, error) {
 	return c.Refs().Retain(v), nil
 }
 
-// arrayWrite and the functions after it are the kernels. Those that write pass
-// the flow through.
+// arrayWrite and the functions below whose names begin with array are the
+// kernels. Those that write pass the flow through.
 func arrayWrite(c *engine.Call) error {
 	t, err := arrayIn(c, 4)
 	if err != nil {

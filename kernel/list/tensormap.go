@@ -77,7 +77,8 @@ func mapKey(c *engine.Call, t *tensor.Tensor) (string, error) {
 	return key.String(), nil
 }
 
-// looks ends a loop over texts or entries with a context, also if the call has handles.
+// looks checks a context every now and then in a loop over texts or entries. It returns an
+// error instead of leaving the kernel as Call.Check does.
 type looks struct {
 	ctx  context.Context
 	read int

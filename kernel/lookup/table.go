@@ -31,7 +31,7 @@ type Table struct {
 	kind    kind
 	growth  growth         // of a dense table
 	empty   *tensor.Tensor // the key of a dense table's empty buckets
-	skipped [][]byte       // keys of pairs that are omitted
+	skipped [][]byte       // reserved keys whose pairs put omits; set only while fill imports
 	refused [][]byte       // keys that may not be used: a dense table's empty and deleted ones
 
 	mu     sync.RWMutex
@@ -322,7 +322,7 @@ func find(c *engine.Call) error {
 }
 
 // Number returns the number of a key in a table from strings to int64, -1 for a
-// missing key.
+// missing key. The exported methods serve kernel/data.
 func (t *Table) Number(key string) (int64, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -352,8 +352,8 @@ func size(c *engine.Call) error {
 	return nil
 }
 
-// export returns all keys and values in the order of insertion, or the buckets
-// of a dense table.
+// export returns all keys and values, or the buckets of a dense table. The pairs are in the order
+// of insertion, but a removed pair's place may have the last pair.
 func export(c *engine.Call) error {
 	t, err := input(c, 1)
 	if err != nil {

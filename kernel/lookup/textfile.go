@@ -15,7 +15,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Parts of a line for a key or a value; other numbers are columns.
+// Parts of a line for a key or a value, with TensorFlow's numbers; other numbers are columns.
 const (
 	wholeLine  = -2
 	lineNumber = -1

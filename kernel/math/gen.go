@@ -1,7 +1,8 @@
 //go:build ignore
 
-// Command gen writes zz_tables.go: which loop of package vec runs which op for
-// which element type.
+// Command gen writes zz_tables.go (by go generate, see doc.go). That file has a table of loops
+// by element type for each op, by<Op>, and the kernels that run them, generated; table.go
+// adds these to the family's table. The loops are functions of package vec.
 package main
 
 import (
@@ -34,15 +35,16 @@ const (
 	codes    = "QInt8 QUint8 QInt16 QUint16 QInt32"
 )
 
-// use is a loop for some types; wrap is a function around the Func.
+// use is a loop of package vec for some types. After "!" it is the name of a Func in table.go.
+// wrap is a function of table.go around the Func, if not empty.
 type use struct{ loop, types, wrap string }
 
-// ns is the approximate time of an element in nanoseconds.
+// row is an op with its loops.
 type row struct {
 	op     string
-	class  string // of precision
-	ns     float64
-	result string // "T" or "bool"
+	class  string  // a constant of engine.Precision
+	ns     float64 // approximate time of an element in nanoseconds
+	result string  // "T" or "bool"
 	uses   []use
 }
 
@@ -151,16 +153,16 @@ var unary = []row{
 	{"Conj", "Exact", 0.5, "T", []use{{"Conj", complexs, ""}, {"!same", floats + " " + halves + " " + signed, ""}}},
 }
 
-// byVectors are the nanoseconds that an element of float32 takes in a loop of
-// vector instructions.
+// byVectors are the nanoseconds that an element of float32 or half precision
+// takes in a loop of vector instructions.
 var byVectors = map[string]float64{
 	"Exp": 0.5, "Expm1": 0.5, "Tanh": 0.8, "Sigmoid": 0.7, "Log": 0.6, "Log1p": 0.7, "Softplus": 1.2, "Erf": 1.3, "Erfc": 1.3,
 	"Elu": 0.6, "Selu": 0.6, "Rsqrt": 0.4, "Sqrt": 0.3, "Maximum": 0.3, "Minimum": 0.3, "SquaredDifference": 0.3, "Neg": 0.2, "Abs": 0.2, "Square": 0.2,
 }
 
 // inSteps are the loops in which TensorFlow rounds every step to half
-// precision. ended are those of them that compute the last elements, fewer than
-// a vector, in other steps.
+// precision. ended are those that also compute the last elements, fewer than
+// a vector, in other steps. half.go has the functions of both.
 var (
 	inSteps = []string{"Sigmoid", "Elu", "Selu", "Softsign", "Softplus", "SquaredDifference", "FloorDiv", "TruncateDivFloat", "Xlogy", "Xlog1py", "TanhGrad",
 		"ReciprocalGrad", "RsqrtGrad", "SoftplusGrad", "SoftsignGrad", "EluGrad", "SeluGrad"}

@@ -69,7 +69,8 @@ var stepsOf = map[string]func(r rounding) func(dst, x []float32){
 	},
 }
 
-// Eigen's epsilons of half precision.
+// Eigen's epsilons of half precision. That of float16 isn't the distance of 1 to the next
+// number, 0x1p-10, and must stay as it is.
 const epsilonFloat16, epsilonBFloat16 = 0x1p-13, 0x1p-7
 
 // softplus has thresholds that follow from the type's epsilon.

@@ -40,7 +40,7 @@ func specials() []engine.Kernel {
 	}
 }
 
-// bessely1 has no value for zero in single precision, as in TensorFlow.
+// bessely1 is NaN at zero in single and half precision, as in TensorFlow.
 var bessely1 = func() elementwise.ByType {
 	t := oneOf(func(x float64) float64 {
 		if x == 0 {
@@ -63,7 +63,7 @@ func ending(f func(float64) float64) func(float64) float64 {
 }
 
 // secondKind returns f, a Bessel function of the second kind, with TensorFlow's
-// value for negative numbers.
+// value for negative numbers, -Inf.
 func secondKind(f func(float64) float64) func(float64) float64 {
 	f = ending(f)
 	return func(x float64) float64 {
@@ -119,8 +119,8 @@ func inDouble[T interface {
 	return pairwise(func(x, y T) T { return T(f(float64(x), float64(y))) }, 200)
 }
 
-// lateInDouble makes what inDouble makes of a function with a series, which takes a thousand times
-// as long for some numbers: the call's context is checked between these.
+// lateInDouble does as inDouble, for a function with a series. The series takes a thousand times as
+// long for some numbers, so the call's context is checked before each element.
 func lateInDouble[T interface {
 	float32 | float64
 	tensor.Element

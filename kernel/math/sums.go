@@ -14,7 +14,7 @@ import (
 
 // The kernels of AddN, BiasAdd, BiasAddV1, LeakyRelu and LeakyReluGrad.
 
-// addN adds inputs of one shape.
+// addN adds inputs of one shape, or variants that can be added.
 func addN(c *engine.Call) error {
 	if c.NumIn() == 0 {
 		return fmt.Errorf("takes at least one input")
@@ -141,7 +141,7 @@ var leaky = elementwise.ByType{
 	},
 }
 
-// The attribute is a float32 in TensorFlow.
+// alphaOf returns the attribute alpha, which is a float32 in TensorFlow.
 func alphaOf(c *engine.Call) float64 { return float64(float32(c.Attrs().Float("alpha", 0.2))) }
 
 func leakyOf[T interface {
@@ -181,7 +181,7 @@ func halfAlpha[H elementwise.Half](c *engine.Call) float32 {
 	return wide[0]
 }
 
-// leakyReluGrad takes the gradient and the features.
+// leakyGrad has the loops of LeakyReluGrad, whose inputs are the gradient and the features.
 var leakyGrad = elementwise.ByType{
 	tensor.Float32:  leakyGradOf[float32],
 	tensor.Float64:  leakyGradOf[float64],

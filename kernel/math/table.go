@@ -151,7 +151,8 @@ func same(c *engine.Call) error {
 	return c.Forward(0, 0, c.In(0).Shape())
 }
 
-// zero returns zeros: TensorFlow's Round op returns them for integers, but its Python function returns its input.
+// zero returns zeros: TensorFlow's Round op returns them for int32 and int64. Its Python function
+// returns the input and runs no op.
 func zero(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

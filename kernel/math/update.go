@@ -47,8 +47,8 @@ func prepareUpdate(n *engine.Node) (func(*engine.Call) error, error) {
 	}
 }
 
-// stores has for each op the number of the variable that takes its result, or
-// -1.
+// newUpdate returns the kernel of a node. The node's attribute stores has for each op the number
+// of the variable that takes its result, or -1.
 func newUpdate[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T], wholes []whole[T]) (func(*engine.Call) error, error) {
 	variables, stores := int(n.Attrs.Int("M", 0)), n.Attrs.Ints("stores")
 	if variables < 1 || variables > len(n.In) || len(stores) != len(n.Attrs.Strings("ops")) {

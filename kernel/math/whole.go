@@ -13,7 +13,7 @@ type whole[T float32 | float64] struct {
 	ops              []string
 	operands, stores []int64
 	singles          []int // the inputs of one element
-	// in are the inputs' elements, in the order of the node's
+	// run takes the elements of the node's inputs, in their order
 	run func(in [][]T)
 }
 
@@ -36,7 +36,8 @@ var (
 	wholes64 = wholesOf[float64]()
 )
 
-// wholeOf returns the loop of a program, nil if it has none.
+// wholeOf returns the loop of a program, nil if it has none. A program has it only if its ops,
+// operands and stores are exactly these.
 func wholeOf[T float32 | float64](wholes []whole[T], ops []string, operands, stores []int64) *whole[T] {
 	for i := range wholes {
 		if w := &wholes[i]; slices.Equal(w.ops, ops) && slices.Equal(w.operands, operands) && slices.Equal(w.stores, stores) {

@@ -102,7 +102,7 @@ type attend struct {
 	*attention
 	sides            [4]side
 	b, h, t, s, d, e int
-	number           float32
+	number           float32 // scales the scores
 	mask             []float32
 	maskStride       [4]int // of b, h, t and s
 	rows, perHead    int    // queries of a block, blocks of a head
@@ -181,7 +181,8 @@ func (k *attention) run(c *engine.Call) error {
 	return nil
 }
 
-// lie sets the strides of the matrices of rows and columns.
+// lie sets the strides of the matrices. matrix has the letters of their rows and their columns in
+// the layout.
 func (s *side) lie(layout string, shape tensor.Shape, matrix string) {
 	strides := shapes.Strides(shape)
 	for p := range len(layout) {

@@ -259,10 +259,10 @@ func (s *sum) offsets(o *operand, batch []label, inPlace bool, size int) []int {
 
 // relayout brings elements into another order.
 type relayout struct {
-	dims, to, from []int
-	n              int  // elements of the destination
-	sums           bool // several elements go to one place
-	holes          bool // some places get none
+	dims, to, from []int // sizes, and strides in the destination and in the source
+	n              int   // elements of the destination
+	sums           bool  // several elements go to one place
+	holes          bool  // some places get none
 }
 
 // order sorts labels in TensorFlow's order: dimensions of ellipses, then

@@ -29,8 +29,8 @@ func einsumHalf[H elementwise.Half](c *engine.Call, s *sum, _ engine.Packing, y 
 }
 
 // reduced returns operand i in its product's order, summed over the labels that
-// the product doesn't need. It adds one by one and rounds each step, or only
-// the end.
+// the product doesn't need. It adds one by one. If steps is set, each sum is
+// rounded, otherwise only the last.
 func (s *sum) reduced(x []float32, i int, round func(float32) float32, steps bool) []float32 {
 	if g := s.gather[i]; g != nil {
 		dst := make([]float32, g.n)
@@ -102,8 +102,8 @@ func (s *sum) transposed(i int) bool {
 	})
 }
 
-// most is the number of steps from which on TensorFlow computes products of a batch as one
-// product of tensors each.
+// most is TensorFlow's limit for a product of a batch, in multiplications. TensorFlow computes
+// larger ones one by one as contractions, whose sums have another order.
 const most = 128 * 128
 
 func multiplySteps[H elementwise.Half](c *engine.Call, s *sum, dst, a, b []float32) {

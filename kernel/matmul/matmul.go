@@ -93,7 +93,8 @@ func prepare(transA, transB string, batched bool) func(*engine.Node) (func(*engi
 	}
 }
 
-// batched is set for ops that take batches and conjugate a transposed matrix.
+// newMatMul reads the attributes of a node; transA and transB are names of attributes. batched is
+// set for ops that take batches and conjugate a transposed matrix.
 func newMatMul(n *engine.Node, transA, transB string, batched bool) (*matMul, error) {
 	if len(n.In) < 2 {
 		return nil, fmt.Errorf("takes 2 inputs, %d were given", len(n.In))

@@ -50,7 +50,7 @@ type rowStep struct {
 	weights, k int
 	transposed bool
 	packing    engine.Packing
-	finish     *epilogue.Epilogue // Bias and Add are counted from 0 at the weights
+	finish     *epilogue.Epilogue // Bias and Add are operands of the step; -1: none
 
 	// A normalization.
 	norm    bool

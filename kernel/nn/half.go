@@ -17,8 +17,8 @@ import (
 const stepTime = 20
 
 // steps rounds the result of every step to half precision, as TensorFlow's
-// expressions do. first is the index in the tensor of a row's first element;
-// the order of the row's sum depends on it.
+// expressions do. The argument first of its methods is the index in the tensor
+// of a row's first element. The order of the row's sum depends on it.
 type steps struct {
 	*stepwise.Steps
 	all func(x []float32) // rounds all elements

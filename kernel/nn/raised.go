@@ -10,7 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The ops that plans make of the float32 ops that compute the same.
+// The definitions and kernels of _Gelu and _LayerNorm. The passes of engine/passes for inference
+// make each of several ops of float32; the definitions and these passes change together.
 var (
 	raisedTypes = []tensor.DType{tensor.Float32}
 

@@ -27,8 +27,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// prepareSoftmax prepares a softmax, in float32 if the plan allows fast
-// arithmetic.
+// prepareSoftmax prepares a softmax. If the plan allows fast arithmetic, one of
+// float32 computes exp in float32, which is less exact.
 func prepareSoftmax(n *engine.Node) (func(*engine.Call) error, error) {
 	if n.Attrs.Bool(passes.FastAttr) && len(n.In) == 1 && n.In[0].DType == tensor.Float32 {
 		return rowsOf(vec.FastSoftmax), nil

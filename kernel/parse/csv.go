@@ -83,7 +83,8 @@ func decodeCSV(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// PutField sets element i of t, of strings or numbers, to the value of a text.
+// PutField sets element i of t, of strings or numbers, to the value of a text. The datasets of
+// CSV files in kernel/data use it too.
 func PutField(t *tensor.Tensor, i int, text string) error {
 	switch t.DType() {
 	case tensor.String:

@@ -38,16 +38,16 @@ var linkedIn = sync.OnceValues(func() (*protodesc.Set, error) {
 	return protodesc.Parse(b)
 })
 
-// maxDescriptors bounds a file of descriptors.
+// maxDescriptors bounds a file of descriptors, in bytes. The limit is Cairn's, not TensorFlow's.
 const maxDescriptors = 64 << 20
 
 // protoFields are the fields of a message that an op reads or writes.
 type protoFields struct {
-	source  string
-	message string
+	source  string // of descriptors: TensorFlow's own, their bytes or a file, see inNode
+	message string // the type's full name
 	names   []string
 	types   []tensor.DType
-	text    bool
+	text    bool // messages are in text form
 
 	fields []*protodesc.Field // nil if each call reads a file for them
 	of     *protodesc.Message

@@ -98,7 +98,8 @@ func decodePaddedRaw(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// length is the number of bytes of each string.
+// decode sets the output from the first length bytes of each string. A shorter
+// string is filled with zeros.
 func (r raw) decode(c *engine.Call, length int) error {
 	size := r.dtype.Size()
 	if length%size != 0 {

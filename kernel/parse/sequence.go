@@ -45,7 +45,8 @@ func newSequence(n *engine.Node) (*sequence, error) {
 	return &sequence{context: context, lists: lists, empty: make([]bool, len(lists.dense)), lengths: true}, nil
 }
 
-// with returns a copy with the keys and fallbacks of one call.
+// with returns a copy for one call, which sets its keys and fallbacks. single
+// is for one example, whose outputs have no dimension for the batch.
 func (q *sequence) with(single bool) *sequence {
 	next := *q
 	context, lists := *q.context, *q.lists

@@ -173,7 +173,7 @@ func quantizedMul(c *engine.Call) error {
 	return setSpan(c, 1, product(o.sa, o.sb, o.a.limits, o.b.limits))
 }
 
-// linear converts 8-bit codes to 32-bit codes of a wider range.
+// linear converts 8-bit codes to 32-bit codes of a wider range: v becomes zero + v·by.
 type linear struct{ zero, by int64 }
 
 // linear returns the conversion of codes with limits l and range s to 32-bit

@@ -141,8 +141,8 @@ func (n *nudged) pass(dy, x float32) float32 {
 }
 
 // ranges returns the ranges in the inputs from the given one on: one for all
-// elements, or one for each channel, the last dimension of input 0. It is nil
-// for a range of zeros.
+// elements, or one for each channel, the last dimension of input 0. A range
+// from zero to zero is nil.
 func (l levels) ranges(c *engine.Call, in [][]float32, from int) ([]*nudged, error) {
 	x, least, most := c.In(0).Shape(), c.In(from), c.In(from+1)
 	want := tensor.Shape{}

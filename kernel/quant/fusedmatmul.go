@@ -44,9 +44,9 @@ func floatsOf(c *engine.Call, i int) (v []float32, free func(), err error) {
 	return v, free, nil
 }
 
-// prepareFusedMatMul prepares a product of matrices of codes with a bias. It
-// computes MIN_FIRST and the correction of the bias as TensorFlow does: all ops
-// but one use this mode for any value of the attribute.
+// prepareFusedMatMul prepares a product of matrices of codes with a bias. In
+// the mode MIN_FIRST the bias is corrected. As in TensorFlow, only the op with
+// dequantization reads the mode from the attribute; all others use MIN_FIRST.
 func prepareFusedMatMul(n *engine.Node) (func(*engine.Call) error, error) {
 	f := fusionOf(n.Op)
 	if n.Attrs.Bool("transpose_a") || n.Attrs.Bool("transpose_b") {

@@ -9,16 +9,16 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernels of QuantizeV2 and Dequantize. Every rounding to float32 is that
-// of TensorFlow's quantize_op.cc and dequantize_op.cc: it decides codes, so it
-// must stay.
+// The kernels of QuantizeV2 and Dequantize. A code is the integer that stands
+// for a float. Every rounding to float32 is that of TensorFlow's quantize_op.cc
+// and dequantize_op.cc: it decides codes, so it must stay.
 
 // mode has the attributes that relate the codes of a range to floats.
 type mode struct {
-	name         string
-	even, narrow bool
-	axis         int64
-	ensure       float32 // least width of a range, as a fraction of its largest end
+	name         string  // MIN_COMBINED, MIN_FIRST or SCALED
+	even, narrow bool    // halves are rounded to even; the least code isn't used
+	axis         int64   // of the dimension with a range for each index; -1: one range for all
+	ensure       float32 // least width of a range, as a fraction of its largest end, or of 1 if that is smaller
 }
 
 // modeOf reads and checks the attributes; the defaults are TensorFlow's.
@@ -42,7 +42,8 @@ func modeOf(n *engine.Node) (mode, error) {
 	return m, nil
 }
 
-// ends returns the slices of input 0 and the ends of their ranges.
+// ends returns the parts of input 0 along the axis, and the least and the largest float of each
+// part's range.
 func (m *mode) ends(c *engine.Call) (s slices, least, most []float32, err error) {
 	if err = c.Need(3); err != nil {
 		return
@@ -130,7 +131,8 @@ func quantize[T code](c *engine.Call, m *mode) error {
 }
 
 // quantizer returns a function from the floats of a range to codes, and the
-// range of the codes: it includes zero and has at least a least width.
+// range of the codes. That is the range of the floats, widened so that it
+// includes zero and is as wide as ensure asks. SCALED widens it to all codes.
 func (m *mode) quantizer(l limits, least, most float32) (f func(float32) int32, a, b float32) {
 	a = min(0, least)
 	width := max(1, max(float32(math.Abs(float64(least))), float32(math.Abs(float64(most))))) * m.ensure

@@ -33,7 +33,7 @@ func wideCodes(c *engine.Call, inputs int) ([]tensor.Q32, []float32, error) {
 	return tensor.Values[tensor.Q32](c.In(0)), ends, nil
 }
 
-// used returns the range of the floats of the least and the largest code in x.
+// used returns the floats of the least and the largest code in x, but at most 0 as the first.
 func used(x []tensor.Q32, least, most float32) (lo, hi float32) {
 	from, to := tensor.Q32(math.MaxInt32), tensor.Q32(math.MinInt32)
 	for _, v := range x {

@@ -113,8 +113,8 @@ func mixWide(v [4]tensor.Q32, x, y float32) tensor.Q32 {
 	return tensor.Q32(mixCodes(single, x, y, 30))
 }
 
-// mixCodes mixes in numbers with so many fraction bits. It truncates the
-// vertical difference to an integer.
+// mixCodes mixes in fixed-point numbers; places is the number of fraction bits.
+// It truncates the vertical difference to an integer.
 func mixCodes(v [4]int64, x, y float32, places int) int64 {
 	one := int64(1) << places
 	right, down := int64(x*float32(one)), int64(y*float32(one))

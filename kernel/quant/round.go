@@ -16,9 +16,9 @@ import (
 
 // rounding has the attributes of QuantizeAndDequantize.
 type rounding struct {
-	signed, given, narrow, up bool
-	bits                      int64
-	axis                      int64
+	signed, given, narrow, up bool  // given: the range is; narrow: without the least level; up: halves are rounded up
+	bits                      int64 // of a level
+	axis                      int64 // of the dimension with a range for each index; -1: one range for all
 }
 
 // prepareRound prepares all versions. V3 reads the number of bits from input 3.

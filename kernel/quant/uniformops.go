@@ -235,7 +235,8 @@ func uniformClip(c *engine.Call) error {
 	return nil
 }
 
-// dims checks two matrices and returns the sizes of their product.
+// productSizes checks two matrices and returns the sizes of their product: m
+// rows, n columns, each a sum of k products.
 func productSizes(c *engine.Call) (m, k, n int, err error) {
 	s, t := c.In(0).Shape(), c.In(1).Shape()
 	if len(s) != 2 || len(t) != 2 || s[1] != t[0] {

@@ -46,7 +46,8 @@ func prepareWindows(run func(*engine.Call, *windowing) error) func(*engine.Node)
 	}
 }
 
-// axis has the size, the stride and the padding of a window along a dimension.
+// axis is a window along a dimension of n elements. size is the window's, before the padding
+// before the first element, places the number of positions.
 type axis struct{ n, size, stride, before, places int }
 
 // axes returns rows and columns of images of shape x, for windows of h rows and

@@ -34,7 +34,7 @@ func gather(c *engine.Call) error {
 		return fmt.Errorf("the index is a scalar")
 	}
 	d, at := c.In(0).DType(), 0
-	for i := 0; i < rank-1; i++ { // number of the indices' dimensions
+	for i := 0; i < rank-1; i++ { // splits for the dimensions of the indices
 		n := shapes.Count(indices.Shape()[:i+1])
 		splits := make([]int64, n+1)
 		for k := range splits {

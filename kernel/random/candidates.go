@@ -134,7 +134,8 @@ func sample(c *engine.Call, size int64, count, perRow int, unique bool, make fun
 	return nil
 }
 
-// fill draws different classes, and returns the number of draws.
+// fill sets dst to drawn classes, which are different if unique is set. It
+// returns the number of draws.
 func (k *classes) fill(c *engine.Call, dst []int64, words *draws.Stream, unique bool) (tries int, err error) {
 	if k.all {
 		for i := range dst {

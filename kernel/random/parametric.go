@@ -40,7 +40,8 @@ var parametric = []engine.Kernel{
 
 // maxTries bounds the proposals that are rejected one after the other. Valid
 // parameters have at least one accepted proposal in four; only those without a
-// distribution reach the bound.
+// distribution reach the bound. truncated.go computes the blocks that it
+// reserves from it, so it must stay TensorFlow's kMaxIterations.
 const maxTries = 1000
 
 // errTries is the error of a number for which all proposals were rejected.
@@ -235,7 +236,7 @@ func rounding(d tensor.DType) func(float64) float64 {
 // block first.
 type proposals struct {
 	g     *philox.Generator
-	block func(g *philox.Generator, into *[4]float64) int
+	block func(g *philox.Generator, into *[4]float64) int // stores the numbers of a block and returns how many
 	buf   [4]float64
 	left  int
 }

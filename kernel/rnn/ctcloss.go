@@ -12,7 +12,8 @@ import (
 // and its gradient by the logits.
 
 // logSum returns log(exp(a) + exp(b)) in the precision of T. TensorFlow
-// computes the smaller number's part in single precision for doubles, too.
+// computes a part of it in float32 even for float64, so its last digits may
+// differ.
 func logSum[T float](a, b T) T {
 	switch none := T(math.Inf(-1)); {
 	case a == none:
@@ -147,7 +148,8 @@ func labelLists(c *engine.Call, q *sequences) ([][]int, error) {
 	return out, nil
 }
 
-// path returns a sequence's labels with a blank before, between and after them.
+// path returns a sequence's labels with a blank before, between and after them. If collapse is set,
+// repeated labels become one. If longer is set, there may be more labels than steps.
 func path(b int, labels []int, steps, classes, blank int, collapse, longer bool) ([]int, error) {
 	if steps < 0 {
 		return nil, fmt.Errorf("sequence_length(%d) is %d", b, steps)

@@ -128,8 +128,8 @@ func (s *sized) count() (int64, error) {
 
 // cell is a layer in one direction: its parts of the parameters.
 type cell[T float] struct {
-	w, r   []T // matrices, one a gate, with one row a unit
-	bw, br []T
+	w, r   []T // matrices for the input and for the state: one a gate, with one row a unit
+	bw, br []T // biases for the input and for the state
 	width  int // of the input
 }
 

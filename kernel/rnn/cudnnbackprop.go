@@ -10,7 +10,7 @@ import (
 // steps has the numbers of a forward pass that a backward pass needs.
 type steps[T float] struct {
 	in [][]T // by layers
-	of [][]T // by cells: each step's rows of kept()·units numbers, which begin with the state before the step
+	of [][]T // by cells: each step's rows of valuesPerUnit()·units numbers, which begin with the state before the step
 }
 
 // valuesPerUnit returns the number of values that are stored for each unit and step.

@@ -73,7 +73,7 @@ type layer struct {
 	batch, in, width int
 	xSteps           int // number of steps in x
 	inputs           []float32
-	left, right      []float32
+	left, right      []float32    // weights for the input and for the state
 	bias, stateBias  []float32    // stateBias is nil in an LSTM
 	first, last      [2][]float32 // the states h and c before and after all steps; a GRU has no c
 	all              []float32    // h after each step; nil if no op reads it
@@ -83,7 +83,8 @@ type layer struct {
 	each     int       // length of one worker's part
 }
 
-// worker runs some of the examples.
+// worker runs some of the examples, with memory for the gates and the inputs of
+// several steps, for the state's part of the gates, and for h and c.
 type worker struct {
 	*layer
 	lo, hi                              int

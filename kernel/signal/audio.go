@@ -66,7 +66,8 @@ func spectrogram(c *engine.Call) error {
 	return nil
 }
 
-// mfcc converts a spectrogram to mel-frequency cepstral coefficients.
+// mfcc converts a spectrogram [channels, windows, frequencies] to mel-frequency cepstral
+// coefficients [channels, windows, coefficients]. Its constants are TensorFlow's.
 func mfcc(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -122,9 +123,9 @@ func mfcc(c *engine.Call) error {
 
 // mel is a bank of triangular filters with equal distances on the mel scale.
 type mel struct {
-	first, last int // bins
-	band        []int
-	weight      []float64
+	first, last int       // bins
+	band        []int     // for each bin, the filter that ends above it; -1: none
+	weight      []float64 // for each bin, the part of it that this filter gets
 }
 
 // toMel converts a frequency in Hz to the mel scale.

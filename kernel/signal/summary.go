@@ -52,7 +52,8 @@ func writeSummary(c *engine.Call) error {
 	})
 }
 
-// summaryOf returns a Summary of the first sounds of a batch.
+// summaryOf returns a Summary of the first sounds of a batch. Each is a Summary.Audio, whose fields
+// 1 to 5 are sample_rate, num_channels, length_frames, the encoded sound and content_type.
 func summaryOf(c *engine.Call, tag, x *tensor.Tensor, rate float32) ([]byte, error) {
 	s := x.Shape()
 	if tag.DType() != tensor.String || tag.Len() != 1 {

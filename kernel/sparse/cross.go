@@ -167,7 +167,8 @@ func sameRows(all []*column) error {
 
 // crosses calls f with every choice of one feature from each column, row by
 // row; the last column's feature changes fastest. It returns the number of
-// choices up to each row's end.
+// choices up to each row's end. each is the least number of bytes that f
+// stores for a choice.
 func crosses(c *engine.Call, all []*column, each int, f func(choice []int) error) (ends []int64, err error) {
 	total := int64(0)
 	choice := make([]int, len(all))

@@ -70,7 +70,8 @@ func partOf[T tensor.Element](m *compressed, i int) csrPart[T] {
 }
 
 // compress makes a matrix of values and their indices: n rows of len(shape).
-// The values of a row keep their order.
+// The values of a row keep their order. Matrices and rows must be in order.
+// Like TensorFlow, compress doesn't check this.
 func compress(c *engine.Call, at []int64, values *tensor.Tensor, shape []int64) (*compressed, error) {
 	rank, n := len(shape), values.Len()
 	batch, rows, cols := int64(1), shape[rank-2], shape[rank-1]

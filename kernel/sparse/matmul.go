@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernel of SparseTensorDenseMatMul.
+// The kernel of SparseTensorDenseMatMul, and the divisor of segments for rows.go.
 
 // divisor returns the number by which the sum of n rows of a segment is
 // divided. The root is rounded to T.
@@ -40,7 +40,7 @@ func matMul(c *engine.Call) error {
 	return matMulTypes.RunAs(c, c.In(1).DType())
 }
 
-// product2 returns the product of values of type T.
+// product2 returns the kernel for values of type T.
 func product2[T interface {
 	float32 | float64 | int32 | complex64 | complex128
 	tensor.Element

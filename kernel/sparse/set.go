@@ -128,7 +128,7 @@ func sparseSets[T member](c *engine.Call, i int) (*sets[T], error) {
 	return x, nil
 }
 
-// setOperations combine two sorted sets.
+// setOperations has the members that each operation on two sets keeps.
 var setOperations = map[string]uint8{"a-b": onlyFirst, "b-a": onlySecond, "intersection": both, "union": onlyFirst | onlySecond | both}
 
 const (

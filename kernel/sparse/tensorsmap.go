@@ -47,7 +47,7 @@ func (t *tensorsMap) add(list []part) []int64 {
 				continue
 			}
 			for j := range p {
-				p[j] = p[j].Clone() // the call's memory ends with it
+				p[j] = p[j].Clone() // the inputs' memory ends with the call
 			}
 			out[i] = t.next
 			t.list[t.next] = p

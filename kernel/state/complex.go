@@ -13,7 +13,8 @@ import (
 // numbers.
 
 // complexRule is an optimizer's step for complex numbers: the real step with
-// the squares and roots of complex numbers.
+// the squares and roots of complex numbers. Its arguments are those of rule
+// (optimizer.go).
 type complexRule func(v [][]complex128, g, h []complex128, flag bool)
 
 // complexRules are the steps that TensorFlow has for complex numbers, by the ops'

@@ -16,8 +16,8 @@ import (
 // StringToHashBucket, Fingerprint and SdcaFprint. Every hash is TensorFlow's
 // and must stay: models are trained with the numbers.
 
-// buckets numbers strings by a hash modulo the number of buckets: the ops
-// StringToHashBucket….
+// buckets prepares StringToHashBucket…, which maps each string to its hash
+// modulo num_buckets. hash returns a node's hash.
 func buckets(hash func(*engine.Node) (func(string) uint64, error)) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		count := n.Attrs.Int("num_buckets", 0)
@@ -47,16 +47,16 @@ func strong(n *engine.Node) (func(string) uint64, error) {
 	return func(s string) uint64 { return siphash.Hash(uint64(key[0]), uint64(key[1]), []byte(s)) }, nil
 }
 
-// legacy returns MurmurHash64A with a seed, for TensorFlow's first op,
-// StringToHashBucket.
+// legacy returns MurmurHash64A with TensorFlow's fixed seed (package murmur),
+// for the oldest of these ops, StringToHashBucket.
 func legacy(*engine.Node) (func(string) uint64, error) {
 	return murmur.Hash64, nil
 }
 
 // fingerprint returns eight bytes for each row of data, little-endian: FarmHash's
-// fingerprint of the row's bytes. A row of several strings is hashed as the bytes
-// of their fingerprints, 8 for each, little-endian. It is the kernel of
-// Fingerprint.
+// fingerprint of the row's bytes. A row of one string has the string's
+// fingerprint. A row of several is hashed as the bytes of their fingerprints, 8
+// for each, little-endian. It is the kernel of Fingerprint.
 func fingerprint(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (g *grams) count(length, width int64) int64 {
 	return max(0, length+2*g.padding(width)-width+1)
 }
 
-// maxGram bounds the strings of one n-gram, pads included.
+// maxGram bounds the strings of one n-gram, pads included. The limit is Cairn's, not TensorFlow's.
 const maxGram = 1 << 20
 
 // run sets the outputs to the n-grams of rows and to their splits. The n-grams

@@ -14,7 +14,7 @@ import (
 // The kernels of AsString and StringToNumber. Texts of numbers are those of C's
 // printf, which TensorFlow uses; they must stay.
 
-// maxWidth bounds the attributes width and precision.
+// maxWidth bounds the attributes width and precision. The limit is Cairn's, not TensorFlow's.
 const maxWidth = 1 << 12
 
 // style has the options of AsString, in the words of C's printf.

@@ -58,7 +58,7 @@ func texts(c *engine.Call, i int) ([]string, error) {
 	return t.Strings(), nil
 }
 
-// one returns the string of input i, which is a scalar.
+// one returns the string of input i, which has one element. what is the input's name for an error.
 func one(c *engine.Call, i int, what string) (string, error) {
 	t := c.In(i)
 	if t.DType() != tensor.String || t.Len() != 1 {

@@ -9,7 +9,8 @@ import (
 
 // The kernel of WordpieceTokenizeWithOffsets, an op of TensorFlow Text.
 
-// vocabulary is the interface that a wordpiece tokenizer needs of its table.
+// vocabulary is the table of a wordpiece tokenizer. Table in kernel/lookup
+// implements it.
 type vocabulary interface {
 	// Number returns the number of a key, -1 if the key is missing.
 	Number(key string) (int64, error)

@@ -16,7 +16,7 @@ type scalars struct {
 	f    engine.Function
 }
 
-// scalarFunction compiles the function in an attribute, which must have n
+// scalarFunction compiles the function in an attribute, which must have count
 // scalar arguments; -1 is a number that only a call knows.
 func scalarFunction(n *engine.Node, attr string, count int) (*scalars, error) {
 	var facts []graph.Fact
@@ -32,8 +32,8 @@ func scalarFunction(n *engine.Node, attr string, count int) (*scalars, error) {
 	return &scalars{attr, f}, nil
 }
 
-// call runs the function on elements and stores its results, all of which have the
-// given types.
+// call runs the function on elements and stores its results. The types are those of
+// the arguments; if there are fewer, they repeat.
 func (s *scalars) call(c *engine.Call, args, results [][]byte, types ...tensor.DType) error {
 	in := make([]engine.Value, len(args))
 	for i, a := range args {

@@ -13,7 +13,7 @@ import (
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
-	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} // with other types TensorFlow's process ends, so there is no result to equal
+	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} // with other types TensorFlow crashes, so there is no result to equal
 	return []engine.Kernel{
 		{Op: "XlaPad", Run: pad},
 		{Op: "XlaBroadcastHelper", Run: broadcastHelper},

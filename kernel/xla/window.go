@@ -11,8 +11,9 @@ import (
 
 // The kernels of XlaReduceWindow and XlaSelectAndScatter.
 
-// windowOf reads the inputs that describe windows: their sizes, strides, the dilations of the input
-// and of the window if the op has them, and the padding.
+// windowOf reads the inputs that describe windows. rank is the number of dimensions; the other
+// arguments are the numbers of the inputs with the sizes, the strides, the dilations of the input
+// and of the window, and the padding. For -1 the result has ones.
 func windowOf(c *engine.Call, rank, size, stride, base, dilation, padding int) (*shape.XlaWindow, error) {
 	var w shape.XlaWindow
 	ones := make([]int64, rank)
