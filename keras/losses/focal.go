@@ -22,7 +22,7 @@ type BinaryFocalCrossentropy struct {
 	Alpha *float64 `keras:",default=0.25"`
 	// Gamma is the exponent. Default: 2.
 	Gamma *float64 `keras:",default=2.0"`
-	// FromLogits makes logits of the predictions. Default: probabilities.
+	// FromLogits means that the predictions are logits. Default: probabilities.
 	FromLogits bool
 	// LabelSmoothing moves the truth this far towards ½. Default: 0.
 	LabelSmoothing float64
@@ -64,7 +64,7 @@ type CategoricalFocalCrossentropy struct {
 	Alpha Factors
 	// Gamma is the exponent. Default: 2.
 	Gamma *float64 `keras:",default=2.0"`
-	// FromLogits makes logits of the predictions. Default: probabilities.
+	// FromLogits means that the predictions are logits. Default: probabilities.
 	FromLogits bool
 	// LabelSmoothing takes this part of each distribution and spreads it evenly. Default:
 	// 0.
