@@ -55,7 +55,7 @@ type indexLookup[T token] struct {
 	path                string // the path of a vocabulary's file in a config
 	idf                 []float64
 	tokenType           tensor.DType
-	hasVocabulary       bool // the config has a vocabulary whose tokens are in another file, such as a table's
+	hasVocabulary       bool // the config states that there is a vocabulary, but its tokens are in another file of the model
 }
 
 // oovStart returns the number of the first of the other tokens.
