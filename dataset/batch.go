@@ -46,7 +46,8 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 }
 
 // batched is the cursor of Batch. The rows of a batch of FromSlices are adjacent, so it is one part of each tensor. All
-// other sources are read one element at a time.
+// other sources are read one element at a time. The text of the step, "batch(n)" or "batch(n,drop)", is in checkpoints
+// and must stay.
 type batched[T any] struct {
 	from   cursor[T]
 	layout *structure.Layout

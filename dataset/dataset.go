@@ -17,7 +17,7 @@ type Dataset[T any] struct {
 	open     func(p pass) cursor[T]
 	seedless bool   // a shuffle in it has no seed
 	pipeline string // the names of the steps; checkpoints contain it, so it must stay
-	size     int64  // number of elements; unknown or infinite
+	size     int64  // the number of elements, or unknown or infinite
 	err      error
 }
 
@@ -83,7 +83,8 @@ func skip[T any](ctx context.Context, c cursor[T], n int64) error {
 // failed returns a dataset that only has an error.
 func failed[T any](err error) *Dataset[T] { return &Dataset[T]{err: err} }
 
-// then returns the dataset of one more step; d's error is handed on.
+// then returns the dataset of one more step. step is its text in the pipeline, size its number of
+// elements. If d has an error, so has the result.
 func then[T, U any](d *Dataset[T], step string, size int64, open func(p pass) cursor[U]) *Dataset[U] {
 	if d.err != nil {
 		return failed[U](d.err)

@@ -77,7 +77,8 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 // shuffle is the buffer. Elements are numbered as they come; how the numbers
 // move through the buffer depends on the seed, the stream and the number of
 // elements alone, so a place is given by counts. Both orders must stay, Cairn's (rand.PCG and IntN) and
-// TensorFlow's (ShuffleDatasetOp): a restore deals the same numbers again.
+// TensorFlow's (ShuffleDatasetOp): a restore deals the same numbers again. Checkpoints also contain the
+// text of the step and the numbers that save writes.
 type shuffle[T any] struct {
 	from         cursor[T]
 	origin       []byte // from's place before the first element

@@ -9,7 +9,7 @@ type KLDivergence struct {
 	Reduction Reduction `keras:",default=auto"`
 	// Name is the loss's name. Default: "kl_divergence".
 	Name string
-	_    struct{} `keras:"fn,const=kl_divergence"`
+	_    struct{} `keras:"fn,const=kl_divergence"` // tf_keras's configs of losses name their functions
 }
 
 // Call returns the losses of the examples.

@@ -28,7 +28,7 @@ type BinaryFocalCrossentropy struct {
 	LabelSmoothing float64
 	// Axis is the axis of the mean. Default: -1.
 	Axis *int     `keras:",default=-1"`
-	_    struct{} `keras:"fn,const=binary_focal_crossentropy"`
+	_    struct{} `keras:"fn,const=binary_focal_crossentropy"` // tf_keras's configs of losses name their functions
 }
 
 // Call returns the losses of the examples.

@@ -18,7 +18,7 @@ type MeanSquaredError struct {
 	Reduction Reduction `keras:",default=auto"`
 	// Name is the loss's name. Default: "mean_squared_error".
 	Name string
-	_    struct{} `keras:"fn,const=mean_squared_error"`
+	_    struct{} `keras:"fn,const=mean_squared_error"` // tf_keras's configs of losses name their functions
 }
 
 // Call returns the losses of the examples.
