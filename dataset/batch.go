@@ -45,8 +45,9 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 	})
 }
 
-// batched is the cursor of Batch. Rows of FromSlices are cut out as a batch without being joined; all other sources
-// are read one element at a time.
+// batched is the cursor of Batch. The rows of a batch of FromSlices are adjacent, so it is one part of each tensor. All
+// other sources are read one element at a time. The text of the step, "batch(n)" or "batch(n,drop)", is in checkpoints
+// and must stay.
 type batched[T any] struct {
 	from   cursor[T]
 	layout *structure.Layout

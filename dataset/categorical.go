@@ -16,9 +16,8 @@ type CategoricalOptions struct {
 
 // Categorical makes a row of zeros with a single 1 of each label, as tf.keras.utils.to_categorical does. The
 // classes are the result's last dimension; a last dimension of 1 of the labels is left out. Labels are
-// integers, or numbers that are truncated. A negative label counts from the end. Trainings with a categorical
-// loss use it; nothing else in this module does. The values must stay those of tf_keras, whose numpy indexing
-// is the reason for negative labels.
+// integers, or numbers that are truncated. A negative label counts from the end, as in numpy. Programs call it
+// for trainings with a categorical loss; no package of this module does. The values must stay those of tf_keras.
 func Categorical(labels *tensor.Tensor, o *CategoricalOptions) (*tensor.Tensor, error) {
 	fail := func(err error) (*tensor.Tensor, error) { return nil, fmt.Errorf("dataset: Categorical: %w", err) }
 	if o == nil {

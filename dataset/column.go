@@ -8,15 +8,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// column is all rows of one place of [FromSlices]. The rows share the memory of the source: nothing is copied
-// before a batch joins elements.
+// column has the rows of one tensor or Go slice of the argument of [FromSlices]. The rows share the memory of the
+// source: nothing is copied before a batch joins elements.
 type column struct {
 	name string
 	data *tensor.Tensor // nil for a Go slice
 	rows reflect.Value  // of a Go slice
 }
 
-// columnOf returns the contents of p, as rows.
+// columnOf returns the rows of the contents of p.
 func columnOf(p place) (c column, err error) {
 	c.name = p.name()
 	if p.isSlice() {

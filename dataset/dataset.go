@@ -17,7 +17,7 @@ type Dataset[T any] struct {
 	open     func(p pass) cursor[T]
 	seedless bool   // a shuffle in it has no seed
 	pipeline string // the names of the steps; checkpoints contain it, so it must stay
-	size     int64  // number of elements; unknown or infinite
+	size     int64  // the number of elements, or unknown or infinite
 	err      error
 }
 
@@ -41,8 +41,8 @@ type cursor[T any] interface {
 
 // pass identifies one pass of a cursor over a dataset. A shuffle's order is a function of it.
 type pass struct {
-	n    uint64 // its number
-	seed uint64 // the iteration's, for shuffles that have none
+	n    uint64 // its number, see within
+	seed uint64 // the iteration's, for shuffles that have none; 0 if each has one
 }
 
 // firstPass begins an iteration. If a shuffle needs a seed it is drawn once, so
@@ -55,7 +55,8 @@ func (d *Dataset[T]) firstPass() (p pass) {
 }
 
 // within returns pass n inside of p. Passes of one Repeat are 0, 1, 2 …; those
-// of nested ones are far apart.
+// of nested ones are far apart. The factor must stay, because the orders of shuffles
+// depend on it.
 func (p pass) within(n uint64) pass { return pass{p.n*0x9e3779b97f4a7c15 + n, p.seed} }
 
 // skipper is a cursor that can pass elements over without making them.
@@ -82,7 +83,8 @@ func skip[T any](ctx context.Context, c cursor[T], n int64) error {
 // failed returns a dataset that only has an error.
 func failed[T any](err error) *Dataset[T] { return &Dataset[T]{err: err} }
 
-// then returns the dataset of one more step; d's error is handed on.
+// then returns the dataset of one more step. step is its text in the pipeline, size its number of
+// elements. If d has an error, so has the result.
 func then[T, U any](d *Dataset[T], step string, size int64, open func(p pass) cursor[U]) *Dataset[U] {
 	if d.err != nil {
 		return failed[U](d.err)
@@ -198,7 +200,8 @@ func (c *seqCursor[T]) load(ctx context.Context, d *decoder) error {
 	return moved(skip[T](ctx, c, n), n)
 }
 
-// moved words the failure to reach a saved place.
+// moved returns the error of a cursor that moved to a saved place after n elements: err, but an
+// explanation for io.EOF.
 func moved(err error, n int64) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("dataset: the saved place is after element %d, but the source has fewer: restore into the same data: %w", n, ErrState)

@@ -18,8 +18,8 @@ var (
 )
 
 // layoutOf returns the places of data in elements of type T: tensors, values, and Go slices below the element
-// itself. It is computed once, when a dataset is made. [FromSlices] and Batch call it. An element's type is at
-// fault here, not its values.
+// itself. It is computed once, when a dataset is made. [FromSlices] and Batch call it. Its errors are about the
+// element's type, never about values.
 func layoutOf[T any]() (*structure.Layout, error) {
 	t := reflect.TypeFor[T]()
 	if t.Kind() == reflect.Slice {

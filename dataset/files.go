@@ -175,7 +175,7 @@ func (o *ImageOptions) resize(s *ops.Scope, image *ops.Value) *ops.Value {
 // loader makes a tensor of a file.
 type loader func(ctx context.Context, file string) (*tensor.Tensor, error)
 
-// named words a failure to load a file.
+// named loads the file whose name is the element of a string tensor. Its errors contain the name.
 func (load loader) named(ctx context.Context, file *tensor.Tensor) (*tensor.Tensor, error) {
 	name := file.Strings()[0]
 	t, err := load(ctx, name)

@@ -53,7 +53,7 @@ func (it *Iterator[T]) begin() {
 // io.EOF.
 //
 // After a restore the first Next moves to the restored place, which may read
-// the source again up to there; it fails with [ErrState] where the place isn't
+// the source again up to there; it fails with [ErrState] if the place isn't
 // in this dataset.
 //
 // Elements are taken outside of traced functions, which get them as arguments:

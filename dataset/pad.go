@@ -67,7 +67,7 @@ func Pad[T tensor.Element](sequences [][]T, o *PadOptions[T]) (*tensor.Tensor, e
 
 // PadTensors makes one tensor of sequences of different lengths as [Pad] does. Each
 // sequence is a tensor of its time steps: they have the same type, and the same shape after
-// the first dimension. The value of o, if it isn't nil, has their type.
+// the first dimension. The Value of o is converted to their type.
 func PadTensors(sequences []*tensor.Tensor, o *PadOptions[float64]) (*tensor.Tensor, error) {
 	fail := func(err error) (*tensor.Tensor, error) { return nil, fmt.Errorf("dataset: PadTensors: %w", err) }
 	if o == nil {

@@ -26,7 +26,8 @@ func (d *Dataset[T]) Prefetch(n int) *Dataset[T] {
 }
 
 // prefetched is the cursor of Prefetch. It reads the source with a context that doesn't end, because an element that
-// is made for one call may be taken by another.
+// is made for one call may be taken by another. The text of the step is in checkpoints and must stay; the size isn't
+// part of it, so it may differ when a place is restored.
 type prefetched[T any] struct {
 	ahead int // most elements in queue
 

@@ -38,7 +38,8 @@ func (d *Dataset[T]) Epoch(n int) *Dataset[T] {
 	})
 }
 
-// repeated is the cursor of Repeat.
+// repeated is the cursor of Repeat. Checkpoints contain the texts of the steps in this file, such as
+// "repeat(n)", and the numbers that cursors save, so they must stay.
 type repeated[T any] struct {
 	open  func(pass) cursor[T]
 	pass  pass

@@ -16,16 +16,17 @@ import (
 // ShuffleOptions are the options of [Dataset.Shuffle].
 type ShuffleOptions struct {
 	// Seed fixes the order: the same seed yields the same order in every program. 0
-	// draws another order every time.
+	// draws another order every time, but for TensorFlow it is a seed like others.
 	Seed uint64
 	// SameOrder uses the same order in every pass of a Repeat. False: each pass has
 	// a different one.
 	SameOrder bool
-	// TensorFlow selects the order of tf.data's shuffle with this seed, at most 2³¹-1:
+	// TensorFlow selects the order of tf.data's shuffle with this seed, less than 2³¹-1:
 	// pass n is in the order of the dataset's iterator n. False: the order is Cairn's
 	// own.
 	TensorFlow bool
-	// GlobalSeed is the seed that tf.random.set_seed sets, for TensorFlow. Default: none.
+	// GlobalSeed is the seed that tf.random.set_seed sets, for TensorFlow, less than 2³¹-1.
+	// Default: none, so TensorFlow's 87654321 is used.
 	GlobalSeed *uint64
 }
 
@@ -76,31 +77,33 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 // shuffle is the buffer. Elements are numbered as they come; how the numbers
 // move through the buffer depends on the seed, the stream and the number of
 // elements alone, so a place is given by counts. Both orders must stay, Cairn's (rand.PCG and IntN) and
-// TensorFlow's (ShuffleDatasetOp): a restore deals the same numbers again.
+// TensorFlow's (ShuffleDatasetOp): a restore deals the same numbers again. Checkpoints also contain the
+// text of the step and the numbers that save writes.
 type shuffle[T any] struct {
 	from         cursor[T]
 	origin       []byte // from's place before the first element
-	size         int64  // of the source, if it is known
-	buffer       int    // elements
+	size         int64  // the number of the source's elements, negative if it isn't known
+	buffer       int    // the most elements in the buffer
 	seed, stream uint64 // the seed, and the number of the pass; 0 if the order is the same in all
-	global       uint64 // TensorFlow's other seed
-	tensorflow   bool   // its order
-	same         bool   // in every pass
+	global       uint64 // TensorFlow's global seed
+	tensorflow   bool   // TensorFlow's order
+	same         bool   // the order is the same in every pass
 
 	deck deck
 	held map[int64]T // the buffer's elements by number
 }
 
-// deck moves numbers through the buffer.
+// deck moves the numbers of elements through the buffer. Dealing a number is removing a random one.
 type deck struct {
-	pick   func(n int) int // a place of n
-	front  bool            // the first card takes the place of a dealt one; else the last does
-	cards  []int64
-	pulled int64 // elements taken from the source
-	dealt  int64 // elements handed out
-	done   bool  // the source has ended, after pulled elements
+	pick   func(n int) int // draws a place from 0 to n-1
+	front  bool            // the first number takes the place of a dealt one; else the last does
+	cards  []int64         // the numbers in the buffer
+	pulled int64           // elements taken from the source
+	dealt  int64           // elements handed out
+	done   bool            // the source has ended, after pulled elements
 }
 
+// deal removes a random number from the buffer and returns it.
 func (k *deck) deal() int64 {
 	i := k.pick(len(k.cards))
 	last := len(k.cards) - 1
@@ -196,8 +199,8 @@ func (c *shuffle[T]) load(ctx context.Context, d *decoder) error {
 	if d.err != nil {
 		return d.err
 	}
-	// Before the counts are followed, so that a damaged place can't make the
-	// next loop run for hours.
+	// This comes before the loop below, which a damaged place could make run for hours. If
+	// the size isn't known, only the context ends such a loop.
 	if dealt > pulled || c.size >= 0 && pulled > c.size {
 		return fmt.Errorf("dataset: a shuffle of %d elements can't have returned %d of %d: %w", c.size, dealt, pulled, ErrState)
 	}

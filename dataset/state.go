@@ -10,13 +10,15 @@ import (
 // checkpoint's key is <path>/.ATTRIBUTES/CAIRN_ITERATOR_STATE.
 const StateAttribute = "CAIRN_ITERATOR_STATE"
 
-// ErrState is the error (to errors.Is) where a saved place can't be restored:
+// ErrState is the error (to errors.Is) of a saved place that can't be restored:
 // it is damaged, or of another pipeline.
 var ErrState = errors.New("the iterator's saved place doesn't fit")
 
 // magic opens every saved place; the digit is the version of the encoding.
 const magic = "CDI1"
 
+// encoder appends the numbers of a saved place to buf: integers as uvarints, a bool as one
+// byte, bytes and strings after their length.
 type encoder struct{ buf []byte }
 
 func (e *encoder) int(n int64)     { e.buf = binary.AppendUvarint(e.buf, uint64(n)) }

@@ -63,13 +63,13 @@ func TimeSeriesTargets(data, targets *tensor.Tensor, length int, o *TimeSeriesOp
 
 // windows are the sequences of a time series.
 type windows struct {
-	data, targets *tensor.Tensor // the parts of them that are used
-	starts        *tensor.Tensor
-	length, rate  int
+	data, targets *tensor.Tensor // the rows from Start to End; targets may be nil
+	starts        *tensor.Tensor // the first step of each window, an int64 that counts from Start
+	length, rate  int            // the steps of a window, and the distance between two of them
 }
 
 // newWindows checks the options and finds the starts of the windows. The limits of Rate and Stride and the number of
-// windows are those of tf_keras, which counts targets from their first row, not from Start.
+// windows are those of tf_keras. There, all rows of targets limit that number, also those before Start.
 func newWindows(data, targets *tensor.Tensor, length int, o *TimeSeriesOptions) (*windows, error) {
 	var opts TimeSeriesOptions
 	if o != nil {

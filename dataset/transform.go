@@ -22,6 +22,8 @@ func Map[T, U any](d *Dataset[T], f func(ctx context.Context, v T) (U, error)) *
 // Map changes each element by f. The function [Map] changes their type too.
 func (d *Dataset[T]) Map(f func(ctx context.Context, v T) (T, error)) *Dataset[T] { return Map(d, f) }
 
+// mapped is the cursor of Map. Checkpoints contain the texts of the steps in this file, such as "map",
+// and the numbers that cursors save, so they must stay.
 type mapped[T, U any] struct {
 	from cursor[T]
 	f    func(context.Context, T) (U, error)

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Initializer fills a static table.
+// Initializer fills a static table. Only the types of this package implement it.
 type Initializer interface {
 	// prepare checks the initializer.
 	prepare() (*filling, error)
@@ -22,9 +22,9 @@ type Initializer interface {
 // filling is an initializer that has been checked.
 type filling struct {
 	key, value tensor.DType
-	node       trackable.Trackable // the edge "_initializer"
-	fill       func(s *ops.Scope, table ops.Input)
-	digest     func(h hash.Hash)
+	node       trackable.Trackable                 // the edge "_initializer"
+	fill       func(s *ops.Scope, table ops.Input) // emits the op that fills the table
+	digest     func(h hash.Hash)                   // writes everything that the contents depend on
 }
 
 // name returns a name for the resource that depends on its contents. Tables of one name
@@ -77,7 +77,8 @@ func (i KeyValueTensorInitializer) prepare() (*filling, error) {
 		}}, nil
 }
 
-// Places of a key or a value in a line of a text file; 0 and more are columns.
+// Places of a key or a value in a line of a text file, by TensorFlow's numbers; 0 and more are
+// columns.
 const (
 	WholeLine  = -2 // the line, a string or an integer
 	LineNumber = -1 // the line's number, an int64 from 0

@@ -41,8 +41,8 @@ func (t *mutable) restore(s *ops.Scope, in contents) *ops.Value {
 	return ops.Const(s, int32(1))
 }
 
-// saveables returns the functions that save and restore the table, traced. TensorFlow
-// saves a table's again only if they are bare functions.
+// saveables returns the functions that save and restore the table, traced. They must be bare
+// functions: TensorFlow drops others when it saves a loaded model again.
 func (t *mutable) saveables() (savedmodel.SaveableFunctions, error) {
 	save, err := function.New(t.save, nil).Trace(checkpointKey{ops.Spec(tensor.String)})
 	if err != nil {
@@ -56,7 +56,8 @@ func (t *mutable) saveables() (savedmodel.SaveableFunctions, error) {
 	return savedmodel.SaveableFunctions{Save: bare(save), Restore: bare(restore)}, nil
 }
 
-// bare returns a trace as a function that is called by itself.
+// bare returns a trace as a bare function: an object that is one trace, without a function
+// around it that chooses among traces.
 func bare(c *graph.Concrete) *savedmodel.TrackableBareFunction {
 	f := &savedmodel.TrackableBareFunction{Concrete: c}
 	f.Keywords, _ = c.Parameters()

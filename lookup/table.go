@@ -77,9 +77,11 @@ type functions struct {
 	initialize func(s *ops.Scope) // nil for a table that begins empty
 }
 
+// none is the argument of functions that take none.
 type none struct{}
 
-// make sets the resource of a table. edges are those before the functions.
+// make sets the resource of a table. edges are those before the functions. The names of the functions
+// are TensorFlow's, whose loader calls them.
 func (t *table) make(f functions, edges []trackable.Edge, opts *savedmodel.ResourceOptions) {
 	one := func(s *ops.Scope) *ops.Value { return ops.Const(s, int32(1)) }
 	for _, x := range []struct {

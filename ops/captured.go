@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// CapturedData returns the value of an object that functions capture. kernels run the
-// functions that make it.
+// CapturedData returns the value of an object that functions capture: package function passes
+// it to a plan. kernels run the functions that make it.
 func CapturedData(ctx context.Context, kernels *engine.KernelSet, x graph.Capturable) (engine.Value, error) {
 	v, err := x.CaptureValue(ctx, NewRunner(kernels))
 	switch {
@@ -24,7 +24,7 @@ func CapturedData(ctx context.Context, kernels *engine.KernelSet, x graph.Captur
 	return engine.HandleOf(v.Object), nil
 }
 
-// NewRunner returns a runner of functions over kernels. Resources that a function makes
+// NewRunner returns a runner of functions over kernels: objects of a SavedModel are made by it. Resources that a function makes
 // by name are those of one call alone.
 func NewRunner(kernels *engine.KernelSet) graph.Runner {
 	return func(ctx context.Context, c *graph.Concrete, args ...*tensor.Tensor) ([]graph.Captured, error) {

@@ -21,7 +21,8 @@ func constant(t *tensor.Tensor, sizes bool) *Value {
 }
 
 // scalarEntry is the value of a Go number, by the bits of the number. The caches of this file have one place
-// for each hash; another number or list with the same hash takes the place.
+// for each hash; another number or list with the same hash takes the place. Their sizes and hashes may change:
+// only the speed depends on them.
 type scalarEntry struct {
 	bits uint64
 	v    *Value
@@ -49,7 +50,7 @@ type listEntry struct {
 	dims [6]int
 }
 
-// list returns the vector of sizes or axes: of int32 where all fit.
+// list returns the vector of sizes or axes: of int32 if all fit, otherwise of int64.
 func (sc *scratch) list(dims []int) *Value {
 	hash := uint64(len(dims))
 	for _, d := range dims {
@@ -82,13 +83,13 @@ func (e *listEntry) holds(dims []int) bool {
 	return true
 }
 
-// masks are the attributes of a StridedSlice, whose bits are the meanings of its
-// terms.
+// masks are the attributes of a StridedSlice, in the order of maskNames. Bit i of each
+// is about term i.
 type masks [5]int64
 
 var maskNames = [len(masks{})]string{"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}
 
-// stridesEntry is the attributes that masks make.
+// stridesEntry is the attributes of a StridedSlice with these masks.
 type stridesEntry struct {
 	masks masks
 	attrs graph.Attrs

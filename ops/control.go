@@ -23,7 +23,7 @@ func flat[T Values](x T) []*Value {
 	return nil
 }
 
-// shaped returns T of the values; a failed one if they are too few.
+// shaped returns the values as a T. A T of one value is a failed one unless there is exactly one.
 func shaped[T Values](s *Scope, v []*Value) (out T) {
 	switch out := any(&out).(type) {
 	case **Value:
@@ -245,5 +245,6 @@ func notOne(d tensor.DType, s tensor.Shape) error {
 	return fmt.Errorf("the condition must be one element, not %v%v; ops.All and ops.Any join several", d, s)
 }
 
-// TensorFlow's default for loops; files contain it.
+// attrParallel has TensorFlow's default for loops. It must stay, because the bytes of
+// SavedModels contain it.
 var attrParallel = graph.Int("parallel_iterations", 10)

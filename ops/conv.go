@@ -13,7 +13,7 @@ type Padding string
 // The paddings.
 const (
 	Valid Padding = "VALID" // windows stay inside; the zero value means this too
-	Same  Padding = "SAME"  // zeros around, so that there are as many places as elements, divided by the stride
+	Same  Padding = "SAME"  // zeros around: the result has the image's size divided by the stride, rounded up
 )
 
 // Format is the order of the dimensions of an image.
@@ -35,14 +35,15 @@ type WindowOptions struct {
 	Dilations []int
 	// Padding is the border's treatment. Default: Valid.
 	Padding Padding
-	// Explicit are zeros before and after each of height and width, in the place
-	// of a Padding. Default: none.
+	// Explicit are zeros before and after each of height and width. They replace
+	// Padding; volumes can't have them. Default: none.
 	Explicit [][2]int
 	// Format is the layout of the images. Default: ChannelsLast.
 	Format Format
 }
 
-// attrs returns the attributes of an op on images of n spatial dimensions.
+// attrs returns the attributes of an op on images of n spatial dimensions. size is that of
+// a pooling's windows, nil for a convolution.
 func (o *WindowOptions) attrs(n int, size []int) (graph.Attrs, error) {
 	format := o.Format
 	if format == "" {
@@ -101,7 +102,7 @@ func (o *WindowOptions) attrs(n int, size []int) (graph.Attrs, error) {
 	return append(attrs, graph.String("padding", "EXPLICIT"), graph.Ints("explicit_paddings", list...)), nil
 }
 
-// windowed emits an op of windows.
+// windowed emits an op that moves a window; n and size are as for attrs.
 func windowed(s *Scope, op string, n int, size []int, o []*WindowOptions, in ...Input) *Value {
 	attrs, err := last(o).attrs(n, size)
 	if err != nil {
@@ -176,7 +177,8 @@ func orOnes(size []int) []int {
 
 // BatchNormOptions choose the form of [BatchNorm]; nil means the defaults.
 type BatchNormOptions struct {
-	// Epsilon is added to the variance. Default: 0.001.
+	// Epsilon is added to the variance. Default: 0.001, that of
+	// tf.compat.v1.nn.fused_batch_norm.
 	Epsilon float64
 	// Training normalizes with the batch's own mean and variance. Default: with
 	// those given.
@@ -222,7 +224,8 @@ const (
 	Bicubic  ResizeMethod = "ResizeBicubic"
 	Area     ResizeMethod = "ResizeArea"
 
-	// These methods weight the pixels around by a kernel of a name.
+	// These methods weight the surrounding pixels by the kernel of that name. They ignore
+	// AlignCorners and Legacy.
 	Lanczos3      ResizeMethod = "lanczos3"
 	Lanczos5      ResizeMethod = "lanczos5"
 	Gaussian      ResizeMethod = "gaussian"

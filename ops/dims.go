@@ -9,7 +9,7 @@ import (
 // The functions of this package that need the shape of an input use it if it is
 // known, and otherwise emit the ops that find it when the function runs.
 
-// shapeOf returns the known part of an input's shape; nothing for a failed one.
+// shapeOf returns the known part of an input's shape; the unknown shape for a failed one.
 func (s *Scope) shapeOf(x Input) graph.PartialShape {
 	switch x := x.(type) {
 	case *Value:

@@ -6,7 +6,7 @@
 //
 // An [Input] is anything that has a value: a *Value, a *tensor.Tensor, a *trackable.Variable or a
 // struct that embeds one, a Go number, a slice of numbers. A Go number takes the other operand's
-// element type, so that ops.Mul(s, x, 2) works for every x.
+// element type, so that ops.Mul(s, x, 2) works for every numeric x.
 //
 // # Errors
 //
@@ -17,8 +17,8 @@
 // # Ops that have no function here
 //
 // Each function emits an op of TensorFlow's vocabulary: a name, attributes and inputs. [Scope.Emit]
-// does that for any name that the scope's kernels know, a user's own included; package raw has the
-// same as a function.
+// does that for any name that the scope's kernels know, a user's own included. Package raw has a
+// typed function for each op.
 //
 // # For front ends and gradients
 //

@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The functions of this file take sizes that are values, as a traced function has them
-// if it doesn't know its arguments' sizes.
+// The functions of this file up to UnsortedSegmentSumOf take sizes that are values. A traced
+// function has such sizes if it doesn't know its arguments' shapes. The others take indices.
 
 // FillTo fills as [Fill], to a shape that is a value: an int32 or int64 vector.
 func FillTo(s *Scope, x, shape Input) *Value { return s.Emit1("Fill", nil, shape, Const(s, x)) }

@@ -13,14 +13,14 @@ import (
 // write after the last write and all reads since, and ops with an effect on
 // nothing in particular (printing, files) one after the other.
 type effects struct {
-	all  []*graph.Node // whose effect a call must have
+	all  []*graph.Node // the ops that a call must run even if no result depends on them
 	vars map[resource]*uses
-	from map[resource][]resource // the resources of the datasets that an iterator reads
+	from map[resource][]resource // by an iterator, the resources of the datasets that it reads
 	last *graph.Node             // the last one with an effect on nothing in particular
 }
 
-// resource is the state that an op touches, which a handle refers to. Handles that are
-// made by one name refer to one resource.
+// resource is the state to which a handle refers: the output that made the handle, or, if
+// the state has a name, its op, container and name. Handles with one name refer to one resource.
 type resource struct {
 	handle          graph.Output
 	op, group, name string
@@ -115,7 +115,8 @@ type uses struct {
 	reads []*graph.Node // since the write
 }
 
-// note adds the control inputs that n needs, and remembers n.
+// note adds the control inputs that n needs, and remembers n. ins are n's inputs, and vars the
+// variables of the trace. A write to a variable ends the use of its earlier read.
 func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable]*varTrace) {
 	effect := effectOf(n)
 	if effect == noEffect {

@@ -49,7 +49,7 @@ func einsum(s *Scope, equation string, inputs ...Input) *Value {
 	return s.Emit1("Einsum", graph.Attrs{graph.String("equation", equation)}, inputs...)
 }
 
-// labels are those of a term of an equation; [dots] is an ellipsis.
+// labels are the letters of a term of an equation; [dots] is an ellipsis.
 type labels []rune
 
 const dots = rune(0)

@@ -108,7 +108,8 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 	return true
 }
 
-// dropReads lets go of the reads that the op was given and no recorder holds.
+// dropReads ends the op's reads of variables, unless a recorder holds them. They are
+// step.reads[from:].
 func (s *Scope) dropReads(from int) {
 	st := s.step
 	kept := st.reads[:from]
@@ -260,7 +261,8 @@ func (s *Scope) badWeak(name string, attrs graph.Attrs, i int) bool {
 }
 
 // weakType returns the common type if all inputs are Go numbers: a float wins
-// over an int.
+// over an int, a complex number over both. For a single integer it is tensor.Invalid,
+// so that the integer keeps its own default.
 func weakType(inputs []Input) tensor.DType {
 	var isFloat, isComplex bool
 	for _, in := range inputs {
@@ -282,8 +284,8 @@ func weakType(inputs []Input) tensor.DType {
 	return tensor.Int32
 }
 
-// Const returns a value of any Input. A Go number becomes int32 or float32; use
-// ConstOf for another type.
+// Const returns a value of any Input. A Go int becomes int32 and a float64 float32; other
+// Go numbers keep their types. Use ConstOf for another type.
 func Const(s *Scope, x Input) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -340,8 +342,7 @@ func vec64(dims []int) *tensor.Tensor {
 	return tensor.Vector(v...)
 }
 
-// scalar32 returns an int32 scalar; the small ones, which axes are, are made
-// once.
+// scalar32 returns an int32 scalar. Those from -4 to 7, which most axes are, are made once.
 func (s *Scope) scalar32(x int) *Value {
 	if x >= -4 && x < 8 {
 		return smallInts[x+4]
@@ -357,7 +358,7 @@ var smallInts = func() (v [12]*Value) {
 }()
 
 // handleOf returns the handle of a variable, as the ops that write variables
-// take it; nil of nil.
+// take it; nil for a nil variable.
 func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 	x := variableOf(like)
 	if x == nil {
@@ -374,7 +375,7 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 // of structs that embed variables, or a single input. The result is good until the
 // next op.
 func (s *Scope) list(in Input) ([]Input, bool) {
-	out := s.step.args[:0] // with room for an axis, which comes after it
+	out := s.step.args[:0] // reused by each op; Concat appends the axis
 	switch x := in.(type) {
 	case []*Value:
 		out = appendInputs(out, x)

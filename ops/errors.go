@@ -63,6 +63,8 @@ func (e *OpError) Error() string {
 // Unwrap returns the cause.
 func (e *OpError) Unwrap() error { return e.Err }
 
+// fail makes err, as an [OpError] of op, the scope's error if it has none. ins are the
+// inputs that the error describes; nil ones are unknown.
 func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 	if s.step.err != nil {
 		return
@@ -84,4 +86,5 @@ func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 	s.step.err = e
 }
 
+// failed returns a value without data, the result of an op that failed.
 func (s *Scope) failed() *Value { return &Value{step: s.step} }

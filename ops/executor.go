@@ -10,20 +10,20 @@ import (
 )
 
 // executor makes the ops of a scope happen. There are two: eager runs an op
-// now, a tracer writes it down as a node of a function. All else of this
+// now, a [Trace] records it as a node of a function. All else of this
 // package is the same for both.
 type executor interface {
 	// run makes the op happen whose inputs are s.step.ins, and appends its outputs
 	// to s.step.outs.
 	run(s *Scope, op string, attrs graph.Attrs) error
-	// lift makes a value that isn't this executor's own one that an op here takes:
-	// a tensor, or a value of an enclosing trace.
+	// lift returns v as a value that ops of this executor accept. v may be a tensor
+	// from outside, or a value of an enclosing trace.
 	lift(s *Scope, v *Value) (*Value, error)
-	// read is the value of a variable, for one op.
+	// read returns the value of a variable, for one op.
 	read(s *Scope, x *trackable.Variable) (*Value, error)
-	// handle is the handle of a variable.
+	// handle returns the handle of a variable.
 	handle(s *Scope, x *trackable.Variable) (*Value, error)
-	// object is the value of another object that functions capture.
+	// object returns the value of another object that functions capture.
 	object(s *Scope, x graph.Capturable) (*Value, error)
 }
 

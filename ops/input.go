@@ -18,10 +18,13 @@ import (
 //   - a *trackable.Variable, or a struct that embeds one: its value is read;
 //   - another object that functions capture, a [graph.Capturable]: a table's handle,
 //     an asset's path;
-//   - a Go number, bool or string: a scalar. A number takes the element type of
-//     the op's first input that has one, as TensorFlow's Python constants do;
-//     alone, int is int32, float64 is float32, and complex128 stays. A float
-//     for an integer type is an error, and so is an int that doesn't fit;
+//   - a Go number, bool or string: a scalar. A number takes the type that the op's
+//     definition prescribes, that of the inputs which must have the same type, as
+//     TensorFlow's Python constants do. If the op takes lists, that is the type of its
+//     first input that has one. If all such inputs are Go numbers, ints are int32 and
+//     floats are float32. A single one keeps its type, except that int is int32 and
+//     float64 is float32. A float for an integer type is an error, and so is an int
+//     that doesn't fit;
 //   - a slice of numbers or a slice of such slices: a tensor. Those of int and
 //     of float64 behave as numbers do, all others keep their element type.
 //
@@ -95,7 +98,8 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 	return v, false, err
 }
 
-// newValue makes a value of this call over a tensor that isn't the arena's.
+// newValue makes a value of this call over a tensor whose memory isn't the arena's; t may be
+// nil.
 func (s *Scope) newValue(t *tensor.Tensor) *Value {
 	st := s.step
 	if len(st.slab) == 0 {
@@ -305,8 +309,8 @@ func complexScalar(x complex128, d tensor.DType) (*tensor.Tensor, error) {
 	return nil, fmt.Errorf("the Go number %v can't become %v; cast one of them", x, d)
 }
 
-// reflectTensor makes a tensor of nested slices or arrays; want is the element type of those of int
-// and float64, where it is known.
+// reflectTensor makes a tensor of nested slices or arrays. want is the element type of those of int
+// and float64; Invalid leaves the default.
 func reflectTensor(in any, want tensor.DType) (*tensor.Tensor, error) {
 	v := reflect.ValueOf(in)
 	if k := v.Kind(); k != reflect.Slice && k != reflect.Array {
@@ -359,7 +363,7 @@ func reflectTensor(in any, want tensor.DType) (*tensor.Tensor, error) {
 	return nil, fmt.Errorf("is a %T, which no op takes", in)
 }
 
-// shapedVector makes a tensor of numbers that get their type from of.
+// shapedVector makes a tensor of numbers, which of converts to type d.
 func shapedVector[T int | float64](v reflect.Value, dims []int, d tensor.DType, at func(reflect.Value) T, of func([]T, tensor.DType) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
 	list, err := elements(v, dims, at)
 	if err != nil {

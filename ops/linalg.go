@@ -160,8 +160,8 @@ func Logm(s *Scope, x Input) *Value { return s.Emit1("MatrixLogarithm", nil, x) 
 func Sqrtm(s *Scope, x Input) *Value { return s.Emit1("MatrixSquareRoot", nil, x) }
 
 // Pinv returns the pseudo-inverses of real matrices. Singular values of at most cutoff times the
-// largest count as 0. A cutoff of 0 means 10 times the matrix's larger size times the type's
-// epsilon.
+// largest count as 0. A cutoff of 0 means TensorFlow's default: 10 times the matrix's larger size
+// times the type's epsilon.
 func Pinv(s *Scope, x Input, cutoff float64) *Value {
 	v := Const(s, x)
 	if !s.alive() {
@@ -268,8 +268,8 @@ func TridiagonalMatMul(s *Scope, diagonals, b Input) *Value {
 	return s.Emit1("TridiagonalMatMul", nil, row(0), row(1), row(2), b)
 }
 
-// BandedTriangularSolve solves a X = b for a triangular a, of which the rows of bands are the
-// diagonals, the main one first for a lower triangle, last for an upper one.
+// BandedTriangularSolve solves a X = b for a triangular a, whose diagonals are the rows of bands:
+// the main one is first for a lower triangle, last for an upper one.
 func BandedTriangularSolve(s *Scope, bands, b Input, o ...*TriangularSolveOptions) *Value {
 	opts := last(o)
 	return s.Emit1("BandedTriangularSolve", graph.Attrs{graph.Bool("lower", !opts.Upper), graph.Bool("adjoint", opts.Adjoint)}, bands, b)
@@ -279,7 +279,8 @@ func BandedTriangularSolve(s *Scope, bands, b Input, o ...*TriangularSolveOption
 func Cross(s *Scope, a, b Input) *Value { return s.Emit1("Cross", nil, a, b) }
 
 // NormOf returns the p-norm over the axes, of all elements if there are none:
-// the p-th root of the sum of |x|ᵖ, and the largest |x| for p = math.Inf(1).
+// the p-th root of the sum of |x|ᵖ, and the largest |x| for p = math.Inf(1). [Norm] computes
+// p = 2 by a square root, as tf.norm does.
 func NormOf(s *Scope, x Input, p float64, axes ...int) *Value {
 	abs := Abs(s, x)
 	switch {

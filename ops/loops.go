@@ -195,7 +195,8 @@ func elementFacts(xs []*Value) []graph.Fact {
 	return facts
 }
 
-// probe returns the facts about the outputs of f for any slices of xs.
+// probe traces f and returns the facts about its outputs for any slices of xs. It returns false
+// after a failure.
 func (s *Scope) probe(op string, init, xs []*Value, kind *loopKind, f element) ([]graph.Fact, bool) {
 	var facts []graph.Fact
 	for _, v := range init {
@@ -237,7 +238,8 @@ func loopFact(f graph.Fact) graph.Fact {
 	return f
 }
 
-// noElements returns the stack of no values.
+// noElements returns the outputs of a loop without slices: empty tensors of the shapes that f's
+// outputs would have.
 func (s *Scope) noElements(op string, init, xs []*Value, f element) []*Value {
 	facts, ok := s.probe(op, init, xs, &loopKind{}, f)
 	if !ok {

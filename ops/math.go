@@ -242,7 +242,9 @@ func AddN(s *Scope, xs Input) *Value {
 	return s.Emit1("AddN", nil, l...)
 }
 
-// Clip limits x to the range from lo to hi, which broadcast to x's shape.
+// Clip limits x to the range from lo to hi, which broadcast to x's shape. It emits ClipByValue for
+// scalar limits and for those of x's shape, and otherwise Minimum and Maximum, as tf.clip_by_value
+// always does. The values are the same.
 func Clip(s *Scope, x, lo, hi Input) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -331,7 +333,8 @@ func MatMul(s *Scope, a, b Input, o ...*MatMulOptions) *Value {
 // BiasAdd adds the vector b to x along x's last dimension.
 func BiasAdd(s *Scope, x, b Input) *Value { return s.Emit1("BiasAdd", nil, x, b) }
 
-// peek reports whether an input is a weak Go number, without making a value.
+// peek reports whether an input is a weak Go number. It makes a value only of an input that is
+// neither a number nor a value, a tensor or a variable, such as a slice of float32.
 func (s *Scope) peek(x Input) (v *Value, weak bool, err error) {
 	switch x.(type) {
 	case *Value, *tensor.Tensor, trackable.VariableLike, nil:
@@ -340,8 +343,7 @@ func (s *Scope) peek(x Input) (v *Value, weak bool, err error) {
 	return s.resolve(x)
 }
 
-// typeOf returns the element type of an input; Invalid for Go numbers and
-// nothing.
+// typeOf returns the element type of an input; Invalid for Go numbers and for nil.
 func (s *Scope) typeOf(x Input) tensor.DType {
 	if v, _, err := s.peek(x); err == nil && v != nil {
 		return v.DType()

@@ -81,8 +81,9 @@ func L2Normalize(s *Scope, x Input, epsilon float64, axes ...int) *Value {
 	return Mul(s, x, Rsqrt(s, Maximum(s, SumKeep(s, Square(s, x), axes...), epsilon)))
 }
 
-// Dropout sets each element to 0 with probability rate and divides the others
-// by 1-rate, so that the mean stays. A rate of 0 returns x itself.
+// Dropout multiplies each element by 0 with probability rate and by 1/(1-rate)
+// otherwise, so that the mean stays. An infinite element that is dropped becomes NaN.
+// A rate of 0 returns x.
 func Dropout(s *Scope, r *Random, x Input, rate float64) *Value {
 	x = Const(s, x)
 	if rate == 0 {

@@ -8,8 +8,10 @@ import (
 
 // The functions in this file are TensorFlow's fused optimizer steps. They
 // change the variable and its slots in place, each a variable or a struct that
-// embeds one; all have the variable's type and shape, and the other inputs are
-// scalars of that type. A Go number takes it.
+// embeds one. Slots and grad have the variable's type and shape. The other inputs
+// are scalars of that type; Go numbers are converted to it.
+
+// apply emits an op that changes vars. in are its inputs after the handles of vars.
 
 func (s *Scope) apply(op string, attrs graph.Attrs, vars []trackable.VariableLike, in ...Input) {
 	if !s.alive() {

@@ -46,8 +46,8 @@ func (s *Scope) next(op string, r *Random, shape *Value) (key, counter *Value) {
 		s.fail(op, nil, errNoRandom)
 		return s.failed(), s.failed()
 	}
-	// Generator.skip advances by the number of outputs times 256, whatever the
-	// distribution needs: the same state as TensorFlow's afterwards.
+	// As in tf.random.Generator.skip, the op advances the counter by 256 for each output,
+	// whatever the distribution needs. So the state is TensorFlow's afterwards.
 	old := s.Emit1("RngReadAndSkip", nil, s.handleOf(r.State), s.sizes(tensor.Scalar(int32(algPhilox))), s.numElements(op, shape))
 	return SliceOf(s, old, []int{2}, []int{1}).asKey(s), SliceOf(s, old, []int{0}, []int{2}).asKey(s)
 }
@@ -136,7 +136,8 @@ func (s *Scope) randomLike(op string, r *Random, x Input) *Value {
 	return s.random(op, r, s.typeOf(x), asSizes(Shape(s, x)))
 }
 
-// Shuffle puts the slices of x along its first dimension in random order.
+// Shuffle puts the slices of x along its first dimension in random order: that of random
+// integers, sorted. tf.random.shuffle has another order for a seed.
 func Shuffle(s *Scope, r *Random, x Input) *Value {
 	x = Const(s, x)
 	if s.shapeOf(x).Rank() == 0 {

@@ -32,7 +32,8 @@ type Rewriter interface {
 }
 
 // call is an op that calls functions as one of several recorders sees it: with
-// the inputs and outputs that the recorders inside of it have added.
+// the inputs and outputs that the recorders inside of it have added. in and out are
+// their numbers.
 type call struct {
 	attrs   graph.Attrs
 	in, out int

@@ -47,8 +47,8 @@ func Sum(s *Scope, x Input, axes ...int) *Value { return s.reduce("Sum", false, 
 // SumKeep sums as [Sum] does and keeps the reduced axes with size 1.
 func SumKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Sum", true, x, axes) }
 
-// Mean computes the mean over the axes; NaN over no elements. Integers are
-// divided as integers are.
+// Mean computes the mean over the axes. That of integers is their sum, divided and
+// truncated. Over no elements it is NaN for floats and 0 for integers.
 func Mean(s *Scope, x Input, axes ...int) *Value { return s.reduce("Mean", false, x, axes) }
 
 // MeanKeep computes [Mean] and keeps the reduced axes with size 1.
@@ -114,7 +114,7 @@ func CumProd(s *Scope, x Input, axis int, o ...*CumulativeOptions) *Value {
 	return s.Emit1("Cumprod", cumulative(o), x, s.scalar32(axis))
 }
 
-// LogSumExp computes log(sum(exp(x))) over the axes, without overflow.
+// LogSumExp computes log(sum(exp(x))) over the axes of real numbers, without overflow.
 func LogSumExp(s *Scope, x Input, axes ...int) *Value {
 	x = Const(s, x)
 	m := MaxKeep(s, x, axes...)
@@ -124,8 +124,8 @@ func LogSumExp(s *Scope, x Input, axes ...int) *Value {
 	return Add(s, sum, ReshapeTo(s, m, Shape(s, sum)))
 }
 
-// Moments returns the mean and the variance over the axes, as tf.nn.moments
-// does.
+// Moments returns the mean and the variance over the axes, the values of tf.nn.moments by
+// other nodes. Float16 stays float16, whereas tf.nn.moments computes it in float32.
 func Moments(s *Scope, x Input, axes ...int) (mean, variance *Value) {
 	x = Const(s, x)
 	mean = MeanKeep(s, x, axes...)
@@ -143,7 +143,8 @@ func MomentsKeep(s *Scope, x Input, axes ...int) (mean, variance *Value) {
 // L2Loss computes half the sum of the squares of x.
 func L2Loss(s *Scope, x Input) *Value { return s.Emit1("L2Loss", nil, x) }
 
-// Norm computes the Euclidean norm over the axes.
+// Norm computes the Euclidean norm of real numbers over the axes, the values of tf.norm by
+// other nodes. [Abs] makes real numbers of complex ones.
 func Norm(s *Scope, x Input, axes ...int) *Value {
 	return Sqrt(s, Sum(s, Square(s, x), axes...))
 }

@@ -55,7 +55,7 @@ type step struct {
 	kernels *engine.KernelSet
 	env     engine.Env
 	err     error
-	count   int // of the ops that were emitted
+	count   int // the number of ops that were emitted
 	closed  atomic.Bool
 	slab    []Value // of values to come
 	extras  []extra // the additional data of some of them
@@ -147,7 +147,7 @@ func (s *Scope) Fail(op string, err error) *Value {
 }
 
 // Keep returns v as a value that outlives the scope: its memory is no longer
-// the scope's. For a nil or failed v it returns nil.
+// the scope's. For a v without data, such as a nil, failed or traced one, it returns nil.
 func (s *Scope) Keep(v *Value) *Value {
 	v = v.whole()
 	if v == nil || v.data.IsZero() || v.dead() {

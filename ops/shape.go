@@ -235,7 +235,8 @@ func Unique(s *Scope, x Input) (values, places *Value) {
 
 // OneHotOptions are the options of [OneHot].
 type OneHotOptions struct {
-	// On and Off are the two values. The defaults, nil, are 1 and 0.
+	// On and Off are the two values. The defaults, nil, are 1 and 0; for bool, true and
+	// false.
 	On, Off Input
 	// Axis is the new dimension's place among those of the result; -1 is the last
 	// one. The default, nil, is that.
@@ -273,7 +274,7 @@ func (s *Scope) oneHot(indices Input, depth *Value, d tensor.DType, o []*OneHotO
 		Const(s, indices), depth, s.cast(on, d), s.cast(off, d))
 }
 
-// cast makes a Go number, or a value, of type d.
+// cast returns a Go number as a constant of type d, and any other input unchanged.
 func (s *Scope) cast(x Input, d tensor.DType) Input {
 	if _, weak, err := s.peek(x); weak && err == nil {
 		return ConstOf(s, d, x)
@@ -355,7 +356,8 @@ func Zeros(s *Scope, d tensor.DType, dims ...int) *Value {
 		return s.failed()
 	}
 	if n, err := tensor.Shape(dims).NumElements(); err == nil && n > maxConst && s.IsTracing() {
-		// A function holds the size of many zeros, not the zeros.
+		// A function has the size of many zeros, not the zeros: as a constant they
+		// would be a capture.
 		return s.Emit1("Fill", nil, s.vec32(dims...), s.newValue(tensor.Must(tensor.Zeros(d))))
 	}
 	t, err := tensor.Zeros(d, dims...)
@@ -416,7 +418,7 @@ func Sort(s *Scope, x Input) *Value {
 	if shape := s.shapeOf(x); shape.HasRank() && shape.Rank() == 0 {
 		return s.Fail("Sort", errors.New("needs an input of at least one dimension"))
 	}
-	// As TensorFlow does: the largest element of the negated x.
+	// TensorFlow sorts in the same way: it takes the largest elements of the negated x.
 	turned := func(x Input) *Value { return Neg(s, x) }
 	switch d := s.typeOf(x); d {
 	case tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:

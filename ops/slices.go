@@ -64,7 +64,7 @@ func (v *Value) IndexedSlices() (x IndexedSlices, ok bool) {
 	return v.extra.sparse.IndexedSlices, true
 }
 
-// whole returns the tensor itself, if v is slices of it.
+// whole returns the whole tensor if v is slices of one, and v otherwise.
 func (v *Value) whole() *Value {
 	if v == nil || v.extras().sparse == nil {
 		return v
@@ -83,8 +83,8 @@ func (v *Value) whole() *Value {
 	return p.dense
 }
 
-// wholeInputs makes the tensors of which an op is given slices: that takes ops of
-// its own, which must not come between the collected inputs of this one.
+// wholeInputs makes the whole tensors of an op's inputs that are slices. Making them emits
+// other ops, which must happen before this op's inputs are collected in step.ins.
 func wholeInputs(inputs []Input) {
 	for _, in := range inputs {
 		if v, ok := in.(*Value); ok && v != nil && v.extra != nil && v.extra.sparse != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// StringOptions are the settings of functions that look at parts of strings.
+// StringOptions are the settings of functions that use the characters of strings.
 type StringOptions struct {
 	// UTF8 takes strings as UTF-8: lengths and places count characters, and letters are
 	// those of all languages. Default: bytes, and the letters of ASCII.

@@ -28,7 +28,7 @@ type Trace struct {
 	objects      map[graph.Capturable]*Value
 	held         map[any]*Value    // arguments that are handles of objects which are no Capturables
 	consts       map[string]*Value // by type, shape and elements
-	own          map[*Value]*Value // constants that share no node with equal ones
+	own          map[*Value]*Value // constants that share no node with equal ones; see OwnNode
 	order        effects
 	fixed        bool   // variables made after the first made ones are refused
 	made         uint64 // the number of variables that there were at first, if fixed
@@ -142,11 +142,11 @@ func Spec(d tensor.DType, dims ...int) *Value {
 	return SpecOf(graph.Fact{DType: d, Shape: graph.ShapeOf(dims...)})
 }
 
-// SpecOf returns a value without data of which f is known.
+// SpecOf returns a value without data that has the fact f.
 func SpecOf(f graph.Fact) *Value { return &Value{extra: &extra{spec: &f}} }
 
-// Arg adds an argument of which f is known and is its value. An empty name is
-// made up.
+// Arg adds an argument with the fact f to the function and returns its value. If name is
+// empty, the argument gets a generated name.
 func (t *Trace) Arg(name string, f graph.Fact) (*Value, error) {
 	f.Shape = f.Shape.Identified()
 	f = f.WithoutValue()
@@ -185,8 +185,9 @@ func (t *Trace) symbol(o graph.Output) *Value {
 	return v
 }
 
-// Finish ends the trace: results become the function's, each under its name.
-// It returns the function with its captures, or the first error of an op.
+// Finish ends the trace: results become the function's, each under its name. A result without
+// a name gets a generated one. It returns the function with its captures, or the first error
+// of an op.
 func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error) {
 	s := t.scope
 	defer func() { t.done = true }()
@@ -326,7 +327,7 @@ func OwnNode(s *Scope, v *Value) *Value {
 	return own
 }
 
-// owns reports whether v has a node in the trace or an enclosing one.
+// owns reports whether [OwnNode] made a node for v in the trace or an enclosing one.
 func (t *Trace) owns(v *Value) bool {
 	for t != nil {
 		if t.own[v] != nil {

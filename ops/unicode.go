@@ -5,7 +5,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// UnicodeErrors is what happens to bytes that are invalid in an encoding.
+// UnicodeErrors is a treatment of bytes that are invalid in an encoding.
 type UnicodeErrors string
 
 // The treatments of invalid bytes.

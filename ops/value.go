@@ -33,10 +33,10 @@ type extra struct {
 	variable *trackable.Variable // the variable that the value is a read or a handle of
 	handle   bool                // the value is the variable's handle, not its value
 	sizes    bool                // a shape, axes or a count: Go numbers among the other inputs don't take its type
-	holds    int32               // who needs the borrowed value of the variable
+	holds    int32               // the number of users of the borrowed value of the variable
 
-	slot slotRef
-	more []slotRef
+	slot slotRef   // the number that the first recorder stored with SetSlot
+	more []slotRef // those of further recorders
 
 	notes []note
 }
@@ -63,6 +63,7 @@ func (v *Value) mark() *extra {
 	return v.extra
 }
 
+// slotRef is the number n that a recorder stored with a value.
 type slotRef struct {
 	rec Recorder
 	n   int32
@@ -77,7 +78,7 @@ var errDeadScope = fmt.Errorf("is on the scope of a call that has ended; use the
 var errFailed = errors.New("ops: the value is the result of a failed op; the error came out at the call's boundary")
 
 // ValueOf returns a value that holds t, made without a scope: for constants,
-// and for examples that a data set passes to a function. For a nil t it returns
+// and for examples that a dataset passes to a function. For a nil t it returns
 // nil, which every op refuses.
 func ValueOf(t *tensor.Tensor) *Value {
 	if t == nil {

@@ -3,7 +3,7 @@
 //
 //	CGO_ENABLED=0 go build ./examples/embed && ./embed < examples/embed/three.png
 //
-// It runs in a browser's machine too: GOOS=js GOARCH=wasm go build.
+// It also runs in a browser: GOOS=js GOARCH=wasm go build.
 package main
 
 import (

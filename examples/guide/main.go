@@ -1,5 +1,5 @@
 // Guide is TensorFlow's checkpoint guide ("Training checkpoints") in Go: it
-// trains a linear model on a toy data set, saves every ten steps, and resumes
+// trains a linear model on a toy dataset, saves every ten steps, and resumes
 // when it is run again.
 //
 //	go run ./examples/guide            # Initializing from scratch. …
@@ -40,8 +40,8 @@ type Net struct {
 // Call computes the model's output.
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
 
-// Example is a batch of the training data: X is [2, 1], Y [2, 5]. In the
-// checkpoint of the dataset their names are "x" and "y".
+// Example is a batch of the training data: X is [2, 1], Y [2, 5]. In the guide it
+// is a dict with the keys "x" and "y". Checkpoints don't contain it.
 type Example struct{ X, Y *ops.Value }
 
 // toyDataset has ten inputs x, with 5x to 5x+4 as y. It repeats them ten times,
@@ -60,8 +60,8 @@ func toyDataset() *dataset.Dataset[Example] {
 	}).Repeat(10).Batch(2, nil)
 }
 
-// Training is all that a checkpoint holds: tf.train.Checkpoint(step=…,
-// optimizer=…, net=…).
+// Training is the root of the checkpoints: tf.train.Checkpoint(step=…,
+// optimizer=…, net=…). The names of its fields are edges, so they must stay.
 type Training struct {
 	Step      *trackable.Scalar[int32]
 	Optimizer *optimizers.Adam

@@ -25,7 +25,7 @@ type Attention struct {
 	base.Layer
 	// Dropout is the part of the weights that are dropped while training. Default: 0.
 	Dropout float64
-	// UseScale multiplies the scores by a learned number.
+	// UseScale multiplies the scores by a learned number. Default: false.
 	UseScale bool
 	// ScoreMode is ScoreDot or ScoreConcat. Default: ScoreDot.
 	ScoreMode string `keras:",default=dot"`
@@ -87,8 +87,8 @@ func (a *Attention) ComputeMask(_ *ops.Scope, c *base.Invocation, _ []*ops.Value
 }
 
 // attend computes the outputs of a layer of attention from its scores, for Attention and
-// AdditiveAttention: tf_keras's BaseDenseAttention. Ignored scores get -1e9, or in float16 its least
-// number, as there.
+// AdditiveAttention: tf_keras's BaseDenseAttention. As there, 1e9 is subtracted from ignored scores, and
+// in float16 its largest number, 65504.
 func attend(s *ops.Scope, op string, c *base.Invocation, scores func(s *ops.Scope, query, key *ops.Value) *ops.Value,
 	dropout float64, random func() *ops.Random) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(op, err)} }

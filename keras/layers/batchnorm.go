@@ -27,7 +27,9 @@ func (b *BatchNormalization) fused(rank int) (bool, error) {
 	return *b.Fused, nil
 }
 
-// fuse normalizes images or volumes by TensorFlow's fused op.
+// fuse normalizes images or volumes by TensorFlow's fused op. The least epsilon, 1.001e-5, is that of
+// fused_batch_norm in older versions of TensorFlow. The op takes images only, so two dimensions of a
+// volume become one.
 func (b *BatchNormalization) fuse(s *ops.Scope, x *ops.Value, training bool) *ops.Value {
 	o := &ops.BatchNormOptions{Epsilon: max(*b.Epsilon, 1.001e-5), Training: training, Momentum: *b.Momentum}
 	shape := ops.Shape(s, x)
@@ -64,7 +66,7 @@ func (b *BatchNormalization) fuse(s *ops.Scope, x *ops.Value, training bool) *op
 	return y
 }
 
-// plain normalizes inputs of any shape.
+// plain normalizes inputs of any shape by single ops. mask is that of the input, nil for none.
 func (b *BatchNormalization) plain(s *ops.Scope, x, mask *ops.Value, training bool) *ops.Value {
 	given, shape := x.DType(), ops.Shape(s, x)
 	axes := slices.Clone(b.Axis)
@@ -135,7 +137,7 @@ func (b *BatchNormalization) plain(s *ops.Scope, x, mask *ops.Value, training bo
 	return b.finish(s, ops.Cast(s, y, given), shape, virtual)
 }
 
-// finish restores the shape of a batch of parts.
+// finish returns y. If virtual is set, y is a batch of parts, and finish restores the input's shape.
 func (b *BatchNormalization) finish(s *ops.Scope, y, shape *ops.Value, virtual bool) *ops.Value {
 	if virtual {
 		return ops.ReshapeTo(s, y, shape)
@@ -193,8 +195,8 @@ func moments(s *ops.Scope, x, mask *ops.Value, keep bool, axes []int) (mean, var
 	return ops.Moments(s, x, axes...)
 }
 
-// sumsMoments returns the moments as moments does, from the sums that devices exchange: the
-// mean of the squares minus the square of the mean.
+// sumsMoments returns the moments as moments does, but as tf_keras computes them from the sums that
+// devices exchange: the variance is the mean of the squares minus the square of the mean.
 func sumsMoments(s *ops.Scope, x, mask *ops.Value, keep bool, axes []int) (mean, variance *ops.Value) {
 	count := ops.OnesLike(s, x)
 	if mask != nil {

@@ -23,7 +23,7 @@ import (
 // averages.
 type BatchNormalization struct {
 	base.Layer
-	// Axis is the dimension of the channels, or are several. Default: the last one.
+	// Axis is the dimension of the channels, or several. Default: the last one.
 	Axis constraints.Axes `keras:",default=-1"`
 	// Momentum is the part of a moving average that stays in a step. Default: 0.99.
 	Momentum *float64 `keras:",default=0.99"`

@@ -138,8 +138,8 @@ func (b *Bidirectional) BuildLayer(s *ops.Scope, in base.Shapes) error {
 	return base.Build(s, b.Backward, in[0])
 }
 
-// ResetStates sets the states of stateful layers, first those of the forward layer, to
-// zeros without arguments.
+// ResetStates sets the states of stateful layers. The first half of the arguments is for the
+// forward layer. Without arguments all states become zeros.
 func (b *Bidirectional) ResetStates(states ...*tensor.Tensor) error {
 	if len(states)%2 != 0 {
 		return fmt.Errorf("ResetStates: got %d states, want as many for each direction", len(states))
@@ -159,7 +159,7 @@ func (b *Bidirectional) ResetStates(states ...*tensor.Tensor) error {
 	return nil
 }
 
-// Call returns the joined output, of MergeNone the forward one.
+// Call returns the joined output, with MergeNone the forward one.
 func (b *Bidirectional) Call(s *ops.Scope, x ops.Input) *ops.Value { return b.Run(s, b, x, nil) }
 
 // ComputeMask returns the mask of the input for sequences of outputs.
@@ -186,9 +186,9 @@ func (b *Bidirectional) RaggedSteps() (outputs int, backwards bool, err error) {
 	return b.seq.ragged(1)
 }
 
-// ComputeAll returns the joined output, or of MergeNone the two outputs, and with
-// ReturnState the states of the forward and the backward layer. Further inputs are as of
-// the inner layer, the initial states first of the forward layer.
+// ComputeAll returns the joined output, or with MergeNone the two outputs, and with
+// ReturnState the states of the forward and the backward layer. Further inputs are those of
+// the inner layer. The initial states of the forward layer come first.
 func (b *Bidirectional) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail("Bidirectional", err)} }
 	if err := c.CheckArgs("initial_state", "constants"); err != nil {

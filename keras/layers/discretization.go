@@ -19,8 +19,8 @@ import (
 // bins' boundaries are a setting, or come from data by Adapt.
 type Discretization struct {
 	base.Layer
-	// BinBoundaries are the lower bounds of the bins from 1, in order. Default: Adapt finds
-	// them; before that there is one bin.
+	// BinBoundaries are the lower bounds of the bins 1, 2, …, in order. Bin 0 has none.
+	// Default: Adapt finds them; before that there is one bin.
 	BinBoundaries []float64
 	// NumBins is the number of bins that Adapt makes. Default: none, and no Adapt.
 	NumBins *int

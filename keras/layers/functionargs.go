@@ -67,7 +67,8 @@ func (a *functionArgs) input(name string, v any, depth int) ops.Input {
 	}
 }
 
-// list returns a list as one input: a slice of numbers of up to two dimensions, or a stack.
+// list returns a list as one input: a slice if all elements are numbers or all are strings, else
+// a stack of its elements.
 func (a *functionArgs) list(name string, v []any, depth int) ops.Input {
 	ints, floats, texts := make([]int, 0, len(v)), make([]float64, 0, len(v)), make([]string, 0, len(v))
 	for _, x := range v {
@@ -110,7 +111,7 @@ func (a *functionArgs) like(d tensor.DType, x ops.Input) *ops.Value {
 }
 
 // plainNumber returns a number of a JSON text as an int if it is written as one, else as a
-// float64; slices of Go as []any; anything else as it is.
+// float64; a Go slice as []any; anything else as it is.
 func plainNumber(v any) any {
 	switch v := v.(type) {
 	case json.Number:

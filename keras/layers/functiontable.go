@@ -9,8 +9,9 @@ import (
 )
 
 // The functions that [TFOpLambda] and [SlicingOpLambda] call. Names and parameters are TensorFlow's,
-// in its order, and configs contain them. Each function emits the ops of TensorFlow's Python function;
-// keras/oplayers.go has the names for the ops. A setting that isn't supported is an error.
+// in its order, and configs contain them. Each function computes the values of TensorFlow's Python
+// function, mostly by the same ops; keras/oplayers.go has the names for the ops. A setting that isn't
+// supported is an error.
 
 func one(v *ops.Value) []*ops.Value { return []*ops.Value{v} }
 
@@ -105,7 +106,8 @@ func allAxes(x *ops.Value, axes []int) []int {
 	return axes
 }
 
-// along describes a function over the last axis, which gets an argument for the axis.
+// along describes a function with an argument "axis". f is the function over the last axis; for
+// another axis, that axis and the last one are exchanged before and after.
 func along(param string, f func(s *ops.Scope, x ops.Input) *ops.Value) tensorFlowFunction {
 	return tf(param+" axis", func(s *ops.Scope, a *functionArgs) *ops.Value {
 		x := ops.Const(s, a.tensor(param))

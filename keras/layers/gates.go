@@ -13,7 +13,7 @@ import (
 )
 
 // mostUnits is the largest number of units, so that the columns of all gates can be
-// counted in 32 bits.
+// counted in 32 bits. The limit is Cairn's.
 const mostUnits = math.MaxInt32 / 4
 
 // This file has the parts that the cells of LSTM, GRU and ConvLSTM share. The order of the gates in

@@ -47,15 +47,15 @@ type indexLookup[T token] struct {
 	size                **int // the field VocabularySize
 	invert, sparse, pad bool  // the settings Invert, Sparse and PadToMaxTokens
 	maxTokens           *int
-	oov                 int // numbers for other tokens
+	oov                 int // how many numbers there are for other tokens
 	oovToken, maskToken *T
 	mode                string
 	vocabulary          []T
 	file                *savedmodel.TrackableAsset
-	path                string // of a config
+	path                string // the path of a vocabulary's file in a config
 	idf                 []float64
 	tokenType           tensor.DType
-	hasVocabulary       bool // the config says that there is a vocabulary, which a file has elsewhere
+	hasVocabulary       bool // the config states that there is a vocabulary, but its tokens are in another file of the model
 }
 
 // oovStart returns the number of the first of the other tokens.

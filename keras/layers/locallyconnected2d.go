@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// LocallyConnected2D convolves images, [batch, height, width, channels], with a kernel of
-// its own at each place. Height and width must be known when it is built.
+// LocallyConnected2D convolves images, [batch, height, width, channels], with a separate
+// kernel at each place. Height and width must be known when it is built.
 type LocallyConnected2D struct {
 	base.Layer
 	// Filters is the number of output channels. It is required.

@@ -151,8 +151,9 @@ func lstmGates(s *ops.Scope, z *ops.Value, axis int, carry *ops.Value, activatio
 	return y, []*ops.Value{y, carry}
 }
 
-// dropWhole drops parts of the inputs of all steps, each with a separate mask, if
-// tf_keras's LSTM does: in the settings for which it has a fused kernel.
+// dropWhole drops parts of the inputs of all steps, each with a separate mask, as tf_keras's
+// LSTM does in the settings for which it has a fused kernel. The layer calls it only if fused
+// reports these settings.
 func (c *LSTMCell) dropWhole(s *ops.Scope, x *ops.Value) *ops.Value {
 	if masks := c.masks(s, x, c.Dropout, 1); masks != nil {
 		return ops.Mul(s, x, masks[0])

@@ -120,7 +120,8 @@ func (m *MultiHeadAttention) project(d *EinsumDense, rank, bound int, sizes ...i
 	}
 }
 
-// BuildLayer builds the projections for the shapes that ComputeAll has set.
+// BuildLayer builds the projections for inputs of the given shapes. If there is one shape, the
+// others are those of call arguments, and ComputeAll builds the projections.
 func (m *MultiHeadAttention) BuildLayer(s *ops.Scope, in base.Shapes) error {
 	switch len(in) {
 	case 1: // with the arguments of a call; ComputeAll builds the rest
@@ -136,7 +137,7 @@ func (m *MultiHeadAttention) BuildLayer(s *ops.Scope, in base.Shapes) error {
 // buildFor builds the projections for inputs of the given shapes.
 func (m *MultiHeadAttention) buildFor(s *ops.Scope, query, value, key tensor.Shape) error {
 	for _, shape := range []tensor.Shape{query, value, key} {
-		if len(shape) < 3 || len(shape) > 20 {
+		if len(shape) < 3 || len(shape) > 20 { // for 20 dimensions, the equations have enough letters
 			return fmt.Errorf("an input has the shape %v, want a batch's dimension, times and features", shape)
 		}
 	}

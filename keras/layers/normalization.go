@@ -78,7 +78,8 @@ func (n *Normalization) keptAxes(rank int) ([]int, error) {
 // Call returns the normalized x.
 func (n *Normalization) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.Run(s, n, x, nil) }
 
-// Compute returns the normalized x. Integers are converted to floats.
+// Compute returns the normalized x. Integers are converted to floats. The least standard deviation,
+// 1e-7, is tf_keras's.
 func (n *Normalization) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 	d := n.DType.Compute()
 	mean, deviation := n.moments(s, x, d)

@@ -15,7 +15,7 @@ import (
 // returns its input.
 type RandomBrightness struct {
 	base.Layer
-	_ struct{} `keras:"rng_type,const=stateful"`
+	_ struct{} `keras:"rng_type,const=stateful"` // tf_keras's config has the field with this value
 	// Factor bounds the number as a part of the range of values: two numbers from -1 to 1,
 	// or one for both directions. It is required.
 	Factor Numbers

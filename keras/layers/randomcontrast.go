@@ -14,7 +14,7 @@ import (
 // 255. Outside of training, which is the default, it returns its input.
 type RandomContrast struct {
 	base.Layer
-	_ struct{} `keras:"rng_type,const=stateful"`
+	_ struct{} `keras:"rng_type,const=stateful"` // tf_keras's config has the field with this value
 	// Factor bounds the contrast, which is between 1 minus the first number and 1 plus the
 	// second one. One number is used for both. It is required.
 	Factor Numbers

@@ -14,7 +14,7 @@ import (
 // the default, and for images that are too small, it resizes without distortion.
 type RandomCrop struct {
 	base.Layer
-	_ struct{} `keras:"rng_type,const=stateful"`
+	_ struct{} `keras:"rng_type,const=stateful"` // tf_keras's config has the field with this value
 	// Height and Width are the size of the output. They are required.
 	Height, Width int
 	// Seed makes the places the same in every run. Default: they differ.

@@ -12,7 +12,7 @@ import (
 // training. Outside of training, which is the default, it returns its input.
 type RandomFlip struct {
 	base.Layer
-	_ struct{} `keras:"rng_type,const=stateful"`
+	_ struct{} `keras:"rng_type,const=stateful"` // tf_keras's config has the field with this value
 	// Mode is the direction: horizontal, vertical or horizontal_and_vertical. Default:
 	// horizontal_and_vertical.
 	Mode string `keras:",default=horizontal_and_vertical"`

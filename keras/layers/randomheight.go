@@ -14,7 +14,7 @@ import (
 // input.
 type RandomHeight struct {
 	base.Layer
-	_ struct{} `keras:"rng_type,const=stateful"`
+	_ struct{} `keras:"rng_type,const=stateful"` // tf_keras's config has the field with this value
 	// Factor bounds the change as a part of the size: two numbers of -1 or more, or one for
 	// both directions. It is required.
 	Factor Numbers

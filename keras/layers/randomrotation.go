@@ -13,7 +13,7 @@ import (
 // angles while training. Outside of training, which is the default, it returns its input.
 type RandomRotation struct {
 	base.Layer
-	_ struct{} `keras:"rng_type,const=stateful"`
+	_ struct{} `keras:"rng_type,const=stateful"` // tf_keras's config has the field with this value
 	// Factor bounds the angle as a part of a full turn: two numbers, or one for both
 	// directions. Positive angles turn counterclockwise. It is required.
 	Factor Numbers

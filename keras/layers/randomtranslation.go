@@ -12,7 +12,7 @@ import (
 // distances while training. Outside of training, which is the default, it returns its input.
 type RandomTranslation struct {
 	base.Layer
-	_ struct{} `keras:"rng_type,const=stateful"`
+	_ struct{} `keras:"rng_type,const=stateful"` // tf_keras's config has the field with this value
 	// HeightFactor and WidthFactor bound the distances as parts of the size: two numbers from
 	// -1 to 1, or one for both directions. Positive numbers move down and to the right. They
 	// are required.

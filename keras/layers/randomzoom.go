@@ -13,7 +13,7 @@ import (
 // while training. Outside of training, which is the default, it returns its input.
 type RandomZoom struct {
 	base.Layer
-	_ struct{} `keras:"rng_type,const=stateful"`
+	_ struct{} `keras:"rng_type,const=stateful"` // tf_keras's config has the field with this value
 	// HeightFactor bounds the change of the height: two numbers, or one for both directions.
 	// Positive numbers show more of the image. It is required.
 	HeightFactor Numbers

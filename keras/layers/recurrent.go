@@ -97,7 +97,8 @@ func (r *recurrent) BuildLayer(s *ops.Scope, in base.Shapes) error {
 // RaggedSteps returns how many outputs for a ragged input are ragged.
 func (r *recurrent) RaggedSteps() (outputs int, backwards bool, err error) { return r.seq.ragged(1) }
 
-// ragged returns n if sequences are returned, else 0.
+// ragged returns n as outputs if sequences are returned, else 0, and whether the layer goes
+// backwards.
 func (q *sequence) ragged(n int) (outputs int, backwards bool, err error) {
 	switch {
 	case q.TimeMajor || q.Unroll:
@@ -114,7 +115,7 @@ func (r *recurrent) IsStateful() bool { return r.States != nil }
 // StateVariables returns the states of a stateful layer that is built, nil for others.
 func (r *recurrent) StateVariables() []*trackable.Variable { return r.States }
 
-// ResetStates sets the states of a stateful layer, to zeros without arguments. The layer
+// ResetStates sets the states of a stateful layer. Without arguments they become zeros. The layer
 // must be built and stateful.
 func (r *recurrent) ResetStates(states ...*tensor.Tensor) error {
 	switch {
@@ -297,8 +298,8 @@ func (r *recurrent) firstStates(s *ops.Scope, x *ops.Value, given []*ops.Value) 
 	return ops.If(s, set, func(*ops.Scope) []*ops.Value { return held }, func(*ops.Scope) []*ops.Value { return given })
 }
 
-// timeLoop goes over the time steps of one call, as tf_keras's backend.rnn: masks, zeros and the
-// output before the first step are its.
+// timeLoop goes over the time steps of one call. It treats masks, zeros and the output before the
+// first step as tf_keras's backend.rnn does.
 type timeLoop struct {
 	sequence
 	cell  Cell

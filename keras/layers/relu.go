@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// ReLU computes x at or above Threshold, at most MaxValue, and NegativeSlope times
-// x - Threshold below it.
+// ReLU computes x above Threshold, at most MaxValue, and NegativeSlope times x - Threshold
+// for other x.
 type ReLU struct {
 	base.Layer
 	// MaxValue is the largest output, 0 or more. Default: none.

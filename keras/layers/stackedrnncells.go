@@ -86,7 +86,7 @@ func (c *StackedRNNCells) OutputShape(in tensor.Shape) tensor.Shape {
 	return in[1:]
 }
 
-// UsesConstants marks a cell that hands constants to its cells.
+// UsesConstants marks a cell that uses constants: it passes them to its cells.
 func (c *StackedRNNCells) UsesConstants() {}
 
 // Call returns the output of one step from states of zeros.
@@ -103,7 +103,7 @@ func (c *StackedRNNCells) Begin(s *ops.Scope, call *CellCall) Step {
 	return c.join(s, call, func(first Cell, call *CellCall) Step { return first.Begin(s, call) })
 }
 
-// project computes the part of the first cell that can be computed of all steps
+// project computes the part of the first cell that can be computed for all steps
 // at once.
 func (c *StackedRNNCells) project(s *ops.Scope, call *CellCall, xs *ops.Value) (*ops.Value, Step) {
 	step := c.join(s, call, func(first Cell, call *CellCall) (step Step) {

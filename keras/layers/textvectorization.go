@@ -120,7 +120,7 @@ func (n *NGrams) UnmarshalConfig(v any) error {
 	return nil
 }
 
-// maxNGram is the largest number of tokens that are joined.
+// maxNGram is the largest number of tokens that are joined. The limit is Cairn's.
 const maxNGram = 1 << 16
 
 // widths returns the numbers, nil for no joining.

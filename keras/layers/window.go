@@ -15,7 +15,7 @@ import (
 // resizing layers make one for each call.
 type window struct {
 	rank                    int    // number of spatial dimensions
-	size, strides, dilation []int  // in pixels, one for each of them
+	size, strides, dilation []int  // in pixels, one for each spatial dimension
 	padding, format         string // "valid", "same" or "causal"; ChannelsLast or ChannelsFirst
 }
 
@@ -66,7 +66,8 @@ func (w *window) check(paddings ...string) error {
 	return nil
 }
 
-// maxSize is the largest size of a window, stride or border along one dimension.
+// maxSize is the largest size of a window, stride or border along one dimension. The limit is
+// Cairn's, so that products of sizes fit an int.
 const maxSize = 1 << 24
 
 // checkFormat returns an error if a data format is neither of the two.

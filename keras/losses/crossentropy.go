@@ -17,14 +17,14 @@ type BinaryCrossentropy struct {
 	Reduction Reduction `keras:",default=auto"`
 	// Name is the loss's name. Default: "binary_crossentropy".
 	Name string
-	// FromLogits makes logits of the predictions. Default: probabilities. The logits of
+	// FromLogits means that the predictions are logits. Default: probabilities. The logits of
 	// [activations.Sigmoid]'s outputs are used in any case.
 	FromLogits bool
 	// LabelSmoothing moves the truth this far towards ½. Default: 0.
 	LabelSmoothing float64
 	// Axis is the axis of the mean. Default: -1.
 	Axis *int     `keras:",default=-1"`
-	_    struct{} `keras:"fn,const=binary_crossentropy"`
+	_    struct{} `keras:"fn,const=binary_crossentropy"` // tf_keras's configs of losses name their functions
 }
 
 // Call returns the losses of the examples.
@@ -39,8 +39,8 @@ func (l BinaryCrossentropy) Loss(s *ops.Scope, truth, predicted, weights ops.Inp
 	return reduced(s, l.Call, l.Reduction, truth, predicted, weights)
 }
 
-// binary returns the cross-entropy of each element: tf_keras's backend.binary_crossentropy, with
-// epsilon at its places.
+// binary returns the cross-entropy of each element: tf_keras's backend.binary_crossentropy, which
+// adds epsilon in the same places.
 func binary(s *ops.Scope, t, p *ops.Value, fromLogits bool) *ops.Value {
 	if x := activations.LogitsOf(p); x != nil {
 		p, fromLogits = x, true
@@ -67,7 +67,7 @@ type CategoricalCrossentropy struct {
 	Reduction Reduction `keras:",default=auto"`
 	// Name is the loss's name. Default: "categorical_crossentropy".
 	Name string
-	// FromLogits makes logits of the predictions. Default: probabilities, which are
+	// FromLogits means that the predictions are logits. Default: probabilities, which are
 	// divided by their sum. The logits of [activations.Softmax]'s outputs are used in any
 	// case.
 	FromLogits bool
@@ -172,12 +172,13 @@ type SparseCategoricalCrossentropy struct {
 	Reduction Reduction `keras:",default=auto"`
 	// Name is the loss's name. Default: "sparse_categorical_crossentropy".
 	Name string
-	// FromLogits makes logits of the predictions. Default: probabilities. The logits of
+	// FromLogits means that the predictions are logits. Default: probabilities. The logits of
 	// [activations.Softmax]'s outputs are used in any case.
 	FromLogits bool
 	// IgnoreClass is a class number whose examples count nothing. Default: none.
 	IgnoreClass *int
-	// Axis is the axis of the classes. Default: -1.
+	// Axis is the axis of the classes. tf_keras's class has none, so the config has none.
+	// Default: -1.
 	Axis *int     `keras:"-"`
 	_    struct{} `keras:"fn,const=sparse_categorical_crossentropy"`
 }

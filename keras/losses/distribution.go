@@ -3,13 +3,13 @@ package losses
 import "github.com/cairnml/cairn/ops"
 
 // KLDivergence is the Kullback-Leibler divergence of distributions over classes, the last
-// dimension: the sum of truth*log(truth/predicted).
+// dimension: the sum of truth*log(truth/predicted), where both are limited to 1e-7 to 1.
 type KLDivergence struct {
 	// Reduction joins the losses of the examples. Default: AutoReduction.
 	Reduction Reduction `keras:",default=auto"`
 	// Name is the loss's name. Default: "kl_divergence".
 	Name string
-	_    struct{} `keras:"fn,const=kl_divergence"`
+	_    struct{} `keras:"fn,const=kl_divergence"` // tf_keras's configs of losses name their functions
 }
 
 // Call returns the losses of the examples.
@@ -24,7 +24,7 @@ func (l KLDivergence) Loss(s *ops.Scope, truth, predicted, weights ops.Input) *o
 	return reduced(s, l.Call, l.Reduction, truth, predicted, weights)
 }
 
-// Poisson is the mean of predicted-truth*log(predicted) along the last axis.
+// Poisson is the mean of predicted-truth*log(predicted+1e-7) along the last axis.
 type Poisson struct {
 	// Reduction joins the losses of the examples. Default: AutoReduction.
 	Reduction Reduction `keras:",default=auto"`

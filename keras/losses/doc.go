@@ -8,6 +8,8 @@
 //
 // A program's own loss is a [Func], or a type that implements [Loss] by calling [Reduce].
 //
+// Formulas, their constants and the order of operations are tf_keras's.
+//
 // # Masks
 //
 // Predictions carry the masks of layers; see [base.MaskOf]. Hidden examples count neither

@@ -22,13 +22,13 @@ type BinaryFocalCrossentropy struct {
 	Alpha *float64 `keras:",default=0.25"`
 	// Gamma is the exponent. Default: 2.
 	Gamma *float64 `keras:",default=2.0"`
-	// FromLogits makes logits of the predictions. Default: probabilities.
+	// FromLogits means that the predictions are logits. Default: probabilities.
 	FromLogits bool
 	// LabelSmoothing moves the truth this far towards ½. Default: 0.
 	LabelSmoothing float64
 	// Axis is the axis of the mean. Default: -1.
 	Axis *int     `keras:",default=-1"`
-	_    struct{} `keras:"fn,const=binary_focal_crossentropy"`
+	_    struct{} `keras:"fn,const=binary_focal_crossentropy"` // tf_keras's configs of losses name their functions
 }
 
 // Call returns the losses of the examples.
@@ -64,7 +64,7 @@ type CategoricalFocalCrossentropy struct {
 	Alpha Factors
 	// Gamma is the exponent. Default: 2.
 	Gamma *float64 `keras:",default=2.0"`
-	// FromLogits makes logits of the predictions. Default: probabilities.
+	// FromLogits means that the predictions are logits. Default: probabilities.
 	FromLogits bool
 	// LabelSmoothing takes this part of each distribution and spreads it evenly. Default:
 	// 0.

@@ -9,7 +9,7 @@ type Hinge struct {
 	Reduction Reduction `keras:",default=auto"`
 	// Name is the loss's name. Default: "hinge".
 	Name string
-	_    struct{} `keras:"fn,const=hinge"`
+	_    struct{} `keras:"fn,const=hinge"` // tf_keras's configs of losses name their functions
 }
 
 // Call returns the losses of the examples.

@@ -8,7 +8,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// epsilon is Keras's fuzz factor. It keeps logarithms and quotients finite.
+// epsilon is the default of tf_keras's backend.epsilon and must stay. It keeps logarithms and
+// quotients finite.
 const epsilon = 1e-7
 
 // MeanSquaredError is the mean of (predicted-truth)² along the last axis.
@@ -17,7 +18,7 @@ type MeanSquaredError struct {
 	Reduction Reduction `keras:",default=auto"`
 	// Name is the loss's name. Default: "mean_squared_error".
 	Name string
-	_    struct{} `keras:"fn,const=mean_squared_error"`
+	_    struct{} `keras:"fn,const=mean_squared_error"` // tf_keras's configs of losses name their functions
 }
 
 // Call returns the losses of the examples.
@@ -52,7 +53,7 @@ func (l MeanAbsoluteError) Loss(s *ops.Scope, truth, predicted, weights ops.Inpu
 }
 
 // MeanAbsolutePercentageError is 100 times the mean of |truth-predicted|/|truth| along
-// the last axis.
+// the last axis. A |truth| below 1e-7 counts as 1e-7.
 type MeanAbsolutePercentageError struct {
 	// Reduction joins the losses of the examples. Default: AutoReduction.
 	Reduction Reduction `keras:",default=auto"`
@@ -74,7 +75,7 @@ func (l MeanAbsolutePercentageError) Loss(s *ops.Scope, truth, predicted, weight
 }
 
 // MeanSquaredLogarithmicError is the mean of (log(predicted+1)-log(truth+1))² along the
-// last axis. Negative numbers count as 0.
+// last axis. Numbers below 1e-7 count as 1e-7.
 type MeanSquaredLogarithmicError struct {
 	// Reduction joins the losses of the examples. Default: AutoReduction.
 	Reduction Reduction `keras:",default=auto"`

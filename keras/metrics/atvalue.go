@@ -69,8 +69,8 @@ func (m *atValue) update(s *ops.Scope, self any, truth, predicted, weights ops.I
 	}
 }
 
-// best returns the largest rate for which the limited one is at least value, 0 for
-// none.
+// best returns the largest rate of the thresholds at which the rate limited is at least
+// value, 0 for none.
 func (m *atValue) best(s *ops.Scope, self any, limited, rate func(s *ops.Scope) *ops.Value, value float64) *ops.Value {
 	if !m.Ready(s, self) {
 		return s.Fail(className(self), errUnmade)

@@ -85,10 +85,10 @@ type AUC struct {
 	NumLabels *int
 	// LabelWeights weight the labels. Default: ones.
 	LabelWeights []float64
-	// FromLogits makes logits of the predictions. Default: probabilities.
+	// FromLogits means that the predictions are logits. Default: probabilities.
 	FromLogits bool
-	// Thresholds are thresholds between 0 and 1 instead of NumThresholds, which are added.
-	// Default: none.
+	// Thresholds are thresholds between 0 and 1 that replace those of NumThresholds. 0 and 1
+	// are added to them. Default: none.
 	Thresholds []float64 `keras:",omitempty"`
 }
 
@@ -123,7 +123,7 @@ func (m *AUC) BuildConfig() config.Fields {
 }
 
 // limits returns the thresholds, and whether they have equal distances. As in tf_keras the first is
-// below 0 and the last above 1, so that predictions of 0 and 1 are inside.
+// 1e-7 below 0 and the last 1e-7 above 1, so that predictions of 0 and 1 are inside.
 func (m *AUC) limits() ([]float64, bool) {
 	n := m.NumThresholds
 	if n == 0 {

@@ -19,11 +19,11 @@ type cells struct{ tp, tn, fp, fn *trackable.Variable }
 // counting describes how cells are counted.
 type counting struct {
 	thresholds   []float64
-	even         bool // the thresholds have equal distances from 0 to 1
-	topK         *int // the number of largest predictions that count; nil for all
-	classID      *int // the only class that counts; nil for all
-	labels       int  // of a matrix for each label; 0 for one of all
-	labelWeights []float64
+	even         bool      // the thresholds have equal distances from 0 to 1
+	topK         *int      // the number of largest predictions that count; nil for all
+	classID      *int      // the only class that counts; nil for all
+	labels       int       // the number of labels, each with a separate matrix; 0 for one matrix of all
+	labelWeights []float64 // the weights of the labels in one matrix; nil for ones
 }
 
 // count takes a batch into the cells, as tf_keras's metrics_utils.update_confusion_matrix_variables.

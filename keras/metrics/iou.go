@@ -16,7 +16,8 @@ type overlap struct {
 	TotalConfusionMatrix *trackable.Variable `cairn:"-"` // rows are true classes
 }
 
-// maxClasses bounds the matrix that a config from a file asks for.
+// maxClasses bounds the matrix that a config from a file asks for. The number is Cairn's and may
+// grow.
 const maxClasses = 1 << 12
 
 func (m *overlap) statesFor(classes int, targets []int) ([]State, error) {
@@ -114,10 +115,10 @@ type IoU struct {
 	TargetClassIDs []int `keras:"target_class_ids"`
 	// IgnoreClass is a true class whose elements count nothing. Default: none.
 	IgnoreClass *int
-	// OneHotTruth makes one-hot vectors of the truth. Default: class numbers.
+	// OneHotTruth means that the truth has one-hot vectors. Default: class numbers.
 	OneHotTruth bool `keras:"sparse_y_true,not"`
-	// OneHotPredictions makes vectors of the predictions, whose largest element is the
-	// class. Default: class numbers.
+	// OneHotPredictions means that the predictions are vectors, whose largest element is
+	// the class. Default: class numbers.
 	OneHotPredictions bool `keras:"sparse_y_pred,not"`
 	// Axis is the axis of these vectors. Default: -1.
 	Axis *int `keras:",default=-1"`
@@ -177,10 +178,10 @@ type MeanIoU struct {
 	NumClasses int
 	// IgnoreClass is a true class whose elements count nothing. Default: none.
 	IgnoreClass *int
-	// OneHotTruth makes one-hot vectors of the truth. Default: class numbers.
+	// OneHotTruth means that the truth has one-hot vectors. Default: class numbers.
 	OneHotTruth bool `keras:"sparse_y_true,not"`
-	// OneHotPredictions makes vectors of the predictions, whose largest element is the
-	// class. Default: class numbers.
+	// OneHotPredictions means that the predictions are vectors, whose largest element is
+	// the class. Default: class numbers.
 	OneHotPredictions bool `keras:"sparse_y_pred,not"`
 	// Axis is the axis of these vectors. Default: -1.
 	Axis *int `keras:",default=-1"`
@@ -211,8 +212,8 @@ type OneHotIoU struct {
 	TargetClassIDs []int `keras:"target_class_ids"`
 	// IgnoreClass is a true class whose elements count nothing. Default: none.
 	IgnoreClass *int
-	// SparsePredictions makes class numbers of the predictions. Default: vectors, whose
-	// largest element is the class.
+	// SparsePredictions means that the predictions are class numbers. Default: vectors,
+	// whose largest element is the class.
 	SparsePredictions bool `keras:"sparse_y_pred"`
 	// Axis is the axis of the vectors. Default: -1.
 	Axis *int `keras:",default=-1"`
@@ -241,8 +242,8 @@ type OneHotMeanIoU struct {
 	NumClasses int
 	// IgnoreClass is a true class whose elements count nothing. Default: none.
 	IgnoreClass *int
-	// SparsePredictions makes class numbers of the predictions. Default: vectors, whose
-	// largest element is the class.
+	// SparsePredictions means that the predictions are class numbers. Default: vectors,
+	// whose largest element is the class.
 	SparsePredictions bool `keras:"sparse_y_pred"`
 	// Axis is the axis of the vectors. Default: -1.
 	Axis *int `keras:",default=-1"`

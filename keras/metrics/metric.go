@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Accumulator is the part that all metrics share: a value that depends on all updates
+// Accumulator has the methods that all metrics share: a metric's value depends on all updates
 // since the last reset. Its methods work eagerly and in functions that are traced.
 type Accumulator interface {
 	// Result returns the value at this point. Before the first update most are 0.

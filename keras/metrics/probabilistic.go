@@ -26,7 +26,7 @@ func (m *Poisson) Update(s *ops.Scope, truth, predicted, weights ops.Input) {
 // BinaryCrossentropy is the mean of [losses.BinaryCrossentropy].
 type BinaryCrossentropy struct {
 	Averaged
-	// FromLogits makes logits of the predictions. Default: probabilities.
+	// FromLogits means that the predictions are logits. Default: probabilities.
 	FromLogits bool
 	// LabelSmoothing moves the truth this far towards ½. Default: 0.
 	LabelSmoothing float64
@@ -41,7 +41,7 @@ func (m *BinaryCrossentropy) Update(s *ops.Scope, truth, predicted, weights ops.
 // CategoricalCrossentropy is the mean of [losses.CategoricalCrossentropy].
 type CategoricalCrossentropy struct {
 	Averaged
-	// FromLogits makes logits of the predictions. Default: probabilities.
+	// FromLogits means that the predictions are logits. Default: probabilities.
 	FromLogits bool
 	// LabelSmoothing takes this part of each distribution and spreads it evenly. Default:
 	// 0.
@@ -59,7 +59,7 @@ func (m *CategoricalCrossentropy) Update(s *ops.Scope, truth, predicted, weights
 // SparseCategoricalCrossentropy is the mean of [losses.SparseCategoricalCrossentropy].
 type SparseCategoricalCrossentropy struct {
 	Averaged
-	// FromLogits makes logits of the predictions. Default: probabilities.
+	// FromLogits means that the predictions are logits. Default: probabilities.
 	FromLogits bool
 	// IgnoreClass is a class number whose examples count nothing. Default: none.
 	IgnoreClass *int

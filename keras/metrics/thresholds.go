@@ -89,7 +89,8 @@ func (t Thresholds) nodes() []State {
 	return []State{{Edge: "thresholds", Child: list()}}
 }
 
-// spread returns n thresholds at equal distances from 0 to 1.
+// spread returns n thresholds at equal distances from 0 to 1; 0.5 if n is 1. Their roundings are
+// tf_keras's.
 func spread(n int) []float64 {
 	if n == 1 {
 		return []float64{0.5}
@@ -118,5 +119,6 @@ func evenly(list []float64) bool {
 	return true
 }
 
-// maxThresholds bounds the variables that a config from a file asks for.
+// maxThresholds bounds the elements of a variable that a config from a file asks for. The number
+// is Cairn's and may grow.
 const maxThresholds = 1 << 24

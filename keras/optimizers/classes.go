@@ -18,7 +18,7 @@ func class[T Optimizer](name string, rate float64, construct func(rate float64) 
 	return c
 }
 
-// Classes lists the optimizers for configs.
+// Classes lists the optimizers for configs. A new optimizer is a line here.
 func Classes() []config.Class {
 	scaled := config.Of[*LossScaleOptimizer](scaleModule, "LossScaleOptimizer", "LossScaleOptimizerV1", "LossScaleOptimizerV3", "lossscaleoptimizer", "lossscaleoptimizerv1", "lossscaleoptimizerv3")
 	scaled.Private = true

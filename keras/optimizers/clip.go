@@ -8,7 +8,8 @@ import (
 // limits are the limits of a step's gradients; nil for none.
 type limits struct{ value, norm, global *float64 }
 
-// limits returns the options that apply. The new layouts use only one of them.
+// limits returns the limits that apply. The new layouts use one only: the first positive one of
+// ClipNorm, GlobalClipNorm and ClipValue.
 func (o *Base) limits() limits {
 	if o.isLegacy() {
 		return limits{o.ClipValue, o.ClipNorm, o.GlobalClipNorm}

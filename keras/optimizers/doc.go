@@ -73,7 +73,7 @@
 //	_u_product                     Nadam/Variable                Nadam
 //	_r, _c, _v                     Adafactor/r/…, c/…, v/…       Adafactor; an int32 instead of r and c of a vector
 //
-// Adam, Nadam, Adafactor, Adadelta, Adamax and Ftrl make their kinds variable by variable, the
+// Adam, AdamW, Nadam, Adafactor, Adadelta, Adamax and Ftrl make their kinds variable by variable, the
 // others list by list. The counter
 // is both _variables/0 and _iterations; the learning rate isn't in _variables.
 // Hyperparameters aren't saved.

@@ -42,11 +42,11 @@ type LossScaleOptimizer struct {
 type LossScaleOptions struct {
 	// Fixed keeps the scale. Default: it is dynamic.
 	Fixed bool
-	// InitialScale is the first scale. Default: 32768 for a dynamic one; a fixed one has
-	// no default.
+	// InitialScale is the first scale. Default: 32768 for a dynamic one, as in tf_keras; a
+	// fixed one has no default.
 	InitialScale float64
 	// DynamicGrowthSteps is the number of steps after which the scale doubles. Default:
-	// 2000.
+	// 2000, as in tf_keras.
 	DynamicGrowthSteps int
 }
 

@@ -26,8 +26,9 @@ func (o *Base) Apply(s *ops.Scope, g grad.Gradients) {
 
 // apply takes the step, with the lock held. The order is tf_keras's: make the variables, set the
 // scheduled rate, clip, then for each variable its weight decay and its update; at last the
-// averages, and the count. Its error comes before a variable has changed, but the optimizer's own
-// variables may be made.
+// averages, and the count. An error about the whole list comes before a variable has changed, but the
+// optimizer's own variables may be made. An error about a variable's slots comes after the steps of
+// the variables before it.
 func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 	if err := o.make(); err != nil {
 		return err

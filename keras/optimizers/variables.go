@@ -5,7 +5,8 @@ import "github.com/cairnml/cairn/trackable"
 // Variables returns the optimizer's variables in the order of tf_keras's optimizer.variables,
 // which is that of .keras and .h5 files. In the new layout the count of steps comes first,
 // then the optimizer's state of each variable. In the legacy layout hyperparameters are not
-// among them. Before the first step there is at most the count.
+// among them. Before the first step there are at most the count and, in Keras 3's layout, the
+// learning rate.
 func (o *Base) Variables() []*trackable.Variable {
 	o.mu.Lock()
 	defer o.mu.Unlock()

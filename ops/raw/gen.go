@@ -1,7 +1,9 @@
 //go:build ignore
 
-// Command gen writes the zz_ files: a typed function for every op that has a
-// kernel, a file a family, from TensorFlow's op definitions.
+// Command gen writes the zz_ files of package raw: a typed function for each op that has a
+// kernel, one file for each family, from TensorFlow's op definitions. "go generate ./ops/raw"
+// runs it in that directory, and .ci/run checks that the files are up to date. The exported
+// names that it writes are API.
 package main
 
 import (
@@ -72,10 +74,10 @@ type param struct {
 	attr   *graph.AttrDef
 	name   string
 	typ    string
-	opt    bool   // the default isn't the zero value
+	opt    bool   // the field is an Opt: the zero value is allowed and isn't the default
 	def    string // the default, for the comment
-	conv   string // from the Go value to the constructor's argument
-	making string // the constructor
+	conv   string // a format that makes the constructor's argument of the Go value
+	making string // the constructor of the attribute in package graph
 }
 
 // op writes the function of a kernel's op. An op gets none if its name is no exported Go name, or if an
@@ -189,7 +191,7 @@ func (g *generator) op(k engine.Kernel) {
 }
 
 // readsHandle reports whether dtype is the type of the value that a handle
-// among the inputs refers to.
+// among the inputs refers to, so that graph.OpDef.Bind infers it.
 func readsHandle(d *graph.OpDef) bool {
 	for _, a := range d.Inputs {
 		if a.Type.String() == "resource" && d.Name != "VarHandleOp" {
@@ -203,7 +205,7 @@ func readsHandle(d *graph.OpDef) bool {
 	return false
 }
 
-// ast reports whether a definition's name can be a Go function's.
+// ast reports whether an op's name can be that of an exported Go function.
 func ast(name string) bool { return token.IsIdentifier(name) && unicode.IsUpper(rune(name[0])) }
 
 // outputs returns the Go results, the statement that emits (with a place for
@@ -300,6 +302,7 @@ func (g *generator) param(a *graph.AttrDef) (param, bool) {
 	return p, true
 }
 
+// nonZero returns the Go condition that a field of a type has another value than zero.
 func nonZero(typ, field string) string {
 	switch {
 	case typ == "bool":
@@ -312,6 +315,7 @@ func nonZero(typ, field string) string {
 	return field + " != 0"
 }
 
+// enumTypes are the Go types that enum has returned so far.
 var enumTypes = map[string]bool{}
 
 // enumNames are the attributes whose values have a separate Go type, by name.

@@ -1,7 +1,7 @@
-// Package raw has a function for every op that has a kernel, with the op's own
-// name, inputs and attributes, and [Emit] for the others, including a user's
-// ops. Package ops is the one for people: shorter names, axes as integers, Go
-// numbers as operands.
+// Package raw has a function for each op that has a kernel, with the op's own
+// name, inputs and attributes. [Emit] runs the others: a user's ops, and those whose
+// names can't be exported in Go. Package ops is easier to use: it has shorter names,
+// axes are integers, and functions make several ops.
 //
 //	y := raw.Cumprod(s, x, ops.Const(s, 0), &raw.CumprodOptions{Reverse: true})
 //

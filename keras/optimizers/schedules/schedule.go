@@ -59,7 +59,7 @@ func (n Steps) MarshalConfig() (any, error) {
 	return float64(n), nil
 }
 
-// Classes lists the schedules for configs.
+// Classes lists the schedules for configs, under tf_keras's names.
 func Classes() []config.Class {
 	const module = "keras.optimizers.schedules"
 	return []config.Class{
