@@ -130,16 +130,17 @@ var effectTable = sync.OnceValue(func() *effects {
 	return t
 })
 
-// callAttrs are the attributes that name the functions of ops that do nothing
-// themselves but call.
+// callAttrs are the ops that do nothing themselves but call the functions in
+// their attributes. The effect of a node is that of the functions.
 var callAttrs = map[string]bool{
 	"If": true, "StatelessIf": true, "While": true, "StatelessWhile": true, "XlaWhile": true, "For": true, "Case": true, "StatelessCase": true,
 	"PartitionedCall": true, "StatefulPartitionedCall": true, "_If": true, "_While": true, "BatchFunction": true,
 	"ScanDataset": true, "MapDataset": true, "SymbolicGradient": true, "TPUPartitionedCall": true,
 }
 
-// Effect returns the effect of running the node: that of its op, and for a call
-// those of the functions that it calls.
+// Effect returns the effect of running the node: that of its op, and those of
+// the functions that it calls. An op without a definition, and a function that
+// the library lacks, have the effect [Code].
 func (n *Node) Effect() Effect { return n.effect(map[*Function]bool{}) }
 
 // Effect returns the effect of running the function.

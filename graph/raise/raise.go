@@ -109,8 +109,8 @@ type raiser struct {
 	moved map[*graph.Node]bool          // ControlTriggers that are part of a function now
 }
 
-// raise raises the control flow of g. roots are outputs that the caller holds,
-// which are brought up to date.
+// raise raises the control flow of g. It sets each of roots, outputs that the
+// caller holds, to its replacement.
 func raise(g *graph.Graph, problems Problems, prefix string, roots []*graph.Output) *raiser {
 	r := &raiser{g: g, problems: problems, prefix: prefix, out: map[graph.Output]graph.Output{}, nodes: map[*graph.Node]*graph.Node{}, moved: map[*graph.Node]bool{}}
 	r.settle()
