@@ -22,7 +22,8 @@ var diagonalRules = map[string]Rule{
 	"MatrixSetDiagV3": gradSetDiagonal,
 }
 
-// alignOf returns how the op's diagonals are aligned, for ops of version 3.
+// alignOf returns the attribute align with which an op of version 3 aligns
+// diagonals as this op does.
 func alignOf(op *Op) graph.Attrs {
 	align := "LEFT_LEFT"
 	if strings.HasSuffix(op.Name(), "V3") {

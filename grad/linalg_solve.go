@@ -36,7 +36,8 @@ func gradBandedSolve(s *ops.Scope, op *Op) {
 	giveAt(s, op, 1, func() *ops.Value { return db })
 }
 
-// gradEig counts on eigenvalues that differ.
+// gradEig computes the gradient for eigenvalues that differ, as TensorFlow does.
+// Where two are equal, it isn't the derivative.
 func gradEig(s *ops.Scope, op *Op) {
 	e := op.Out(0)
 	middle := ops.Diag(s, op.GradOrZero(0))

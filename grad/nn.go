@@ -157,7 +157,9 @@ var (
 	adjointXY   = graph.Attrs{graph.Bool("adj_x", true), graph.Bool("adj_y", true)}
 )
 
-// gradManyZeros computes in float32, whatever the inputs are.
+// gradManyZeros is the rule of SparseMatMul, a product of matrices with many
+// zeros. It computes in float32, the type of the op's output, whatever types the
+// inputs have.
 func gradManyZeros(s *ops.Scope, op *Op) {
 	a, b, g := ops.Cast(s, op.In(0), tensor.Float32), ops.Cast(s, op.In(1), tensor.Float32), op.Grad(0)
 	ta, tb := op.Attrs().Bool("transpose_a"), op.Attrs().Bool("transpose_b")
@@ -192,7 +194,10 @@ func gradBatchMatMul(s *ops.Scope, op *Op) {
 	})
 }
 
-// product computes the gradients of a matrix product: products themselves.
+// product computes the gradients of a matrix product, by the product op called
+// name. ta and tb report whether the op transposes a and b; flagA, flagB and flagAB
+// are the attributes that make name transpose its first input, its second or both.
+// give receives the gradient with regard to input i.
 func product(s *ops.Scope, op *Op, name string, a, b, g *ops.Value, ta, tb bool, flagA, flagB, flagAB graph.Attrs, give func(int, *ops.Value)) {
 	if op.Needs(0) {
 		switch {
