@@ -34,7 +34,8 @@ func randomRules() map[string]Rule {
 		})
 }
 
-// SobolDims is the number of dimensions of SobolSample's points.
+// SobolDims is the largest number of dimensions of SobolSample's points. It follows
+// from the direction numbers in kernel/random/sobol.bin.
 const SobolDims = 21200
 
 // sobolSample infers as many points as are asked for, of as many dimensions.
