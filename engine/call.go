@@ -54,7 +54,7 @@ func (c *Call) NumIn() int { return len(c.in) }
 // In returns input i, or nil if it is a handle.
 func (c *Call) In(i int) *tensor.Tensor { return c.in[i].Tensor }
 
-// Input returns input i, whatever it is.
+// Input returns input i: a tensor, a handle or a reference.
 func (c *Call) Input(i int) Value { return c.in[i] }
 
 // Need checks the number of inputs and that each is a tensor. The kernel may

@@ -18,7 +18,7 @@ import (
 type Workers struct {
 	limit int32
 	busy  atomic.Int32
-	slots []slot // one a helper
+	slots []slot // one for each helper
 	// patience is the time that a helper waits, in nanoseconds. It grows while
 	// waiting helpers find loops.
 	patience atomic.Int32
@@ -231,7 +231,7 @@ func (w *Workers) lookOut(at *slot) *loop {
 // same loop.
 type loop struct {
 	step     int64   // the length of a piece
-	shares   []share // one a worker, as many as parts are in use
+	shares   []share // one for each worker; the first parts of them are in use
 	back     bool    // shares are gone over from their ends
 	parts    int     // shares in use, one more than helpers were asked for
 	fn       func(lo, hi int)

@@ -106,7 +106,7 @@ func (v Value) Keep() Value {
 	if x, ok := v.Object.(Variant); ok {
 		x.Escape()
 		if v.buf != nil {
-			v.buf.Keep() // who else holds it must not change it from now on
+			v.buf.Keep() // from now on, no other holder may change the object
 		}
 		return Value{Object: x}
 	}

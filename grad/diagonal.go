@@ -38,7 +38,7 @@ func diagonalsOf(s *ops.Scope, op *Op, k int) *ops.Value {
 	return s.Emit1("MatrixDiagPartV3", alignOf(op), dy, op.In(k), ops.ConstOf(s, dy.DType(), 0))
 }
 
-// gradDiagonalMatrix has no gradient for the padding, as TensorFlow.
+// gradDiagonalMatrix has no gradient for the padding, as in TensorFlow.
 func gradDiagonalMatrix(s *ops.Scope, op *Op) {
 	op.Give(0, reshapeLike(s, diagonalsOf(s, op, 1), op.In(0)))
 }

@@ -369,7 +369,7 @@ func (b *binding) outputs() ([]Fact, error) {
 }
 
 // maxOutputs bounds the outputs of one op, because a file may contain any
-// number. TensorFlow has no such limit.
+// number. The limit is Cairn's.
 const maxOutputs = 1 << 16
 
 // Default returns the default value, and whether there is one. Without one the

@@ -58,8 +58,8 @@ func (e Effect) Pure() bool { return e == 0 }
 
 // Effect returns the effect that running the op may have with any inputs and
 // attributes. [Node.Effect] returns the effect of a call, that of its function.
-// An op that TensorFlow doesn't define writes state if its definition is
-// stateful.
+// An op that TensorFlow doesn't define reads and writes state if its definition
+// is stateful or has a Ref input.
 func (d *OpDef) Effect() Effect {
 	e := d.ownEffect()
 	for _, r := range references()[d.Name] {

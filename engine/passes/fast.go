@@ -8,8 +8,8 @@ import (
 )
 
 // FastAttr is the attribute of nodes whose kernels may compute exp, tanh and similar
-// functions in the type of the elements, within a few units in the last place.
-// Without it they compute in a wider type and round once.
+// functions in the type of the elements. The error is a few units in the last place.
+// Without the attribute kernels compute in a wider type and round once.
 const FastAttr = "_fast"
 
 // fastOps are the ops whose kernels know [FastAttr].

@@ -125,7 +125,7 @@ func (r *rewriter) updateGroup(k *Fusion, n *graph.Node, taken map[*graph.Node]b
 		if assigning[m.Op] != "" {
 			in = m.In[1:]
 		} else if m.Op == "ReadVariableOp" {
-			// The write that the read waits for comes along.
+			// The write that the read waits for is included too.
 			for _, w := range m.Control {
 				if assigning[w.Op] != "" && w.In[0] == m.In[0] && !g.in[w] && !taken[w] && r.updates(k, w) && g.writes[w.In[0]] == nil && sameSizes(w.In[1].Fact().Shape, shape) {
 					g.writes[w.In[0]] = w

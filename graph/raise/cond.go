@@ -589,7 +589,7 @@ func (c *conder) replace(group []*join, n *graph.Node) error {
 		}
 		c.guards[index] = j.rest
 		c.out[j.merge.Output(1)] = index.Output(0)
-		// Those who know the values by the Merge's name find them there.
+		// Signatures name the values by the Merge: it becomes a node with the same outputs.
 		d := n.Output(i).Fact().DType
 		become(j.merge, "IdentityN", graph.Attrs{graph.Types("T", d, tensor.Int32)}, n.Output(i), index.Output(0))
 	}

@@ -175,8 +175,8 @@ func (r *raiser) problem(n *graph.Node, format string, args ...any) {
 	}
 }
 
-// order lists the nodes, each after its inputs. Edges back to the begin of a
-// loop don't count. Nodes on other cycles are left out.
+// order lists the nodes, each after its inputs. Edges back to the beginning of
+// a loop don't count. Nodes on other cycles are left out.
 func (r *raiser) order() []*graph.Node {
 	nodes := r.g.Nodes()
 	pending := make([]int, len(nodes))

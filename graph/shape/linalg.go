@@ -64,8 +64,9 @@ func determinant(c *Inference) error {
 	return err
 }
 
-// sides returns the dimensions before the matrices in input 0 and before the right
-// sides in input 1, how many rows both have, and how many right sides there are.
+// sides returns the sizes of systems of equations: a and b are the dimensions before
+// the matrices in input 0 and before the right sides in input 1. Both have rows rows;
+// there are cols right sides.
 func (c *Inference) sides() (a, b graph.PartialShape, rows, cols int, err error) {
 	s, a, rows, err := c.square(0)
 	if err != nil {
