@@ -19,7 +19,7 @@ type CompileOptions struct {
 	// Shapes are the shape rules. Default: shape.All().
 	Shapes *shape.Rules
 	// Passes rewrite the function before it is compiled, in this order. Default:
-	// [passes.Default]; an empty list that isn't nil means none.
+	// [passes.Default]. With an empty list that isn't nil, no pass runs.
 	Passes []passes.Pass
 	// MaxSpecializations is the largest number of specializations for shapes of
 	// calls that a plan keeps if shapes of its arguments are not known. Default: 8;

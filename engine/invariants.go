@@ -19,7 +19,7 @@ import (
 // safe for use by many goroutines.
 type Invariants struct {
 	// MaxBytes is the limit of its memory. Values beyond the limit are computed
-	// in each call. Default: 1 GiB; a negative number means none.
+	// in each call. Default: 1 GiB. If the number is negative, nothing is stored.
 	MaxBytes int64
 
 	// ConstantsOnly excludes values that depend on variables, for variables

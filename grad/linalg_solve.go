@@ -62,8 +62,9 @@ func gradEig(s *ops.Scope, op *Op) {
 	op.Give(0, g)
 }
 
-// gradSolveLs differentiates the normal equations, of the first kind if the
-// matrices are no wider than high and of the second if they are.
+// gradSolveLs differentiates the solution of the normal equations. If the matrices a
+// are no wider than high, it is inverse(a* a + c) a* b, otherwise a* inverse(a a* + c) b.
+// c is the identity times the regularizer, input 2.
 func gradSolveLs(s *ops.Scope, op *Op) {
 	if !computes(op, "fast") {
 		s.Fail("MatrixSolveLs", errors.New("there is no gradient where fast is false, as in TensorFlow"))

@@ -113,7 +113,7 @@ type reader struct {
 	value    *pb.AttrValue                  // for the next attribute of a node
 	inputs   []string                       // of the node that is connected
 	took     int64                          // approximate memory of the decoded messages, in bytes
-	most     int64                          // bound of took; 0 means none
+	most     int64                          // bound of took; 0 means no limit
 }
 
 // count counts an encoded message before it is decoded.

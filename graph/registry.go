@@ -15,7 +15,7 @@ import (
 )
 
 // opList is an encoded OpList with TensorFlow's definitions, sorted by name. It
-// is written by internal/gen/opdefs.
+// is written by internal/gen/opdefs/dump.py.
 //
 //go:embed opdefs.bin
 var opList string
@@ -128,7 +128,8 @@ func LookupOp(name string) *OpDef {
 	return nil
 }
 
-// Ops returns all of TensorFlow 2.21's own op definitions, by name.
+// Ops returns all of TensorFlow 2.21's own op definitions, in the order of their
+// names. Those of TensorFlow Text aren't among them.
 func Ops() iter.Seq[*OpDef] {
 	return func(yield func(*OpDef) bool) {
 		r := &registered
