@@ -105,8 +105,8 @@ var nnRules = map[string]Rule{
 	},
 }
 
-// channelsFirst returns the shape in which a bias of channels broadcasts against
-// x, whose dimension 1 they are.
+// channelsFirst returns the shape [channels, 1, 1, …] by which a bias broadcasts
+// against x. Dimension 1 of x is the channels.
 func channelsFirst(s *ops.Scope, x, bias *ops.Value) *ops.Value {
 	if shape, ok := known(x); ok {
 		dims := make([]int32, len(shape)-1)
@@ -119,8 +119,8 @@ func channelsFirst(s *ops.Scope, x, bias *ops.Value) *ops.Value {
 	return joinVectors(s, sizesOf(s, bias), onesVector(s, ops.Sub(s, rankValue(s, x), int32(2))))
 }
 
-// byFused returns the rule of an activation whose gradient is an op of the
-// gradient and the activation's output or input.
+// byFused returns the rule of an activation. The op called name computes its
+// gradient from dy and the activation's output, or its input if output is false.
 func byFused(name string, output bool) Rule {
 	return func(s *ops.Scope, op *Op) {
 		x := op.In(0)
@@ -225,18 +225,17 @@ func product(s *ops.Scope, op *Op, name string, a, b, g *ops.Value, ta, tb bool,
 	}
 }
 
-// gradCrossEntropy uses the derivative that the forward op has computed. If it
-// is differentiated itself, the rule uses softmax.
+// gradCrossEntropy uses the derivative that the forward op has computed. If another
+// tape records the gradient, the rule computes it by softmax.
 func gradCrossEntropy(s *ops.Scope, op *Op) {
 	logits := op.In(0)
 	dense := op.Name() == "SoftmaxCrossEntropyWithLogits"
 	if dl := op.Grad(0); dl != nil {
 		wide := ops.ExpandDims(s, dl, -1)
 		if op.Needs(0) {
-			// Not the op's own second output: a tape around this one must see how
-			// it depends on the logits.
 			back := op.Out(1)
 			if s.Recording() {
+				// The other tape must see how the derivative depends on the logits.
 				back = crossDerivative(s, op, dense)
 			}
 			op.Give(0, Unbroadcast(s, ops.Mul(s, wide, back), logits))

@@ -165,8 +165,8 @@ func (e *epilogue) bias() {
 // the product.
 func (e *epilogue) isBehind() bool { return e.reshaped || e.behind }
 
-// spans reports whether b has a number for each column of the product, of which o is
-// a Reshape to which b stretches.
+// spans reports whether b has a number for each column of the product, and broadcasts
+// to o, a Reshape of the product.
 func (e *epilogue) spans(b, o graph.Output) bool {
 	s, y := b.Fact().Shape, o.Fact().Shape
 	if !settled(s, 0) || b.Fact().DType != tensor.Float32 || b.Fact().Ref || count(s.Dims()) != e.node.Out[0].Shape.Dim(1) {
@@ -227,7 +227,8 @@ func (e *epilogue) activation() {
 	}
 }
 
-// swish finds x·sigmoid(x), which no definition of TensorFlow's names.
+// swish finds x·sigmoid(x). TensorFlow's fused_ops have no name for it: "Swish" is
+// Cairn's.
 func (e *epilogue) swish() {
 	x := e.last.Output(0)
 	users := e.users[x]

@@ -38,7 +38,7 @@ func randomRules() map[string]Rule {
 // from the direction numbers in kernel/random/sobol.bin.
 const SobolDims = 21200
 
-// sobolSample infers as many points as are asked for, of as many dimensions.
+// sobolSample infers [points, dimensions], the numbers in inputs 1 and 0.
 func sobolSample(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -56,7 +56,7 @@ func sobolSample(c *Inference) error {
 	return nil
 }
 
-// spread infers as many points as are asked for.
+// spread infers [n, columns of input 0] for the number n of points in input 1.
 func spread(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
