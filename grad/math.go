@@ -209,8 +209,8 @@ func complexOf(s *ops.Scope, re, im *ops.Value) *ops.Value {
 	return s.Emit1("Complex", graph.Attrs{graph.Type("Tout", d)}, re, im)
 }
 
-// none is the rule of an op without a gradient, because it is constant almost
-// everywhere or because TensorFlow has none: it passes nothing on.
+// none gives no input a gradient. It is the rule of ops that are constant almost
+// everywhere, or that have no gradient in TensorFlow.
 func none(*ops.Scope, *Op) {}
 
 // one1 returns the rule of an op of one input and one output, whose gradient f

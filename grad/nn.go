@@ -157,9 +157,9 @@ var (
 	adjointXY   = graph.Attrs{graph.Bool("adj_x", true), graph.Bool("adj_y", true)}
 )
 
-// gradManyZeros is the rule of SparseMatMul, a product of matrices with many
-// zeros. It computes in float32, the type of the op's output, whatever types the
-// inputs have.
+// gradManyZeros computes the gradients of SparseMatMul, a product of matrices with
+// many zeros. It computes in float32, the type of the op's output, whatever types
+// the inputs have.
 func gradManyZeros(s *ops.Scope, op *Op) {
 	a, b, g := ops.Cast(s, op.In(0), tensor.Float32), ops.Cast(s, op.In(1), tensor.Float32), op.Grad(0)
 	ta, tb := op.Attrs().Bool("transpose_a"), op.Attrs().Bool("transpose_b")
