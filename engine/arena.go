@@ -25,9 +25,9 @@ type Arena struct {
 	bare   []*Buffer               // headers without memory that are free again
 	small  [smallClasses][]*Buffer // free again within this call
 	all    []*Buffer               // large ones, in use or free
-	gone   int                     // of all, kept by others and of no more use here
-	free   [48][]*Buffer           // large ones, by power of two
-	values [][]Value               // of lists that are gone
+	gone   int                     // how many of all are kept and not used by the call any more
+	free   [48][]*Buffer           // large ones that are free again, by class: a buffer of class c has up to 1<<c bytes
+	values [][]Value               // slices of released lists, for Refs.Values
 
 	// Limit is the most bytes that may be in use at once. Default: no limit.
 	Limit int64
@@ -40,7 +40,7 @@ type Arena struct {
 	text, grantedText int64
 
 	held int64       // the bytes of large buffers when it was recycled
-	idle *idleArenas // receives the arena at Close; nil if it is not reused
+	idle *idleArenas // receives the arena at Close; nil if the arena is not reused
 }
 
 // Buffer is memory of an [Arena] with a count of references. A Buffer may also
@@ -53,12 +53,12 @@ type Buffer struct {
 	small bool
 	kept  bool // it has left the arena
 	lease trackable.Lease
-	heads [4]*tensor.Tensor // that the memory was seen as; who got them has given them up
+	heads [4]*tensor.Tensor // tensors of this memory, by type and shape, for later allocations
 	more  []*tensor.Tensor  // more of them, if the buffer is large: a network whose layers grow has many shapes of one size
-	head  uint8             // the next of heads and more to be replaced
-	rows  []*tensor.Tensor  // and the parts of the last of these along the first dimension
+	head  uint8             // the index in heads and more of the tensor to be replaced next
+	rows  []*tensor.Tensor  // the rows that Refs.Rows made last of a tensor of this memory
 	items Variant           // the object whose references the buffer counts, if it has no memory
-	loose int64             // bytes of a tensor that the arena did not make
+	loose int64             // bytes in use that the arena did not allocate: of a tensor, or of an object
 }
 
 // headers hands out the Buffers of small memory, all of which end with the
@@ -120,6 +120,7 @@ func (b *Buffer) Keep() { b.kept = true }
 // Shared reports whether more than one holder refers to the buffer.
 func (b *Buffer) shared() bool { return b.refs > 1 || b.kept || b.lease.Held() }
 
+// These numbers decide speed and the memory that is kept, and no result.
 const (
 	chunkSize    = 64 << 10 // bytes, as is smallMax
 	smallMax     = 2 << 10
@@ -127,14 +128,15 @@ const (
 	maxFree      = 8       // idle buffers kept of a size class
 	maxHomeFree  = 64      // the same of an arena that serves calls of the same shapes
 	maxBare      = 1 << 10 // headers kept in bare
-	maxHeads     = 32      // tensors that a large buffer's memory is remembered as
+	maxHeads     = 32      // tensors that a large buffer remembers in heads and more; at most 256
 )
 
 // smallClass returns the class of small memory: 16<<class bytes hold n.
 func smallClass(n int) int { return bits.Len(uint(max(n, 1)-1) >> 4) }
 
 // Alloc makes a buffer of n bytes, aligned to 16 bytes, with one reference to
-// it. Its contents are undefined when the arena has recycled it.
+// it. Its contents are undefined. The *Buffer is nil if the arena is nil; then
+// the garbage collector frees the memory.
 func (a *Arena) Alloc(n int) ([]byte, *Buffer) {
 	mem, b := a.alloc(n)
 	poison(mem)
@@ -197,7 +199,7 @@ func (a *Arena) allocSmall(n int) ([]byte, *Buffer) {
 	b := a.heads.take()
 	mem := a.chunk[:size:size]
 	if len(b.mem) == size && &b.mem[0] == &mem[0] {
-		b.refs, b.kept = 1, false // as in the call before, whose tensor may do again
+		b.refs, b.kept = 1, false // the same memory as in an earlier call, whose tensors may be used again
 	} else {
 		*b = Buffer{mem: mem, class: int8(class), refs: 1, small: true}
 	}
@@ -255,8 +257,8 @@ func (b *Buffer) retain() {
 	}
 }
 
-// release notes that one holder is gone; the last one's memory may be handed
-// out again.
+// release releases one reference. After the last one, the memory may be
+// allocated again.
 func (a *Arena) release(b *Buffer) {
 	if b == nil {
 		return

@@ -44,7 +44,8 @@ func (c *Call) Node() *Node { return c.node }
 // Attrs returns the op's attributes.
 func (c *Call) Attrs() graph.Attrs { return c.node.Attrs }
 
-// Context returns the caller's context; a long kernel looks at it now and then.
+// Context returns the caller's context. A kernel checks it by [Call.Check] or
+// [Call.Step].
 func (c *Call) Context() context.Context { return c.ctx }
 
 // NumIn returns the number of inputs.
@@ -53,7 +54,7 @@ func (c *Call) NumIn() int { return len(c.in) }
 // In returns input i, or nil if it is a handle.
 func (c *Call) In(i int) *tensor.Tensor { return c.in[i].Tensor }
 
-// Input returns input i, whatever it is.
+// Input returns input i: a tensor, a handle or a reference.
 func (c *Call) Input(i int) Value { return c.in[i] }
 
 // Need checks the number of inputs and that each is a tensor. The kernel may
@@ -287,7 +288,7 @@ func (v Value) reshaped(shape tensor.Shape) (*tensor.Tensor, error) {
 
 func sameBytes(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
 
-// Pass makes output i input in, whatever that is.
+// Pass makes output i the value of input in: a tensor, a handle or a reference.
 func (c *Call) Pass(i, in int) {
 	v := c.in[in]
 	v.buf.retain()

@@ -14,12 +14,12 @@ import (
 
 // CompileOptions are the options of [Compile].
 type CompileOptions struct {
-	// Kernels run the ops.
+	// Kernels run the ops. It must not be nil.
 	Kernels *KernelSet
 	// Shapes are the shape rules. Default: shape.All().
 	Shapes *shape.Rules
 	// Passes rewrite the function before it is compiled, in this order. Default:
-	// [passes.Default]; an empty list that isn't nil means none.
+	// [passes.Default]. With an empty list that isn't nil, no pass runs.
 	Passes []passes.Pass
 	// MaxSpecializations is the largest number of specializations for shapes of
 	// calls that a plan keeps if shapes of its arguments are not known. Default: 8;
@@ -33,7 +33,8 @@ type CompileOptions struct {
 }
 
 // Compile makes f ready to run. Ops without a kernel are a *[MissingError] that
-// lists all of them. f is not changed.
+// lists all of f's. A function that f calls is compiled when a call first needs
+// it, which then returns that function's error. f is not changed.
 func Compile(f *graph.Function, o *CompileOptions) (*Plan, error) {
 	if o == nil || o.Kernels == nil {
 		return nil, errors.New("engine: CompileOptions.Kernels is nil")
@@ -167,8 +168,8 @@ func (l *lazyPlan) Call(c *Call, args, into []Value) ([]Value, error) {
 	return p.Call(c, args, into)
 }
 
-// Needs reports whether f uses its argument i. The zero Value may replace an
-// argument that f does not use.
+// Needs reports whether f uses its argument i, and true if that is unknown. The
+// zero Value may replace an argument that f does not use.
 func Needs(f Function, i int) bool {
 	if p, _ := planOf(f); p != nil && i < len(p.args) {
 		return !p.args[i].last
@@ -180,7 +181,7 @@ func Needs(f Function, i int) bool {
 // separate states.
 type branch struct {
 	*lazyPlan
-	at int
+	at int // the index among the equal functions of the node
 }
 
 // Call implements [Function].

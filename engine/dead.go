@@ -64,8 +64,8 @@ func runSwitch(c *Call) error {
 	return nil
 }
 
-// runMerge returns the first input that is not dead, and its index. TensorFlow returns the one that arrives first; in
-// graphs of its own functions at most one is alive.
+// runMerge returns the first input that is not dead, and its index. TensorFlow returns the one that arrives first.
+// In graphs that tf.cond and tf.while_loop make, at most one is alive.
 func runMerge(c *Call) error {
 	for i := range c.in {
 		if !c.in[i].isDead() {

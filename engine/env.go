@@ -31,8 +31,8 @@ type Env struct {
 	// Tracer receives every op that a plan executes. Default: none.
 	Tracer Tracer
 
-	steps int64
-	depth int
+	steps int64       // ops that have run so far
+	depth int         // functions that are running inside each other
 	scope *scope      // the call of the running function; nil in a function that was called from outside
 	root  any         // the function that was called from outside
 	state map[any]any // of this call: tensor arrays, stacks

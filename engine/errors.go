@@ -30,8 +30,9 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }
 
-// Site returns the line of the program that panicked, such as "model.go:12", or
-// the line that called the function of this library that panicked.
+// Site returns the innermost line outside of this library that led to the panic,
+// such as "model.go:12". If there is none, it is the line of this library that
+// panicked, and empty without a stack.
 func (e *PanicError) Site() string {
 	_, rest, found := strings.Cut("\n"+string(e.Stack), "\npanic(")
 	if !found {
@@ -64,7 +65,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// MissingError lists all ops that a graph needs and no kernel runs.
+// MissingError lists the ops of a function, or of a model, that have no kernel.
 type MissingError struct {
 	Ops []MissingOp
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A tensor without elements can have other dimensions of any size: [2^40, 0]. The memory
-// and the time of an op follow the elements of its inputs and outputs, so a kernel that
-// loops over dimensions must not see such a tensor. The rule is here, for all kernels:
-// the engine answers the op by its shape rule if no output has elements, and refuses it
-// otherwise. The ops that never look at dimensions, or only report them, are exempt.
+// A tensor without elements can have other dimensions of any size: [2^40, 0]. An op may
+// only take memory and time in proportion to the elements of its inputs and outputs. So a
+// kernel that loops over dimensions must not see such a tensor. The rule is here, for all
+// kernels: the engine makes the outputs by the shape rule if none has elements, and refuses
+// the op otherwise. Ops that never look at dimensions, or only report them, are exempt.
 
 // maxExtent is the largest product of the dimensions other than zero that a kernel gets
 // to see of a tensor without elements.

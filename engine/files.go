@@ -191,8 +191,8 @@ func (c *Call) Writing(name string) (vfs.Dir, string, error) {
 	return nil, "", &DeniedError{Name: name, Write: true, Node: c.node.Name, Op: c.node.Op}
 }
 
-// refuse returns an error if an attribute names an address or a program: no run
-// reaches either.
+// refuse returns an error if an attribute names an address or a program. No
+// grant allows either.
 func refuse(n *Node) error {
 	for _, r := range (&graph.Node{Op: n.Op, Attrs: n.Attrs}).References() {
 		if r.Attr && r.Effect&(graph.Network|graph.Code) != 0 {

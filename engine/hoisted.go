@@ -16,7 +16,7 @@ import (
 // the variables and large constants that it depends on.
 type hoisted struct {
 	store  *Invariants
-	before int    // the step before which the values are needed: those that make handles come first
+	before int    // the step before which the values are found; the steps before it make handles
 	roots  []root // the constants and variables that the values depend on
 	steps  []step // the steps that compute them, in order, with slots of the plan
 	outs   []hoistedValue
@@ -28,9 +28,9 @@ type hoisted struct {
 // root is a constant, or a variable and the slots that have its value.
 type root struct {
 	constant *tensor.Tensor
-	handle   int32 // slot
-	node     *graph.Node
-	reads    []int32 // slots
+	handle   int32       // the slot of the variable's handle
+	node     *graph.Node // of the handle or of a read, for errors
+	reads    []int32     // the slots that receive the value
 }
 
 // hoistedValue is a value that steps of the plan need.
@@ -122,7 +122,7 @@ func (x *hoisted) find(ctx context.Context, env *Env, p *Plan, f *frame) (*hoist
 			if t == nil {
 				return nil, x.failed(p, r.node, fmt.Errorf("the variable %q has no value", variable.Name()))
 			}
-			// As long as it is held the value doesn't change.
+			// While the lease is held, the value doesn't change.
 			b := &Buffer{refs: 1, class: -1, lease: lease}
 			defer b.lease.Release()
 			v, s.versions[i] = Value{Tensor: t, buf: b}, version
@@ -136,8 +136,8 @@ func (x *hoisted) find(ctx context.Context, env *Env, p *Plan, f *frame) (*hoist
 	defer x.store.mu.Unlock()
 	c := computation{hoisted: x, plan: p, env: env, slots: slots}
 	keep := true
-	// Forms are first: if all forms of a value are stored, the value is still
-	// needed for its shape, but its sources are not.
+	// Values come before their forms, which are made of them. Nothing is computed
+	// for a value that is stored.
 	for i := range x.outs {
 		o := &x.outs[i]
 		v, kept, err := x.value(ctx, &c, &o.formula, o.slot, nil, weak, sizes)
@@ -160,8 +160,9 @@ func (x *hoisted) find(ctx context.Context, env *Env, p *Plan, f *frame) (*hoist
 	return s, nil
 }
 
-// value returns the value of a slot, or a packed form of it, from the store. If
-// it is not there, value computes and stores it.
+// value returns the value of a slot or, if pack isn't nil, a packed form of it,
+// from the store. If it is not there, value computes and stores it. The bool
+// reports whether it is stored: there may be no room, or it may be too large.
 func (x *hoisted) value(ctx context.Context, c *computation, f *formula, slot int32, pack PackFunc, roots []trackable.WeakVersion, sizes []int64) (*invariant, bool, error) {
 	versions := make([]trackable.WeakVersion, len(f.roots))
 	most := int64(analysis.MaxExtraBytes)
@@ -194,7 +195,7 @@ func (x *hoisted) value(ctx context.Context, c *computation, f *formula, slot in
 	return made, made.bytes <= most && x.store.keep(f.sum, f.places, made), nil
 }
 
-// computation computes hoisted values, those that are asked for.
+// computation computes single hoisted values on demand.
 type computation struct {
 	*hoisted
 	plan  *Plan

@@ -6,16 +6,16 @@ import (
 	"github.com/cairnml/cairn/internal/idle"
 )
 
-// idleArenas keeps arenas that no call uses. Large ones are few, and for everybody who
-// asks. Small ones cost less than it takes to agree on who gets them; each processor has
-// its own.
+// idleArenas keeps arenas that no call uses. Any call may take a large one. Small ones are
+// in a sync.Pool, with a list for each processor, because a lock costs more than a small
+// arena is worth.
 type idleArenas struct {
-	home  bool // all calls need the same sizes
+	home  bool // the arenas serve one plan, whose calls all need the same sizes
 	small sync.Pool
 	large idle.List[*Arena]
 }
 
-// largeArena is from how many bytes on an arena is large.
+// largeArena is the number of bytes from which an arena is large.
 const largeArena = 64 << 10
 
 // get takes an arena or makes one.

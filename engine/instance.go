@@ -43,8 +43,8 @@ func VariableKey(container, name string) ResourceKey {
 	return ResourceKey{Kind: "variable", Container: container, Name: name}
 }
 
-// Resource returns the resource called key, made by the first who asks for it. An error of create stays: all who ask
-// get it, until Set replaces the resource.
+// Resource returns the resource called key. The first call makes it by create. An error of create stays: later calls
+// return it too, until Set replaces the resource.
 func (in *Instance) Resource(key ResourceKey, create func() (any, error)) (any, error) {
 	in.mu.Lock()
 	r := in.resources[key]

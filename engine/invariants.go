@@ -19,7 +19,7 @@ import (
 // safe for use by many goroutines.
 type Invariants struct {
 	// MaxBytes is the limit of its memory. Values beyond the limit are computed
-	// in each call. Default: 1 GiB; a negative number means none.
+	// in each call. Default: 1 GiB. If the number is negative, nothing is stored.
 	MaxBytes int64
 
 	// ConstantsOnly excludes values that depend on variables, for variables
@@ -32,8 +32,8 @@ type Invariants struct {
 }
 
 const (
-	maxInvariantBytes    = 1 << 30 // of the values of an instance, unless it asks for another limit
-	maxInvariantVersions = 4       // kept of an expression for each place that a plan has of it
+	maxInvariantBytes    = 1 << 30 // the default of Invariants.MaxBytes
+	maxInvariantVersions = 4       // values that are kept of an expression, for each place where a plan has it
 )
 
 // expression is a hash of the ops that compute a value from constants and
@@ -44,12 +44,12 @@ type expression [sha256.Size]byte
 // layers of a model may have the same expression.
 type sameExpression struct {
 	list   []*invariant
-	places int // the most that a plan has
+	places int // the largest number of places that one plan has
 }
 
 // invariant is a value that is kept, or a packed form of one.
 type invariant struct {
-	roots []trackable.WeakVersion
+	roots []trackable.WeakVersion // of the constants and variables, in the order of formula.roots
 	value Value
 	form  any
 	bytes int64
@@ -128,7 +128,7 @@ func (i *invariant) stale() bool {
 	return slices.ContainsFunc(i.roots, trackable.WeakVersion.Gone)
 }
 
-// replaces reports whether i's roots are old's after a write.
+// replaces reports whether a root of i is the same variable as in old, after a write.
 func (i *invariant) replaces(old *invariant) bool {
 	for k := range i.roots {
 		if i.roots[k].Replaces(old.roots[k]) {
@@ -142,7 +142,7 @@ func (i *invariant) replaces(old *invariant) bool {
 type formula struct {
 	sum    expression
 	roots  []int // places among a plan's roots
-	places int   // that the plan has of the expression, over any roots, once it is laid out
+	places int   // how many places the plan has of the expression, over any roots; set by countPlaces
 }
 
 // smallConstant is the size up to which a constant is a part of the expression; a
@@ -154,8 +154,8 @@ func rootFormula(root int) formula {
 	return formula{sum: sha256.Sum256([]byte("root")), roots: []int{root}}
 }
 
-// formulaOf returns the formula of output i of n; of returns the formulas of
-// its inputs.
+// formulaOf returns the formula of the output of n with the index out; of
+// returns the formulas of n's inputs.
 func formulaOf(n *graph.Node, out int, of func(graph.Output) formula) formula {
 	var f formula
 	h := sha256.New()

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnml/cairn/internal/nearest"
 )
 
-// Kernel runs an op. The tables in kernel/FAMILY contain those of TensorFlow's ops.
+// Kernel runs an op. It has either Run or Prepare. The tables in kernel/FAMILY contain
+// those of TensorFlow's ops.
 type Kernel struct {
 	// Op is TensorFlow's op name, "MatMul". A user's own op has a name of its
 	// own; TensorFlow's convention is CamelCase.
@@ -26,15 +27,15 @@ type Kernel struct {
 	// tensors, or write to its inputs.
 	Run func(*Call) error
 
-	// Prepare does the work that needs no inputs, once for each node: it reads
+	// Prepare does the work that needs no call, once for each node: it reads
 	// attributes and constant inputs, selects the implementation for the
 	// element types, and compiles the functions that the op calls. It returns
-	// the function to use in place of Run. The data of that function must not
+	// a function with the duties of Run. The data of that function must not
 	// change. Default: nil, Run serves every call.
 	Prepare func(*Node) (func(*Call) error, error)
 
-	// Fuses lists the ops that the kernel can run one after the other, of
-	// [ElementwiseOp]. Default: none.
+	// Fuses lists the ops that the kernel can run one after the other. Only the
+	// kernels of passes.ElementwiseOp and passes.UpdateOp have it. Default: none.
 	Fuses []string
 
 	// Types are the element types that the kernel accepts. A call with another
@@ -104,15 +105,15 @@ type KernelSet struct {
 	byOp map[string]*entry
 }
 
-// entry is a kernel in a set, and the cache of its eager calls.
+// entry is a kernel in one or several sets, and the cache of its eager calls.
 type entry struct {
 	Kernel
 	def   atomic.Pointer[graph.OpDef] // the definition, once it was asked for
 	eager eagerCache
 }
 
-// NewKernelSet joins tables of kernels. The same op twice, an empty name and a
-// nil Run are errors.
+// NewKernelSet joins tables of kernels. The same op twice, an empty name, and
+// a kernel with both or none of Run and Prepare are errors.
 func NewKernelSet(tables ...[]Kernel) (*KernelSet, error) {
 	return (&KernelSet{}).With(joined(tables)...)
 }

@@ -88,8 +88,8 @@ func errNoRoom(what string, bytes int64) error {
 	return fmt.Errorf("%s %d bytes, more than is left of the %d that this process can have", what, bytes, machineMemory())
 }
 
-// affordAll checks that outputs of so many bytes together are within MaxOutput and fit the
-// memory that the call may use.
+// affordAll checks that outputs of so many bytes together are within MaxOutput and the arena's
+// limit. If there is neither, they must fit the process's memory.
 func (e *Env) affordAll(bytes int64) error {
 	a := e.Arena
 	switch {

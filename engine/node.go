@@ -114,18 +114,18 @@ func (n *Node) FunctionList(name string, args []graph.Fact) ([]Function, error) 
 type Prepared struct {
 	node  *Node
 	run   func(*Call) error
-	given graph.Attrs // of an eager call, as it named them
+	given graph.Attrs // the attributes that the eager call passed, before Bind completed them
 
-	forms []any   // of inputs, if the kernel runs without a plan
-	packs []int32 // all of them, in order
+	forms []any   // packed inputs, if the kernel runs without a plan
+	packs []int32 // the indexes of forms: 0, 1, …
 }
 
 // Node returns the node that was prepared.
 func (p *Prepared) Node() *Node { return p.node }
 
-// Prepare makes the op's kernel ready for n, on its own, not in a plan: of its
-// inputs, those whose values are known are invariant. It is an
-// *[UnsupportedOpError] where the set has none.
+// Prepare makes the op's kernel ready for n, outside of a plan. The inputs whose
+// values are known are invariant. An op that the set has no kernel for is an
+// *[UnsupportedOpError].
 func (ks *KernelSet) Prepare(n *Node) (*Prepared, error) {
 	k := ks.Lookup(n.Op)
 	if k == nil {
@@ -176,7 +176,7 @@ func (k *Kernel) prepare(n *Node) (p *Prepared, err error) {
 type eagerCache struct {
 	list atomic.Pointer[[]*Prepared]
 	mu   sync.Mutex // of writers
-	next int        // the place that is given up next
+	next int        // the index of the kernel to be replaced next
 }
 
 const (

@@ -26,8 +26,8 @@ func (n *Node) Invariant(i int) bool { return n.invariant.has(i) }
 
 // Pack requests a form of input i if the input is invariant; otherwise it
 // returns the zero Packing. A kernel calls it while it is prepared. Nodes with
-// the same key and the same value share the form, so the key must identify the
-// kind of form and everything that it depends on besides the tensor.
+// the same key and the same value share the form. So the key must identify the
+// kind of form, and everything that the form depends on besides the tensor.
 func (n *Node) Pack(i int, key string, pack PackFunc) Packing {
 	if !n.invariant.has(i) {
 		return 0

@@ -18,7 +18,7 @@ import (
 type Workers struct {
 	limit int32
 	busy  atomic.Int32
-	slots []slot // one a helper
+	slots []slot // one for each helper
 	// patience is the time that a helper waits, in nanoseconds. It grows while
 	// waiting helpers find loops.
 	patience atomic.Int32
@@ -79,8 +79,8 @@ const (
 	worthwhile  = 10_000
 	worthWaking = 60_000
 
-	// minPatience is more than the last pieces of a loop take: who is done first sees the
-	// next loop, which begins when the last one is.
+	// minPatience is longer than the last pieces of a loop. So the helper that is done first
+	// still waits when the next loop begins, after the last helper is done.
 	minPatience = 50_000
 	maxPatience = 500_000
 
@@ -92,8 +92,9 @@ const (
 
 // Run calls fn over pieces that cover [0, n). nsEach is an estimate of the
 // nanoseconds for one index. If the work is too short to share, fn is called
-// once, on this goroutine; otherwise on several goroutines at once. Run panics
-// if fn panics in a helper.
+// once, on this goroutine; otherwise on several goroutines at once. The bounds
+// of pieces differ from run to run, so no result may depend on them. If fn
+// panics in a loop that is shared, Run panics with a *[WorkerPanic].
 func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 	if n <= 0 {
 		return
@@ -127,8 +128,8 @@ func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 	}
 }
 
-// Check leaves the kernel if the context of the call that w is of has ended, as
-// [Call.Check] does. Workers of no call check nothing.
+// Check leaves the kernel, as [Call.Check] does, if w comes from [Call.Workers]
+// and the context of that call has ended. On other workers it does nothing.
 func (w *Workers) Check() {
 	if w != nil && w.call != nil {
 		w.call.Check()
@@ -230,19 +231,19 @@ func (w *Workers) lookOut(at *slot) *loop {
 // same loop.
 type loop struct {
 	step     int64   // the length of a piece
-	shares   []share // one a worker, as many as parts are in use
+	shares   []share // one for each worker; the first parts of them are in use
 	back     bool    // shares are gone over from their ends
 	parts    int     // shares in use, one more than helpers were asked for
 	fn       func(lo, hi int)
-	helpers  atomic.Int64  // how many have joined, times joined, and how many are there; less than 0 once closed
+	helpers  atomic.Int64  // oneJoined for each helper that has joined, and 1 for each that hasn't left; less than 0 once closed
 	last     chan struct{} // tells the caller that the last helper has left
 	panicked atomic.Pointer[WorkerPanic]
 }
 
-// share is the part of a loop that one worker begins with. Who is done with its
-// own takes pieces of others.
+// share is the part of a loop that one worker begins with. A worker that is done
+// with its own takes pieces of others.
 type share struct {
-	done   atomic.Int64 // how much of it is taken
+	done   atomic.Int64 // how many indices of it are taken
 	lo, hi int64
 	help   func()   // the function of a new helper that begins with it
 	_      [32]byte // a cache line for each
@@ -353,11 +354,11 @@ func (w *Workers) borrow(want int) int {
 	}
 }
 
-// WorkerPanic is a panic of a helper, carried to the goroutine that asked for
-// the work.
+// WorkerPanic is a panic in a shared loop. [Workers.Run] panics with it on the
+// goroutine of its caller.
 type WorkerPanic struct {
 	Value any    // the argument of panic
-	Stack []byte // the helper's stack
+	Stack []byte // the stack of the goroutine that panicked first
 }
 
 // Error returns the panic's value.

@@ -21,7 +21,7 @@ import (
 type Plan struct {
 	name    string
 	of      *graph.Function // that was compiled
-	whole   bool            // all calls of it keep one state a node
+	whole   bool            // all calls of it share the states of its nodes; see States
 	steps   []step
 	preset  []Value // the slots as a call finds them: constants are there already
 	args    []arg
@@ -104,8 +104,9 @@ type Usage struct {
 	Peak  int64 // most bytes of memory that were in use at once
 }
 
-// Run calls the plan: one value an argument, one value a result. The results
-// are the caller's to keep. The context's end stops the call between two ops.
+// Run calls the plan with one value for each argument, and returns one for each
+// result. The results belong to the caller. The end of the context stops the
+// call between two ops, or in a long loop of one.
 func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, error) {
 	if o == nil {
 		o = &RunOptions{}

@@ -145,7 +145,8 @@ func (l *planBuilder) add(n *graph.Node) error {
 	return nil
 }
 
-// step prepares a node's kernel. It returns nil if there is none.
+// step prepares a node's kernel. isFixed means that the step computes an
+// invariant value. step returns nil and notes the op if there is no kernel.
 func (l *planBuilder) step(n *graph.Node, isFixed bool) (*step, error) {
 	k := l.opts.Kernels.Lookup(n.Op)
 	if k == nil && !analysis.IsBranch(n.Op) {
@@ -192,8 +193,8 @@ func (l *planBuilder) step(n *graph.Node, isFixed bool) (*step, error) {
 	return st, nil
 }
 
-// input returns the slot of an input. In the computation of invariant values,
-// the root fills the slot of a variable's value.
+// input returns the slot of an input. If it is read to compute an invariant
+// value (isFixed), the root of its variable fills the slot.
 func (l *planBuilder) input(in graph.Output, isFixed bool) int32 {
 	if isFixed {
 		l.formula(in)
@@ -201,7 +202,7 @@ func (l *planBuilder) input(in graph.Output, isFixed bool) int32 {
 	return l.slot(in)
 }
 
-// formula returns how an invariant value is computed.
+// formula returns the formula of an invariant value.
 func (l *planBuilder) formula(o graph.Output) formula {
 	if f, ok := l.formulas[o]; ok {
 		return f

@@ -6,9 +6,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Objects that kernels make in each call besides tensors, and data that they
-// compute from shapes, are reused by the next call, because calls of one
-// signature mostly have the same shapes.
+// The next call reuses objects that kernels make in each call besides tensors,
+// and data that they compute from shapes. Calls of one signature mostly have the
+// same shapes.
 
 const (
 	maxValues = 1 << 12 // values of a slice that an arena keeps

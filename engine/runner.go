@@ -52,7 +52,7 @@ func (c *Call) next() {
 	c.in, c.out = c.in[:0], c.out[:0]
 }
 
-// run executes the kernel. A panic becomes a *[PanicError].
+// run executes the kernel. A panic becomes the error that recovered makes of it.
 func (c *Call) run(p *Prepared) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

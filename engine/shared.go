@@ -5,22 +5,21 @@ import (
 	"sync"
 )
 
-// Shared is a loop that workers share: its state, and the closure over it that they are
-// handed. It is kept from one loop to the next, so that a kernel that runs often makes no
-// garbage of either.
+// Shared is a loop for [Call.Parallel]: its state, and the function over its pieces. Both
+// are kept for later loops, so that a kernel that runs often makes no garbage.
 type Shared[S any] struct {
 	State S // the data of the loop's pieces
 	piece func(lo, hi int)
 }
 
-// Pieces is the state of a loop whose pieces, indices lo to hi, Piece handles, on several
-// goroutines at once.
+// Pieces is the state of a loop. Piece does the indices from lo up to hi, exclusive. It runs
+// on several goroutines at once.
 type Pieces[S any] interface {
 	*S
 	Piece(lo, hi int)
 }
 
-// idleShared keeps them, by the type of their state: a *[sync.Pool] for each.
+// idleShared keeps the idle loops: a *[sync.Pool] for each type of state.
 var idleShared sync.Map
 
 // Share returns a loop, to be given back by [Shared.Free]. Its state is that of an earlier

@@ -2,11 +2,11 @@ package engine
 
 import "time"
 
-// Tracer hears of the ops that a call runs, each after it has run. A call
-// without a tracer pays one comparison an op for it.
+// Tracer receives the ops that a call runs, each after it has run. Without a
+// tracer, a call only makes one comparison for each op.
 type Tracer interface {
-	// Op takes an op that has run. It is called by the goroutine that runs the call;
-	// calls at the same time share the tracer.
+	// Op receives an op that has run, on the goroutine of the call. If several
+	// calls have the same tracer, it must be safe for use by many goroutines.
 	Op(e OpEvent)
 }
 
@@ -16,7 +16,7 @@ type OpEvent struct {
 	// fused are one op.
 	Function, Node, Op string
 	// Depth is how many functions are inside each other: 1 for the outermost. An op
-	// that calls functions comes after the ops of these, and takes their time too.
+	// that calls functions comes after the ops of these, and Took includes them.
 	Depth int
 	// Begin is the time at which it began, and Took its duration.
 	Begin time.Time

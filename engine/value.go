@@ -44,10 +44,10 @@ func ValueOf(t *tensor.Tensor) Value { return Value{Tensor: t} }
 // HandleOf returns a handle of o.
 func HandleOf(o any) Value { return Value{Object: o} }
 
-// Handles is a tensor of handles that is no scalar.
+// Handles is the object of a tensor of handles that is not a scalar.
 type Handles struct {
 	Shape tensor.Shape
-	Items []any
+	Items []any // the objects, in row-major order
 }
 
 // IsZero reports whether there is neither data nor an object.
@@ -106,7 +106,7 @@ func (v Value) Keep() Value {
 	if x, ok := v.Object.(Variant); ok {
 		x.Escape()
 		if v.buf != nil {
-			v.buf.Keep() // who else holds it must not change it from now on
+			v.buf.Keep() // from now on, no other holder may change the object
 		}
 		return Value{Object: x}
 	}
@@ -135,8 +135,8 @@ func (v Value) Keep() Value {
 	return v
 }
 
-// Kept reports whether [Value.Keep] returns v as it is: it holds no memory of a
-// call itself. The elements of a list may.
+// Kept reports whether v itself holds no memory of a call. The elements of a
+// list may hold some, so [Value.Keep] is still needed for an object.
 func (v Value) Kept() bool { return v.buf == nil }
 
 // Borrow returns the current value of x, for the ops of one call: a change of x

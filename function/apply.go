@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// applying is the key under which a scope has the functions that are applied on it.
 type applying struct{ fn any }
 
 // Apply calls the function from model code, on the scope s. Eagerly it runs as part of s's call. In a

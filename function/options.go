@@ -61,7 +61,7 @@ const (
 	// Eagerly runs the Go function in every call.
 	Eagerly
 	// Traced makes a trace for each new signature: side effects of the Go function
-	// besides emitting ops happen once a trace, not once a call.
+	// besides emitting ops happen once for each trace, not in each call.
 	Traced
 )
 

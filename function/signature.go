@@ -148,9 +148,9 @@ func (fn *Func[In, Out]) unfit(in *In) error {
 
 // TraceLimitError is the error of a function that has as many traces as it may.
 type TraceLimitError struct {
-	Function string
-	Max      int
-	Input    *graph.Structure
+	Function string             // the Go function's name
+	Max      int                // Options.MaxTraces
+	Input    *graph.Structure   // the input that would need one more trace
 	Traces   []*graph.Structure // the arguments of the traces
 }
 
@@ -181,7 +181,7 @@ func (fn *Func[In, Out]) limit(in *In) error {
 // relaxed returns a new trace for want in which the sizes that vary aren't known: the
 // third one that differs from others in sizes alone. It returns nil if there are no
 // two others, or if the function can't be traced so. It also returns nil if the
-// function reads such a size, which it would then take for another one.
+// function reads such a size, because the trace would be right for no size.
 func (fn *Func[In, Out]) relaxed(ctx context.Context, from *ops.Scope, in In, want *signature) *trace[In, Out] {
 	wide := *want
 	wide.facts = append([]graph.Fact(nil), want.facts...)

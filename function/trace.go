@@ -20,9 +20,9 @@ import (
 type trace[In, Out any] struct {
 	signature
 	concrete *graph.Concrete
-	in       In     // holds the objects that the static arguments are
-	out      Out    // the output, whose values are the trace's
-	has      []bool // which of the output's values are there
+	in       In     // the input of the trace: it keeps objects alive that the key identifies by address
+	out      Out    // the output of the Go function, with values of the trace
+	has      []bool // for each value of the output, whether it isn't nil
 
 	once sync.Once
 	plan *engine.Plan
@@ -125,7 +125,7 @@ func (fn *Func[In, Out]) ensureTrace(ctx context.Context, from *ops.Scope, in In
 // lock lets one goroutine trace the function at a time, so that none traces it for
 // nothing. A goroutine that traces another function must not wait: the holder of
 // the lock may be waiting for that one, or be this goroutine. It then continues
-// without the lock, up to the depth at which functions are ever nested.
+// without the lock, unless more than maxNested traces are inside each other.
 func (fn *Func[In, Out]) lock() (unlock func(), err error) {
 	if fn.tracing.TryLock() {
 		return fn.tracing.Unlock, nil

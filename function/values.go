@@ -68,7 +68,7 @@ func valuesOf(l *structure.Layout, arg unsafe.Pointer) (values []*ops.Value) {
 	return values
 }
 
-// describe returns the structured type of arg.
+// describe returns the structure of arg, with the types and shapes of its values.
 func describe(l *structure.Layout, arg unsafe.Pointer) *graph.Structure {
 	return l.Describe(arg, func(at unsafe.Pointer) *graph.Structure {
 		v := *(**ops.Value)(at)

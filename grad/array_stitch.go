@@ -6,7 +6,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// stitchRules are the rules of ops that deal rows out and join them again.
+// stitchRules are the rules of ops that gather rows, distribute them to several
+// tensors, or join them again.
 var stitchRules = map[string]Rule{
 	"Gather": func(s *ops.Scope, op *Op) {
 		op.Give(0, slicesOf(s, op.Grad(0), op.In(1), sizesOf(s, op.In(0))))

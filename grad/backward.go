@@ -183,7 +183,7 @@ type Op struct {
 	values map[graph.Output]*ops.Value // of the tape
 	node   *node
 	grads  []*ops.Value
-	slices map[int32][]ops.IndexedSlices // by slot: those that grads has not been joined with yet
+	slices map[int32][]ops.IndexedSlices // by slot: further slices, not yet added to those in grads
 	needed []bool
 }
 
@@ -226,10 +226,10 @@ func (b *Op) Needs(i int) bool {
 	return slot >= 0 && b.needed[slot]
 }
 
-// Grad returns the gradient with regard to output i, of its type and shape: nil
-// if nothing depends on that output, which at least one does. Of an op with one
-// output Grad(0) is never nil. It may be an [ops.IndexedSlices], of which an op
-// that takes it gets the whole tensor.
+// Grad returns the gradient with regard to output i, of its type and shape, or
+// nil if nothing depends on that output. At least one output has a gradient, so
+// Grad(0) of an op with one output is never nil. It may be an
+// [ops.IndexedSlices]; an op that takes it as an input gets the whole tensor.
 func (b *Op) Grad(i int) *ops.Value { return b.gradAt(b.node.first + int32(i)) }
 
 // GradOrZero returns Grad, with zeros for nil.

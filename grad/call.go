@@ -167,8 +167,8 @@ func (p *pair) apply(s *ops.Scope, op *Op) {
 	}
 }
 
-// variantOf returns the op that calls functions as op does, which are stateful
-// or not.
+// variantOf returns the form of op that calls stateful functions, or the one
+// that calls stateless ones.
 func variantOf(op string, stateful bool) string {
 	switch op {
 	case "PartitionedCall", "StatefulPartitionedCall":

@@ -4,11 +4,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// The rule of RGBToHSV.
+// The rule of RGBToHSV. TensorFlow's is in image_grad.py.
 
 // gradHue computes the gradient of a conversion of red, green and blue to hue,
-// saturation and value. Among equal channels, red counts as the largest before
-// green and blue, and blue as the smallest before green and red.
+// saturation and value. As in TensorFlow, red counts as the largest of equal
+// channels before green and blue, and blue as the smallest before green and red.
 func gradHue(s *ops.Scope, op *Op) {
 	x, dy := op.In(0), op.Grad(0)
 	c := ops.Unstack(s, x, 3, -1)

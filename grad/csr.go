@@ -43,8 +43,7 @@ func csrParts(s *ops.Scope, m *ops.Value, d tensor.DType) []*ops.Value {
 	return s.EmitN(3, "CSRSparseMatrixToSparseTensor", graph.Attrs{graph.Type("type", d)}, m)
 }
 
-// form is one in which a product takes an operand. Transpose and adjoint are the op's attributes for it; both
-// false mean the operand itself.
+// form is the form in which a product takes an operand: itself, transposed or adjoint, by the op's attributes.
 type form struct{ transpose, adjoint bool }
 
 func formOf(op *Op, name string) form {

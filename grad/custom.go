@@ -33,8 +33,8 @@ var customs struct {
 // forward have the gradient of forward's ops, as in TensorFlow. Both must compute from their
 // arguments alone: a variable that forward uses has to be one of them.
 //
-// Traced functions contain the name; an empty one is made up. To make two of one name is an
-// error of the caller, and panics. A Custom is kept as long as the program runs; make it once,
+// Traced functions contain the name; an empty one is replaced by a generated one. A second
+// Custom of the same name panics. A Custom is kept as long as the program runs; make it once,
 // not in each step.
 func NewCustom(name string, forward func(s *ops.Scope, x []*ops.Value) []*ops.Value, backward func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value) *Custom {
 	if name == "" {
@@ -119,8 +119,8 @@ func (c *Custom) rule(s *ops.Scope, op *Op) {
 	}
 }
 
-// foreignVariables refuses variables that a function uses without being given
-// them: their gradients would be missing without a word.
+// foreignVariables refuses trainable variables that a function uses although
+// they aren't among its arguments. Their gradients would silently be missing.
 type foreignVariables struct {
 	given []*ops.Value
 	name  string

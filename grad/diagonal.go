@@ -22,7 +22,8 @@ var diagonalRules = map[string]Rule{
 	"MatrixSetDiagV3": gradSetDiagonal,
 }
 
-// alignOf returns how the op's diagonals are aligned, for ops of version 3.
+// alignOf returns the attribute align with which an op of version 3 aligns
+// diagonals as this op does.
 func alignOf(op *Op) graph.Attrs {
 	align := "LEFT_LEFT"
 	if strings.HasSuffix(op.Name(), "V3") {
@@ -37,7 +38,7 @@ func diagonalsOf(s *ops.Scope, op *Op, k int) *ops.Value {
 	return s.Emit1("MatrixDiagPartV3", alignOf(op), dy, op.In(k), ops.ConstOf(s, dy.DType(), 0))
 }
 
-// gradDiagonalMatrix has no gradient for the padding, as TensorFlow.
+// gradDiagonalMatrix has no gradient for the padding, as in TensorFlow.
 func gradDiagonalMatrix(s *ops.Scope, op *Op) {
 	op.Give(0, reshapeLike(s, diagonalsOf(s, op, 1), op.In(0)))
 }

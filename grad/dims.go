@@ -168,7 +168,7 @@ func lastSize(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.StridedSlice(s, ops.Shape(s, x), ops.At(-1))
 }
 
-// product returns the product of a vector's elements, 1 for none.
+// productOf returns the product of a vector's elements, 1 for none.
 func productOf(s *ops.Scope, v *ops.Value) *ops.Value { return s.Emit1("Prod", nil, v, int32(0)) }
 
 // joinVectors concatenates vectors of int32.

@@ -12,8 +12,8 @@ import (
 )
 
 // savedOrders is how often the functions that [Library] returns can be
-// differentiated with the gradients in it. A [Custom] whose gradient calls
-// itself has no last one.
+// differentiated with the gradients in it. There is a limit because the gradient
+// of a [Custom] may call the Custom itself.
 const savedOrders = 2
 
 // Library returns functions and all that they call, ready to be written: the

@@ -54,7 +54,7 @@ type draft struct {
 
 // newPair differentiates functions that are called with the same arguments, of
 // which those that are tracked may have gradients. The last arguments are the outer
-// values.
+// values (outer.go).
 func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, tracked []bool, outer []graph.Output) (*pair, error) {
 	p := &pair{first: first}
 	drafts := make([]*draft, len(fs))

@@ -58,9 +58,9 @@ func gradGather(s *ops.Scope, op *Op) {
 	op.Give(0, dx)
 }
 
-// gatherGrouped returns the gradient of a gather of any shapes: the dimensions
-// are grouped, x to [batch, outer, n, inner] and dy to [batch, outer, k,
-// inner], and the indices of each batch are moved to a separate range.
+// gatherGrouped returns the gradient of a gather of any shapes. It groups the
+// dimensions: x becomes [batch, outer, n, inner], dy [batch, outer, k, inner]. It
+// moves the indices of each batch to a separate range.
 func gatherGrouped(s *ops.Scope, op *Op) *ops.Value {
 	x, indices, dy := op.In(0), op.In(1), op.Grad(0)
 	sizes := sizesOf(s, x)

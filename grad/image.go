@@ -8,11 +8,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// imageRules are the rules of resizing, colours and boxes.
+// imageRules are the rules of ops that resize, crop and dilate images, or convert
+// their colors. Those that select boxes have no gradient.
 var imageRules = map[string]Rule{
 	"ResizeBilinear": byImage("ResizeBilinearGrad"),
 	"ResizeBicubic": func(s *ops.Scope, op *Op) {
-		if d := op.In(0).DType(); d == tensor.Float32 || d == tensor.Float64 { // those of the gradient's op
+		if d := op.In(0).DType(); d == tensor.Float32 || d == tensor.Float64 { // the types that ResizeBicubicGrad takes
 			byImage("ResizeBicubicGrad")(s, op)
 		}
 	},
@@ -29,7 +30,7 @@ var imageRules = map[string]Rule{
 }
 
 // byImage returns the rule of an op whose gradient is an op of the gradient and
-// the images.
+// the images. Images of integers have none.
 func byImage(name string) Rule {
 	return func(s *ops.Scope, op *Op) {
 		if op.In(0).DType().IsFloating() {
@@ -41,7 +42,7 @@ func byImage(name string) Rule {
 // resizeAttrs returns the attributes that determine the positions of pixels.
 func resizeAttrs(op *Op) graph.Attrs { return attrsOf(op, "align_corners", "half_pixel_centers") }
 
-// attrsOf returns the attributes with some names.
+// attrsOf returns the op's attributes with these names.
 func attrsOf(op *Op, names ...string) graph.Attrs {
 	var out graph.Attrs
 	for _, a := range op.Attrs() {
@@ -53,7 +54,8 @@ func attrsOf(op *Op, names ...string) graph.Attrs {
 }
 
 // gradCrop computes gradients of the images, if they are of floating point, and of
-// the boxes, whose gradient is that of bilinear interpolation under any method.
+// the boxes. As in TensorFlow, that of the boxes is the one of bilinear interpolation
+// under any method, so it isn't the derivative for the method nearest.
 func gradCrop(s *ops.Scope, op *Op) {
 	images, boxes, index := op.In(0), op.In(1), op.In(2)
 	if d := images.DType(); d.IsFloating() && op.Needs(0) {

@@ -36,7 +36,8 @@ func gradBandedSolve(s *ops.Scope, op *Op) {
 	giveAt(s, op, 1, func() *ops.Value { return db })
 }
 
-// gradEig counts on eigenvalues that differ.
+// gradEig computes the gradient for eigenvalues that differ, as TensorFlow does.
+// Where two are equal, it isn't the derivative.
 func gradEig(s *ops.Scope, op *Op) {
 	e := op.Out(0)
 	middle := ops.Diag(s, op.GradOrZero(0))
@@ -61,8 +62,9 @@ func gradEig(s *ops.Scope, op *Op) {
 	op.Give(0, g)
 }
 
-// gradSolveLs differentiates the normal equations, of the first kind if the
-// matrices are no wider than high and of the second if they are.
+// gradSolveLs differentiates the solution of the normal equations. If the matrices a
+// are no wider than high, it is inverse(a* a + c) a* b, otherwise a* inverse(a a* + c) b.
+// c is the identity times the regularizer, input 2.
 func gradSolveLs(s *ops.Scope, op *Op) {
 	if !computes(op, "fast") {
 		s.Fail("MatrixSolveLs", errors.New("there is no gradient where fast is false, as in TensorFlow"))

@@ -143,7 +143,8 @@ func rowShape(s *ops.Scope, x *ops.Value) *ops.Value {
 // anyShape means that the elements of a list may have any shape.
 var anyShape = tensor.Scalar(int32(-1))
 
-// shapeOrScalar returns the shape of an element of a list.
+// shapeOrScalar returns x's shape, as ops on lists take that of an element. If x is
+// a variant, that is any shape.
 func shapeOrScalar(s *ops.Scope, x *ops.Value) ops.Input {
 	if x.DType() == tensor.Variant {
 		return anyShape

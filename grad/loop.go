@@ -19,7 +19,7 @@ type loop struct {
 	vars               []int          // the loop variables that have gradients
 	handles            []int          // the variables whose gradients add up over the rounds
 	sliced             []bool         // by handles: the rounds' slices are kept in lists and joined at the end
-	sums               []tensor.DType // of values that add up: one a handle, two of a sliced one
+	sums               []tensor.DType // of values that add up: one for each handle, two for a sliced one
 	invariants         []int          // needed values that stay the same in all rounds
 }
 

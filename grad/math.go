@@ -209,10 +209,12 @@ func complexOf(s *ops.Scope, re, im *ops.Value) *ops.Value {
 	return s.Emit1("Complex", graph.Attrs{graph.Type("Tout", d)}, re, im)
 }
 
-// none has no gradient: the op is constant almost everywhere.
+// none gives no input a gradient. It is the rule of ops that are constant almost
+// everywhere, or that have no gradient in TensorFlow.
 func none(*ops.Scope, *Op) {}
 
-// one1 makes a rule of a function for an op of one input.
+// one1 returns the rule of an op of one input and one output, whose gradient f
+// returns.
 func one1(f func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value) Rule {
 	return func(s *ops.Scope, op *Op) { op.Give(0, f(s, op, op.Grad(0))) }
 }

@@ -105,8 +105,8 @@ var nnRules = map[string]Rule{
 	},
 }
 
-// channelsFirst returns the shape in which a bias of channels broadcasts against
-// x, whose dimension 1 they are.
+// channelsFirst returns the shape [channels, 1, 1, …] by which a bias broadcasts
+// against x. Dimension 1 of x is the channels.
 func channelsFirst(s *ops.Scope, x, bias *ops.Value) *ops.Value {
 	if shape, ok := known(x); ok {
 		dims := make([]int32, len(shape)-1)
@@ -119,8 +119,8 @@ func channelsFirst(s *ops.Scope, x, bias *ops.Value) *ops.Value {
 	return joinVectors(s, sizesOf(s, bias), onesVector(s, ops.Sub(s, rankValue(s, x), int32(2))))
 }
 
-// byFused returns the rule of an activation whose gradient is an op of the
-// gradient and the activation's output or input.
+// byFused returns the rule of an activation. The op called name computes its
+// gradient from dy and the activation's output, or its input if output is false.
 func byFused(name string, output bool) Rule {
 	return func(s *ops.Scope, op *Op) {
 		x := op.In(0)
@@ -157,7 +157,9 @@ var (
 	adjointXY   = graph.Attrs{graph.Bool("adj_x", true), graph.Bool("adj_y", true)}
 )
 
-// gradManyZeros computes in float32, whatever the inputs are.
+// gradManyZeros computes the gradients of SparseMatMul, a product of matrices with
+// many zeros. It computes in float32, the type of the op's output, whatever types
+// the inputs have.
 func gradManyZeros(s *ops.Scope, op *Op) {
 	a, b, g := ops.Cast(s, op.In(0), tensor.Float32), ops.Cast(s, op.In(1), tensor.Float32), op.Grad(0)
 	ta, tb := op.Attrs().Bool("transpose_a"), op.Attrs().Bool("transpose_b")
@@ -192,7 +194,10 @@ func gradBatchMatMul(s *ops.Scope, op *Op) {
 	})
 }
 
-// product computes the gradients of a matrix product: products themselves.
+// product computes the gradients of a matrix product, by the product op called
+// name. ta and tb report whether the op transposes a and b; flagA, flagB and flagAB
+// are the attributes that make name transpose its first input, its second or both.
+// give receives the gradient with regard to input i.
 func product(s *ops.Scope, op *Op, name string, a, b, g *ops.Value, ta, tb bool, flagA, flagB, flagAB graph.Attrs, give func(int, *ops.Value)) {
 	if op.Needs(0) {
 		switch {
@@ -220,18 +225,17 @@ func product(s *ops.Scope, op *Op, name string, a, b, g *ops.Value, ta, tb bool,
 	}
 }
 
-// gradCrossEntropy uses the derivative that the forward op has computed. If it
-// is differentiated itself, the rule uses softmax.
+// gradCrossEntropy uses the derivative that the forward op has computed. If another
+// tape records the gradient, the rule computes it by softmax.
 func gradCrossEntropy(s *ops.Scope, op *Op) {
 	logits := op.In(0)
 	dense := op.Name() == "SoftmaxCrossEntropyWithLogits"
 	if dl := op.Grad(0); dl != nil {
 		wide := ops.ExpandDims(s, dl, -1)
 		if op.Needs(0) {
-			// Not the op's own second output: a tape around this one must see how
-			// it depends on the logits.
 			back := op.Out(1)
 			if s.Recording() {
+				// The other tape must see how the derivative depends on the logits.
 				back = crossDerivative(s, op, dense)
 			}
 			op.Give(0, Unbroadcast(s, ops.Mul(s, wide, back), logits))

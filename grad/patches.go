@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// patchRules are the rules of windows of images and of images seen from elsewhere.
+// patchRules are the rules of windows of images and of projective transforms.
 var patchRules = map[string]Rule{
 	"ExtractImagePatches":        gradPatches("ksizes", "strides", "rates", "padding"),
 	"ExtractVolumePatches":       gradPatches("ksizes", "strides", "padding"),
@@ -44,8 +44,8 @@ func gradPatches(attrs ...string) Rule {
 	}
 }
 
-// gradProjective sees the gradient from where the image was, by the inverses of
-// the transforms, as TensorFlow: it is near the derivative only.
+// gradProjective transforms the gradient by the inverse transforms, as TensorFlow
+// does. That only approximates the derivative.
 func gradProjective(s *ops.Scope, op *Op) {
 	flat := ops.Reshape(s, op.In(1), -1, 8)
 	last := ops.OnesLike(s, ops.StridedSlice(s, flat, ops.Whole(), ops.To(1)))

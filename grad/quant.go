@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// quantRules are the rules of rounding to levels: the gradient passes if the
-// input is in the range.
+// quantRules are the rules of rounding to levels. As in TensorFlow, the gradient
+// passes where the input is in the range, or, by the rule straight, everywhere.
 var quantRules = map[string]Rule{
 	"FakeQuantWithMinMaxArgs": func(s *ops.Scope, op *Op) {
 		op.Give(0, s.Emit1("FakeQuantWithMinMaxArgsGradient", op.Attrs(), op.Grad(0), op.In(0)))
@@ -29,8 +29,9 @@ var quantRules = map[string]Rule{
 // identity.
 func straight(_ *ops.Scope, op *Op) { op.Give(0, op.Grad(0)) }
 
-// byRange returns the rule of an op of an input and a range's ends whose
-// gradient is an op that takes the attributes named.
+// byRange returns the rule of an op whose inputs are the values and the two ends
+// of the range. The op called name computes the gradient; it takes the attributes
+// in attrs.
 func byRange(name string, attrs ...string) Rule {
 	return func(s *ops.Scope, op *Op) {
 		var as graph.Attrs

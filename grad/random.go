@@ -45,6 +45,8 @@ var (
 	steps    = map[tensor.DType]float64{tensor.Float16: 0x1p-10, tensor.Float32: 0x1p-23, tensor.Float64: 0x1p-52}
 )
 
+// gradTruncatedNormal computes the gradients of the mean, the deviation and the
+// two limits. TensorFlow's rule is in random_grad.py.
 func gradTruncatedNormal(s *ops.Scope, op *Op) {
 	mean, deviation, d := op.In(2), op.In(3), op.In(2).DType()
 	standard := func(x *ops.Value) *ops.Value { return ops.Div(s, ops.Sub(s, x, mean), deviation) }

@@ -17,7 +17,7 @@ type replayer struct {
 	made   map[calledKey]*replayed     // functions with lists for arrays, of all depths
 
 	first []*graph.Node               // nodes that are emitted whether a result needs them or not
-	kept  map[graph.Output]*ops.Value // the values by the origins of the nodes; if several nodes are copies of one, that of any
+	kept  map[graph.Output]*ops.Value // the values by the origins of the nodes; if several nodes are copies of one, that of the last
 }
 
 func newReplayer(s *ops.Scope) *replayer {

@@ -18,9 +18,9 @@ var rnnRules = map[string]Rule{
 	"CTCLossV2":   gradCTCLoss,
 }
 
-// byBlock returns the rule of a whole LSTM layer. As in TensorFlow, results that
-// depend on the gates have no part in the gradient: only the cell states and the
-// outputs have.
+// byBlock returns the rule of a whole LSTM layer. As in TensorFlow, only the
+// gradients of the cell states and of the outputs count; those of the gates are
+// ignored.
 func byBlock(name string) Rule {
 	return func(s *ops.Scope, op *Op) {
 		var in []ops.Input
@@ -38,9 +38,9 @@ func byBlock(name string) Rule {
 	}
 }
 
-// gradCudnn differentiates a network of cuDNN's. TensorFlow's rule needs the op's state of training; without
-// training nothing is dropped in the backward pass either. The backward op takes the inputs, the first three
-// outputs, their gradients and then the other outputs, in this order.
+// gradCudnn differentiates a network of cuDNN's. TensorFlow's rule refuses ops that don't train. Here these have a
+// gradient too, whose backward pass drops nothing. The backward op takes the inputs, the first three outputs, their
+// gradients and then the other outputs, in this order.
 func gradCudnn(s *ops.Scope, op *Op) {
 	attrs := op.Attrs().Without("is_training")
 	if op.Attrs().Has("is_training") && !op.Attrs().Bool("is_training") {

@@ -84,9 +84,9 @@ func (r *Rules) Ops() []string {
 	return names
 }
 
-// With returns the set with one more rule, which takes the place of the op's
-// former one. A name that nodes have in their attribute _gradient_op_type goes
-// before the op's own.
+// With returns the set with one more rule, which replaces the op's former one. In
+// place of an op's name, op may be a name that nodes have in their attribute
+// _gradient_op_type. For these nodes the rule comes before that of their op.
 func (r *Rules) With(op string, rule Rule) *Rules {
 	next := &Rules{byOp: map[string]Rule{op: rule}}
 	if r != nil {

@@ -31,7 +31,7 @@ func realPart(s *ops.Scope, x *ops.Value) *ops.Value {
 	return x
 }
 
-// segmented is how rows are gathered to segments, and spread from them.
+// segmented maps rows to segments, and segments back to rows.
 type segmented struct {
 	s        *ops.Scope
 	ids, num *ops.Value // num is nil for sorted segments

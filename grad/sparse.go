@@ -24,7 +24,7 @@ var sparseRules = map[string]Rule{
 	},
 	"SparseSlice": func(s *ops.Scope, op *Op) {
 		giveValues(s, op, 1, 1, func(dy *ops.Value) *ops.Value {
-			// Those inside are given out in their order.
+			// The op returns the values inside of the slice in their order.
 			indices, start := op.In(0), op.In(3)
 			below := ops.Less(s, indices, ops.ExpandDims(s, ops.Add(s, start, op.In(4)), 0))
 			inside := ops.All(s, ops.And(s, below, ops.GreaterEqual(s, indices, ops.ExpandDims(s, start, 0))), 1)

@@ -6,7 +6,7 @@ import (
 )
 
 // give adds dx to the gradient of a slot. Several slices are kept and joined
-// when the sum is needed, so that any number of look-ups in one table costs no
+// when the sum is needed, so that any number of lookups in one table costs no
 // more than their rows. Slices added to a whole tensor become one.
 func (b *Op) give(slot int32, dx *ops.Value) {
 	have := b.grads[slot]
@@ -77,7 +77,7 @@ func sameIndices(s *ops.Scope, all []ops.IndexedSlices) []*ops.Value {
 	return indices
 }
 
-// slicesOf returns the gradient of a look-up of rows: dy, by the indices of any
+// slicesOf returns the gradient of a lookup of rows: dy, by the indices of any
 // shape, of a table whose shape is an int32 vector.
 func slicesOf(s *ops.Scope, dy, indices, shape *ops.Value) *ops.Value {
 	flat := ops.Reshape(s, indices, -1)

@@ -125,8 +125,8 @@ func (s *slab[T]) take(n int) []T {
 //	})
 //	optimizer.Apply(s, tape.Gradient(loss, variables))
 //
-// Inside f only the recording scope goes by its name, so that no term can miss
-// the tape.
+// In the example, the parameter s of f hides the outer scope, so that every op of
+// f is recorded.
 func Of(s *ops.Scope, f func(s *ops.Scope) *ops.Value, o ...*Options) (loss *ops.Value, tape *Tape) {
 	rec, tape := Record(s, o...)
 	return f(rec), tape

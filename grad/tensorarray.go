@@ -78,8 +78,8 @@ func (r *replayer) array(n *graph.Node) ([]*ops.Value, bool) {
 	}
 }
 
-// newArray emits the list of an array, and the array itself, whose handle functions
-// may hand on.
+// newArray emits the list of an array, and the array itself, because functions may
+// take and return its handle.
 func (r *replayer) newArray(n *graph.Node) []*ops.Value {
 	shape, ok := n.Attrs.Shape("element_shape")
 	if !ok {

@@ -13,6 +13,8 @@ func shifted(s *ops.Scope, x *ops.Value, up bool) *ops.Value {
 	return shiftedBy(s, x, row, up)
 }
 
+// shiftedBy does the work of shifted. row has the shape of one of x's rows, and is
+// zero.
 func shiftedBy(s *ops.Scope, x, row *ops.Value, up bool) *ops.Value {
 	ones := ops.OnesLike(s, row)
 	if up {

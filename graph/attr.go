@@ -93,8 +93,9 @@ type Callee struct {
 	// Function is the function. It is nil if the library has no function called
 	// Name.
 	Function *Function
-	// Name is the name of the function, or of an op whose computation is a
-	// function.
+	// Name is the name of the function in the file. It may also be that of an
+	// op, which is then called as a function. [Callee.FuncName] prefers the name
+	// of Function.
 	Name string
 	// Attrs are the values of the function's attributes.
 	Attrs Attrs

@@ -51,8 +51,8 @@ func (d *OpDef) Bind(attrs Attrs, in []Fact) (Attrs, []Fact, error) {
 	return b.full, out, nil
 }
 
-// binding is a call of an op while its attributes are worked out. full has a
-// place for each attribute of the definition, of no kind until it is known.
+// binding is a call of an op while its attributes are worked out. full has an
+// element for each attribute of the definition, of kind AttrNone until it is known.
 type binding struct {
 	def   *OpDef
 	given Attrs
@@ -241,7 +241,8 @@ func (b *binding) count(arg *ArgDef, i, remaining int) (int, error) {
 	return max(0, remaining-later), nil
 }
 
-// takeArg notes the length and types of an argument.
+// takeArg infers attributes from the inputs of one argument, and checks their
+// types. first is the index of the first one among all inputs.
 func (b *binding) takeArg(arg *ArgDef, in []Fact, first int) error {
 	if arg.NumberAttr != "" {
 		if err := b.infer(arg.NumberAttr, Int(arg.NumberAttr, int64(len(in)))); err != nil {
@@ -368,7 +369,7 @@ func (b *binding) outputs() ([]Fact, error) {
 }
 
 // maxOutputs bounds the outputs of one op, because a file may contain any
-// number.
+// number. The limit is Cairn's.
 const maxOutputs = 1 << 16
 
 // Default returns the default value, and whether there is one. Without one the

@@ -14,8 +14,8 @@ type Capturable interface {
 	// CaptureFact returns the type and shape of the captured argument: a scalar resource
 	// for a handle.
 	CaptureFact() Fact
-	// CaptureValue returns the captured argument of a call. An object that functions
-	// make is made by the first call, with run.
+	// CaptureValue returns the captured argument of a call. If functions of a model make
+	// the object, the first call makes it by run.
 	CaptureValue(ctx context.Context, run Runner) (Captured, error)
 }
 

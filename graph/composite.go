@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// facts returns the tensors of a composite. For a class that this package
-// doesn't know, only their number is known.
+// facts returns the facts of a composite's tensors. For a class that this
+// package doesn't know, only their number is known: the facts are zero.
 func (c *Composite) facts() []Fact {
 	if c.Facts != nil {
 		return c.Facts
@@ -74,7 +74,7 @@ func (c *Composite) shape() PartialShape {
 	return s
 }
 
-// sparseFacts returns those of a sparse tensor: the indices [entries, rank], the values [entries] and the
+// sparseFacts returns the facts of a sparse tensor: the indices [entries, rank], the values [entries] and the
 // shape [rank]. state is the tuple of SparseTensorSpec._serialize: shape, dtype.
 func sparseFacts(state []*Structure) []Fact {
 	shape, okShape := staticOf[PartialShape](state, 0)
@@ -90,7 +90,7 @@ func sparseFacts(state []*Structure) []Fact {
 	}
 }
 
-// raggedFacts returns those of a ragged tensor: the values without the ragged
+// raggedFacts returns the facts of a ragged tensor: the values without the ragged
 // dimensions, then the row splits, the outermost first. state is the tuple of RaggedTensorSpec._serialize: shape,
 // dtype, ragged_rank, row_splits_dtype.
 func raggedFacts(state []*Structure) []Fact {

@@ -58,8 +58,8 @@ func (e Effect) Pure() bool { return e == 0 }
 
 // Effect returns the effect that running the op may have with any inputs and
 // attributes. [Node.Effect] returns the effect of a call, that of its function.
-// An op that TensorFlow doesn't define writes state if its definition is
-// stateful.
+// An op that TensorFlow doesn't define reads and writes state if its definition
+// is stateful or has a Ref input.
 func (d *OpDef) Effect() Effect {
 	e := d.ownEffect()
 	for _, r := range references()[d.Name] {
@@ -130,16 +130,17 @@ var effectTable = sync.OnceValue(func() *effects {
 	return t
 })
 
-// callAttrs are the attributes that name the functions of ops that do nothing
-// themselves but call.
+// callAttrs are the ops that do nothing themselves but call the functions in
+// their attributes. The effect of a node is that of the functions.
 var callAttrs = map[string]bool{
 	"If": true, "StatelessIf": true, "While": true, "StatelessWhile": true, "XlaWhile": true, "For": true, "Case": true, "StatelessCase": true,
 	"PartitionedCall": true, "StatefulPartitionedCall": true, "_If": true, "_While": true, "BatchFunction": true,
 	"ScanDataset": true, "MapDataset": true, "SymbolicGradient": true, "TPUPartitionedCall": true,
 }
 
-// Effect returns the effect of running the node: that of its op, and for a call
-// those of the functions that it calls.
+// Effect returns the effect of running the node: that of its op, and those of
+// the functions that it calls. An op without a definition, and a function that
+// the library lacks, have the effect [Code].
 func (n *Node) Effect() Effect { return n.effect(map[*Function]bool{}) }
 
 // Effect returns the effect of running the function.

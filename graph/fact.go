@@ -170,8 +170,9 @@ func (f Fact) Int() (int64, bool) {
 	return e[0].Int()
 }
 
-// WithElems returns the fact with the value of these elements: Value if all of
-// them and the type are known, Elems otherwise.
+// WithElems returns the fact with the value of these elements. It sets Value if
+// all of them are known and the type is int32 or int64. Otherwise it sets Elems,
+// unless nothing is known.
 func (f Fact) WithElems(e []Elem) Fact {
 	f.Value, f.Elems = nil, nil
 	unknown := slices.ContainsFunc(e, func(e Elem) bool { return e.id != 0 })

@@ -7,8 +7,8 @@ type InlineOptions struct {
 	// MaxNodes is the most nodes that come from called functions. A call that
 	// would add more stays. Default: 1<<14.
 	MaxNodes int
-	// Stays reports whether calls of a function stay. Default: none do but those that
-	// [Function.Inline] lists.
+	// Stays reports whether calls of a function stay, besides those that
+	// [Function.Inline] lists. Default: no others stay.
 	Stays func(*Function) bool
 }
 

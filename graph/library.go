@@ -38,9 +38,9 @@ type RegisteredGradient struct {
 	// objects of a SavedModel, because a library's message doesn't contain
 	// them.
 	Captures []Output
-	// These are the indices of a node's inputs whose gradients are the
-	// function's results, in the order of the results. Nil means the last
-	// inputs. They come from the objects, too.
+	// Gives are the indices of the node's inputs whose gradients the function
+	// returns, in the order of its results. Nil means the last inputs. They come
+	// from the objects of a SavedModel, too.
 	Gives []int
 
 	unknown []byte

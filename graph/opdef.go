@@ -20,8 +20,8 @@ type OpDef struct {
 	// ControlOutputs are the names of the nodes of a function's body that run
 	// in every call. Only the signature of a function has any.
 	ControlOutputs []string
-	// Stateful ops are never merged with equal ops, folded, or dropped if a
-	// graph asks for their effect.
+	// Stateful is TensorFlow's statement that the op has state or an effect.
+	// [OpDef.Effect] is more exact, and passes decide by it.
 	Stateful bool
 	// Commutative ops return the same result for swapped inputs.
 	Commutative bool

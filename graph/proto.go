@@ -113,7 +113,7 @@ type reader struct {
 	value    *pb.AttrValue                  // for the next attribute of a node
 	inputs   []string                       // of the node that is connected
 	took     int64                          // approximate memory of the decoded messages, in bytes
-	most     int64                          // bound of took; 0 means none
+	most     int64                          // bound of took; 0 means no limit
 }
 
 // count counts an encoded message before it is decoded.
@@ -267,6 +267,8 @@ const (
 // with these exceptions. Map entries are sorted, and the last of two with the
 // same key is written. "x:0" in an input is written as "x", in a function "x:y"
 // as "x:y:0". Unknown fields inside map entries are lost.
+//
+// finish is that of internals.GraphProto.
 func (g *Graph) proto(finish func(*pb.FunctionDef) error) (*pb.GraphDef, error) {
 	lib := g.written()
 	p := &pb.GraphDef{}

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// function fills a function.
+// function fills fn, which has a name only, from its message p.
 func (r *reader) function(fn *Function, p *functionDef) error {
 	sig := r.calls[fn]
 	fn.Extra = &FunctionExtra{signature: sig, resources: p.ResourceArgUniqueId, unknown: p.Unknown}

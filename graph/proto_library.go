@@ -120,8 +120,9 @@ func libraryOf(p *pb.FunctionDefLibrary) *library {
 // put it at the beginning. It is valid until p's next step.
 func functionName(p *pb.Parts) ([]byte, error) { return nameAt(p, fieldSignature, fieldName) }
 
-// nameAt returns the name to which the fields lead of the message that p is at, the first of
-// each message in most files. It is good until p's next step.
+// nameAt follows the fields of path into the message that p is at, and returns the string
+// there. In most files each of these fields is the first of its message, so that a few bytes
+// are enough. The result is valid until p's next step.
 func nameAt(p *pb.Parts, path ...protowire.Number) ([]byte, error) {
 	const most = 512
 	b, err := p.Head(most)
@@ -273,8 +274,7 @@ func gradientLinks(p *pb.FunctionDefLibrary) links {
 	return l
 }
 
-// ofNodes calls tell with names that may be functions which nodes call or refer
-// to.
+// ofNodes calls tell with every name in the nodes that may be a function's.
 func (l links) ofNodes(nodes [][]byte, tell func(name string)) {
 	for _, n := range nodes {
 		for f := (pb.Fields{Rest: n}); f.Next(); {

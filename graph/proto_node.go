@@ -293,7 +293,7 @@ func (r *nodeReader) connect(n *Node, names []string) error {
 	return nil
 }
 
-// graphInput returns "node" or "node:1".
+// graphInput adds the input called "node" or "node:1".
 func (r *nodeReader) graphInput(n *Node, name string) error {
 	node, port, found := strings.Cut(name, ":")
 	from := r.graph.byName[node]
@@ -328,8 +328,8 @@ func parsePort(s string) (int, error) {
 	return int(v), nil
 }
 
-// bodyInput returns an argument's name, "node:output:1", or "node:output" for
-// all tensors of an output.
+// bodyInput adds the inputs that a name in a function's body means: an
+// argument's name, "node:output:1", or "node:output" for all tensors of an output.
 func (r *nodeReader) bodyInput(n *Node, name string) error {
 	lo, hi, from, err := r.find(name)
 	if err != nil {

@@ -399,10 +399,9 @@ func (fn *Function) signature() *OpDef {
 	return d
 }
 
-// nodeNames returns the names of nodes that can't be written under their own: a
-// file takes letters, digits and _ . - / > in a node's name; lower case and no
-// more than letters, digits and _ in that of an argument. The names of a
-// function that was read stay as they are.
+// nodeNames returns the new names of nodes that can't be written under their own.
+// In a file, a node's name has letters, digits and _ . - / >. That of an argument
+// has small letters, digits and _ only. Names that were read stay as they are.
 func nodeNames(g *Graph, fn *Function) map[*Node]string {
 	var out map[*Node]string
 	var taken map[string]bool

@@ -153,7 +153,7 @@ func (fn *Function) Clone() (*Function, error) {
 // order. fed reports whether an output is fed instead of computed.
 func orderOf(roots []*Node, fed func(Output) bool) ([]*Node, error) {
 	pending := map[*Node]int{}   // inputs that are not ordered yet
-	users := map[*Node][]*Node{} // who comes after it
+	users := map[*Node][]*Node{} // the nodes that come after it
 	stack := append([]*Node(nil), roots...)
 	var all []*Node
 	for len(stack) > 0 {

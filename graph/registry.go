@@ -15,12 +15,13 @@ import (
 )
 
 // opList is an encoded OpList with TensorFlow's definitions, sorted by name. It
-// is written by internal/gen/opdefs.
+// is written by internal/gen/opdefs/dump.py.
 //
 //go:embed opdefs.bin
 var opList string
 
-// textOps has the definitions that TensorFlow Text adds.
+// textOps has the definitions that TensorFlow Text adds, in the same form and
+// from the same script.
 //
 //go:embed textdefs.bin
 var textOps string
@@ -35,7 +36,7 @@ type opTable struct {
 }
 
 // opIndex finds the definitions in one list, which is sorted by name. It keeps no names:
-// those in the list are read again by each look-up, which takes less than a map's memory.
+// each lookup reads them in the list again, so that no map takes memory.
 type opIndex struct {
 	list string
 	at   []uint32 // offset of each definition's tag
@@ -98,8 +99,8 @@ func (x *opIndex) def(i int) *OpDef {
 	return d
 }
 
-// consume cuts a field 1 of bytes, which all that index reads is, off the
-// front of s.
+// consume cuts the first field off the front of s and returns its bytes. It must
+// be field 1, as are all parts of the lists that opIndex reads.
 func consume(s *string) string {
 	num, typ, n := protowire.ConsumeTag(bytesOf(*s))
 	v, k := protowire.ConsumeBytes(bytesOf((*s)[max(n, 0):]))
@@ -127,7 +128,8 @@ func LookupOp(name string) *OpDef {
 	return nil
 }
 
-// Ops returns all of TensorFlow 2.21's own op definitions, by name.
+// Ops returns all of TensorFlow 2.21's own op definitions, in the order of their
+// names. Those of TensorFlow Text aren't among them.
 func Ops() iter.Seq[*OpDef] {
 	return func(yield func(*OpDef) bool) {
 		r := &registered

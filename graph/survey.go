@@ -24,12 +24,12 @@ type Survey struct {
 	calls     []pb.Source     // functions whose bodies are still to be read
 	called    map[uint64]bool // hashes of the names of the functions that calls has had
 	bodies    map[uint64]bool // the names in a function's body
-	parts     *pb.Parts       // whose memory serves the next
+	parts     *pb.Parts       // reused for each function
 	buf       []byte          // for a node of the graph
 }
 
-// survey is a list of messages in the order of the hashes of their names. Equal
-// names are left to the code that makes the graph.
+// survey is a list of messages in the order of the hashes of their names. It
+// accepts equal names; the code that makes the graph reports them.
 type survey struct {
 	from []pb.Source // the messages that hold them
 	at   []place

@@ -46,11 +46,11 @@ func fuseAttention(u *Unit) error {
 
 // attentionPattern is the match of a softmax with the ops around it.
 type attentionPattern struct {
-	last    *graph.Node // whose output it makes
-	in      [3]graph.Output
-	layouts [4]string      // of in and of the output: a letter for each dimension
-	scale   string         // the op that scales; "": none
-	args    []graph.Output // inputs after in: the number that scales, the mask
+	last    *graph.Node     // whose output it makes
+	in      [3]graph.Output // queries, keys and values
+	layouts [4]string       // of in and of the output: a letter for each dimension
+	scale   string          // the op that scales; "": none
+	args    []graph.Output  // inputs after in: the number that scales, the mask
 	mask    bool
 }
 
@@ -147,7 +147,8 @@ func (r *rewriter) attentionAround(n *graph.Node) *attentionPattern {
 type lettering map[byte]byte
 
 // assign maps the labels of a term to the letters of roles, in order. The one
-// label that is also in others maps to the letter rest.
+// label of others that term lacks maps to the letter rest. There must be exactly
+// one.
 func assign(term, roles, others string, rest byte) (lettering, bool) {
 	if len(term) != len(roles) {
 		return nil, false
@@ -303,7 +304,7 @@ func (r *rewriter) beforeTranspose(o graph.Output, layout string) (graph.Output,
 }
 
 // behindTranspose includes a Transpose in the match if it is the only user of
-// the output.
+// the output, and if products accept the output's layout before it.
 func (r *rewriter) behindTranspose(a *attentionPattern) {
 	n := r.only(a.last.Output(0))
 	if n == nil || n.In[0] != a.last.Output(0) {

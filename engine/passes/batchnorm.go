@@ -10,7 +10,8 @@ import (
 // foldBatchNorms takes batch normalization with fixed moments apart: into the
 // filter and the bias of the convolution or product before it, or else into one
 // multiplication and one addition. The factors are computed once, as they depend
-// on variables alone. It also folds other factors a channel into filters.
+// on variables alone. It also folds other factors and summands that have a number
+// for each channel.
 func foldBatchNorms(u *Unit) error {
 	r, err := newRewriter(u)
 	if err != nil {
@@ -79,7 +80,8 @@ func (r *rewriter) perChannel(l linear, o graph.Output) bool {
 	return l.format() == "NHWC" && s.HasRank() && s.Rank() == 1 && s.Dim(0) > 0 && y.HasRank() && s.Dim(0) == y.Dim(y.Rank()-1)
 }
 
-// scaled returns l's filter times a factor a channel.
+// scaled returns l's filter times a vector with a factor for each channel. It
+// returns false, and adds no node, if the filter's shape isn't known.
 func (r *rewriter) scaled(l linear, factor graph.Output) (graph.Output, bool, error) {
 	filter := l.node.In[1]
 	dims := []int32(nil) // of the factor, unless it is a vector along the last dimension
@@ -111,7 +113,7 @@ func (r *rewriter) scaled(l linear, factor graph.Output) (graph.Output, bool, er
 	return n.Output(0), true, nil
 }
 
-// binary adds an op of two invariant vectors.
+// binary adds a node of an op with two inputs, named after like.
 func (r *rewriter) binary(like *graph.Node, op string, a, b graph.Output) (graph.Output, error) {
 	n, err := r.add(like, op, nil, a, b)
 	if err != nil {
@@ -224,7 +226,8 @@ func (r *rewriter) foldFactor(n *graph.Node) error {
 	return nil
 }
 
-// foldSummand makes the addition or subtraction of a number a channel a bias.
+// foldSummand makes the addition or subtraction of a number for each channel a
+// bias.
 func (r *rewriter) foldSummand(n *graph.Node) error {
 	for i, x := range n.In {
 		v := n.In[1-i]

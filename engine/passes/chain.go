@@ -15,7 +15,7 @@ import (
 // result of the last op is the output.
 const ElementwiseOp = "_Elementwise"
 
-// maxChain is how many ops are fused.
+// maxChain is the largest number of ops that one op replaces.
 const maxChain = 256
 
 // fuseChains replaces elementwise ops by one op if no other node uses their
@@ -89,7 +89,7 @@ func (r *rewriter) group(k *Fusion, n *graph.Node) []*graph.Node {
 	return group
 }
 
-// fuse makes the last node of a group the whole.
+// fuse makes the last node of a group one node that does the work of all.
 func (r *rewriter) fuse(group []*graph.Node) error {
 	var in []graph.Output
 	place := map[graph.Output]int{}

@@ -11,7 +11,8 @@
 //
 //	Pass                   List       Bits   Matches                                           Makes
 //	inlining               both       stay   a call of a function without Switch and Merge     the nodes of the function
-//	identity chains        both       stay   Identity, IdentityN, Snapshot, StopGradient       its input
+//	identity chains        both       stay   Identity, IdentityN, Snapshot, StopGradient and   its input
+//	                                         PreventGradient
 //	constant folding       both       stay   a node without effects, of constants              Const, up to 64 KiB
 //	no-ops                 both       stay   ops whose output equals an input, such as Mul     that input
 //	                                         by 1 and Transposes that cancel each other

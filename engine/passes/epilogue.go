@@ -13,8 +13,8 @@ import (
 func fuseEpilogues(u *Unit) error { return fuseLinear(u, false) }
 
 // fuseConvolutions does the same as [fuseEpilogues] for convolutions, if no bit
-// of a result changes. Products become faster only if their weights are packed
-// in advance.
+// of a result changes. It leaves products alone: they become faster only if their
+// weights are packed in advance, which needs invariant weights.
 func fuseConvolutions(u *Unit) error { return fuseLinear(u, true) }
 
 // fuseLinear fuses epilogues into convolutions and products. If exact, it skips
@@ -78,8 +78,8 @@ type epilogue struct {
 	args       []graph.Output // their inputs
 	alpha      *float64       // of LeakyRelu
 	exact      bool           // the order of sums stays
-	behind     bool           // the node that next returned uses a Reshape of the result
-	reshaped   bool           // the last node does
+	behind     bool           // the node that next returned uses a Reshape of the result so far
+	reshaped   bool           // a node that take has recorded does
 }
 
 // collect finds a bias, another summand, in either order, and an activation.
@@ -126,8 +126,8 @@ func (e *epilogue) take(n *graph.Node, op string, args ...graph.Output) {
 	e.last, e.ops, e.args = n, append(e.ops, op), append(e.args, args...)
 }
 
-// next returns the only user of the result so far, and the index of that input.
-// After a product, the user may be a Reshape of the result.
+// next returns the only user of the result so far, or nil, and the value that it
+// uses. After a product, that may be a Reshape of the result.
 func (e *epilogue) next() (*graph.Node, graph.Output) {
 	o := e.last.Output(0)
 	e.behind = false
@@ -165,8 +165,8 @@ func (e *epilogue) bias() {
 // the product.
 func (e *epilogue) isBehind() bool { return e.reshaped || e.behind }
 
-// spans reports whether b has a number for each column of the product, of which o is
-// a Reshape to which b stretches.
+// spans reports whether b has a number for each column of the product, and broadcasts
+// to o, a Reshape of the product.
 func (e *epilogue) spans(b, o graph.Output) bool {
 	s, y := b.Fact().Shape, o.Fact().Shape
 	if !settled(s, 0) || b.Fact().DType != tensor.Float32 || b.Fact().Ref || count(s.Dims()) != e.node.Out[0].Shape.Dim(1) {
@@ -227,7 +227,8 @@ func (e *epilogue) activation() {
 	}
 }
 
-// swish finds x·sigmoid(x), which no definition of TensorFlow's names.
+// swish finds x·sigmoid(x). TensorFlow's fused_ops have no name for it: "Swish" is
+// Cairn's.
 func (e *epilogue) swish() {
 	x := e.last.Output(0)
 	users := e.users[x]

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxFolded = 1 << 16 // bytes of the largest constant that folding creates
-	maxFolds  = 1 << 14 // nodes that folding executes in one function
+	maxFolds  = 1 << 14 // constants of a function, found and made, after which folding stops
 )
 
 // foldConstants computes nodes whose inputs are constants, if their outputs are

@@ -169,7 +169,8 @@ func (r *rewriter) cubed(o, x graph.Output) bool {
 	return false
 }
 
-// power returns which power of x the product of values is; 0 where it is none.
+// power returns the exponent if the product of values is a power of x, and 0
+// otherwise.
 func (r *rewriter) power(values []graph.Output, x graph.Output) int {
 	sum := 0
 	for _, v := range values {

@@ -40,7 +40,8 @@ func raiseLayerNorms(u *Unit) error {
 	return r.finish()
 }
 
-// layerNormPattern is one that was found: gamma and beta with no Node are none.
+// layerNormPattern is a normalization that was found. A gamma or beta without a
+// Node means that it has none.
 type layerNormPattern struct {
 	x, gamma, beta graph.Output
 	epsilon        float64
@@ -147,7 +148,7 @@ func (r *rewriter) normOfFactors(l *layerNormPattern, mean, scale graph.Output) 
 	return false
 }
 
-// affine lets the normalization take a factor and a summand along that follow.
+// affine includes a factor and a summand after the normalization in it.
 func (r *rewriter) affine(l *layerNormPattern) {
 	if n := r.only(l.last.Output(0)); n != nil && n.Op == "Mul" && l.gamma.Node == nil && !r.pinned[n] {
 		if g := other(n, l.last.Output(0)); r.isVector(g, l.width) {
@@ -222,7 +223,8 @@ func isLastMean(n *graph.Node) bool {
 	return ok && (axis == -1 || axis == rank-1)
 }
 
-// channelNorm returns the normalization that a FusedBatchNorm of rows as channels is.
+// channelNorm returns the normalization that n computes, a FusedBatchNorm whose
+// channels are the rows.
 func (r *rewriter) channelNorm(n *graph.Node) (l layerNormPattern, ok bool) {
 	in := n.In[0]
 	if n.Attrs.Has("is_training") && !n.Attrs.Bool("is_training") || n.Attrs.String("data_format", "NHWC") != "NCHW" || in.Node.Op != "Reshape" || in.Fact().DType != tensor.Float32 ||

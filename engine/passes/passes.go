@@ -57,7 +57,7 @@ type Fusion struct {
 	Types []tensor.DType
 }
 
-// The passes, one a variable, in the lists of [Default] and [Inference].
+// The passes in the lists of [Default] and [Inference].
 var (
 	inlining       = Pass{Name: "inlining", Run: inlineCalls}
 	identities     = Pass{Name: "identity chains", Run: skipIdentities}

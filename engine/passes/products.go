@@ -132,7 +132,8 @@ func flatEinsum(equation string, a, b graph.PartialShape) (flat, bool) {
 	return flat{}, false
 }
 
-// settled reports whether the sizes are known, but so many, and none is 0.
+// settled reports whether no more than unknown of the sizes are unknown, and none
+// is 0.
 func settled(s graph.PartialShape, unknown int) bool {
 	if !s.HasRank() {
 		return false
@@ -148,7 +149,7 @@ func settled(s graph.PartialShape, unknown int) bool {
 	return unknown >= 0
 }
 
-// count returns how many elements there are; -1 where a size isn't known.
+// count returns the product of the sizes, or -1 if one is unknown.
 func count(dims []int) int {
 	n := 1
 	for _, d := range dims {
@@ -160,7 +161,7 @@ func count(dims []int) int {
 	return n
 }
 
-// reshaped returns o under other sizes, of which one may be below 0: not known.
+// reshaped returns o under other sizes. One of them may be negative: it is unknown.
 func (r *rewriter) reshaped(like *graph.Node, o graph.Output, dims ...int) (graph.Output, error) {
 	if s := o.Fact().Shape; s.HasRank() && slices.Equal(s.Dims(), dims) && !slices.Contains(dims, -1) {
 		return o, nil

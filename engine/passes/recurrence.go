@@ -127,7 +127,8 @@ func (l *recurrence) find() bool {
 	return l.variables() && l.rounds() && l.input() && l.output() && l.cell() && l.sizesFit()
 }
 
-// arg returns which variable of the loop o is as the round finds it; -1: none.
+// arg returns the index of the loop variable whose value before a round is o, or
+// -1 if o is no argument of the body.
 func (l *recurrence) arg(o graph.Output) int {
 	if i, ok := l.args[o]; ok {
 		return i
@@ -292,7 +293,7 @@ func (l *recurrence) output() bool {
 	return false
 }
 
-// sizesFit holds the sizes to each other.
+// sizesFit reports whether the sizes of all inputs agree.
 func (l *recurrence) sizesFit() bool {
 	x := l.loop.In[l.x].Node.In[0].Fact().Shape
 	l.batch = x.Dim(1)
@@ -356,7 +357,7 @@ func (l *recurrence) raise() error {
 	return nil
 }
 
-// sum adds vectors, which are none, one or more.
+// sum returns the sum of vectors, zeros if there are none.
 func (l *recurrence) sum(vectors []graph.Output) (graph.Output, error) {
 	if len(vectors) == 0 {
 		return l.constant(l.loop, tensor.Must(tensor.Zeros(tensor.Float32, l.width*len(l.gates))))

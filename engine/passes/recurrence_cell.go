@@ -142,7 +142,8 @@ func (l *recurrence) terms(o graph.Output, input, state bool, biases *[]graph.Ou
 	return !input && !state
 }
 
-// gru matches h = z·h + (1-z)·tanh(x + r·s), where the state's product is s.
+// gru matches h = z·h + (1-z)·tanh(x + r·s), where x is a part of the input's
+// product and s one of the state's.
 func (l *recurrence) gru() bool {
 	var update, reset, fresh, updateS, resetS, freshS gate
 	sigmoid := func(o graph.Output, x, s *gate) bool {

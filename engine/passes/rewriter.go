@@ -73,8 +73,8 @@ func (r *rewriter) only(o graph.Output) *graph.Node {
 	return nil
 }
 
-// replaceable reports whether only the first output of n is used, and no control
-// edge leads to or from n, so that a node with one output may replace it.
+// replaceable reports whether a node with one output may replace n: only the first
+// output of n is used, and no control edge leads to or from n.
 func (r *rewriter) replaceable(n *graph.Node) bool {
 	for i := 1; i < len(n.Out); i++ {
 		if o := n.Output(i); len(r.users[o]) > 0 || r.results[o] {

@@ -22,7 +22,7 @@ import (
 const RowsOp = "_Rows"
 
 const (
-	minRows = 32 // that are worth it
+	minRows = 32 // fewer rows are not worth it
 	// minColumns is how many columns weights have at least: narrower ones take a multiple of
 	// their memory in packed form, which isn't kept then.
 	minColumns = 16
@@ -231,7 +231,8 @@ func (g *rowGroups) seen(o graph.Output, k int) bool {
 	return false
 }
 
-// fuse puts one node in the places of a group's.
+// fuse adds one node for the steps of a group, whose outputs replace the results
+// that other nodes use.
 func (g *rowGroups) fuse(group *rowGroup) error {
 	var in []graph.Output
 	var rows, vectors = map[graph.Output]int{}, map[graph.Output]int{}
@@ -295,7 +296,7 @@ func (g *rowGroups) fuse(group *rowGroup) error {
 	return nil
 }
 
-// become has all who took o take p.
+// become replaces o by p in the inputs of all nodes and in the results.
 func (g *rowGroups) become(o, p graph.Output) {
 	for _, n := range g.Function.Graph.Nodes() {
 		for i := range n.In {

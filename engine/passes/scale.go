@@ -52,9 +52,9 @@ func foldScales(u *Unit) error {
 	return r.finish()
 }
 
-// isNumber reports whether o is one invariant number. It excludes infinities,
-// NaN, and numbers whose reciprocal is infinite, because with zeros among
-// weights these make NaN.
+// isNumber reports whether o is one invariant number. A constant must not be
+// infinite, NaN, zero or subnormal: its product with zeros among the weights, or
+// that of its reciprocal, may be NaN. The values of variables are not checked.
 func (r *rewriter) isNumber(o graph.Output) bool {
 	if v, ok := numberOf(o); ok && (v-v != 0 || math.Abs(v) < 0x1p-126) {
 		return false
@@ -69,8 +69,8 @@ type scaleTarget struct {
 	input int
 }
 
-// scalable finds the values to multiply so that o is multiplied, if o has no
-// other users.
+// scalable reports whether o, if it has one user, can be multiplied by other values
+// instead. It adds these to targets.
 func (r *rewriter) scalable(o graph.Output, targets *[]scaleTarget, depth int) bool {
 	n := o.Node
 	if r.only(o) == nil || !r.replaceable(n) || len(n.Out) != 1 || o.Fact().DType != tensor.Float32 || depth > 8 || !n.Effect().Pure() {

@@ -125,7 +125,7 @@ func (r *rewriter) updateGroup(k *Fusion, n *graph.Node, taken map[*graph.Node]b
 		if assigning[m.Op] != "" {
 			in = m.In[1:]
 		} else if m.Op == "ReadVariableOp" {
-			// The write that the read waits for comes along.
+			// The write that the read waits for is included too.
 			for _, w := range m.Control {
 				if assigning[w.Op] != "" && w.In[0] == m.In[0] && !g.in[w] && !taken[w] && r.updates(k, w) && g.writes[w.In[0]] == nil && sameSizes(w.In[1].Fact().Shape, shape) {
 					g.writes[w.In[0]] = w
@@ -147,8 +147,8 @@ func (r *rewriter) updateGroup(k *Fusion, n *graph.Node, taken map[*graph.Node]b
 	return g
 }
 
-// settleReads finds out which value each read sees, and leaves reads of other
-// variables and such as may see either out of the group.
+// settleReads finds out which value each read sees. It removes a read from the
+// group if no write in the group is ordered before or after it.
 func (r *rewriter) settleReads(g *updateGroup) {
 	g.nodes = slices.DeleteFunc(g.nodes, func(m *graph.Node) bool {
 		if m.Op != "ReadVariableOp" {
@@ -198,7 +198,7 @@ func (r *rewriter) convex(g *updateGroup) bool {
 	return true
 }
 
-// fuseUpdate makes the last node of a group the whole.
+// fuseUpdate makes the last node of a group one node that does the work of all.
 func (r *rewriter) fuseUpdate(g *updateGroup) error {
 	var data, handles []graph.Output
 	place := map[graph.Output]int64{} // of data, and of results after them

@@ -60,17 +60,17 @@ func (g guards) equal(o guards) bool {
 	return true
 }
 
-// join is how a conditional ends: a Merge of its branches, or an effect, a node of
-// one branch that runs although no Merge may need it, since a ControlTrigger
-// outside waits for it.
+// join is an end of a conditional: a Merge of its branches, or an effect. An effect
+// is a node of one branch that runs even if no Merge needs it, because a
+// ControlTrigger outside waits for it.
 type join struct {
-	merge *graph.Node
-	pred  graph.Output
-	rest  guards
-	no    int // the input that comes from the branch for a false pred
+	merge *graph.Node  // nil for an effect
+	pred  graph.Output // the predicate of the conditional
+	rest  guards       // the conditions under which the conditional itself runs
+	no    int          // the index of the Merge's input from the branch for a false pred
 
-	effect   *graph.Node
-	on       bool          // the branch that the effect is in
+	effect   *graph.Node   // nil for a Merge
+	on       bool          // whether the effect is in the branch for a true pred
 	triggers []*graph.Node // those that wait for it
 }
 
@@ -380,7 +380,7 @@ func (c *conder) once(b *body, group, later []*join) (values []graph.Output, wai
 	for _, j := range later {
 		todo = append(todo, j.node())
 	}
-	again := map[*graph.Node]bool{} // those that have to: handles and references can't be results
+	again := map[*graph.Node]bool{} // nodes that run again all the same: handles and references can't be results
 	for len(todo) > 0 {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -589,7 +589,7 @@ func (c *conder) replace(group []*join, n *graph.Node) error {
 		}
 		c.guards[index] = j.rest
 		c.out[j.merge.Output(1)] = index.Output(0)
-		// Those who know the values by the Merge's name find them there.
+		// Signatures name the values by the Merge: it becomes a node with the same outputs.
 		d := n.Output(i).Fact().DType
 		become(j.merge, "IdentityN", graph.Attrs{graph.Types("T", d, tensor.Int32)}, n.Output(i), index.Output(0))
 	}

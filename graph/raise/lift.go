@@ -138,8 +138,8 @@ func (l *lift) collect(g gate, results []graph.Output, effects ...*graph.Node) (
 	return b, nil
 }
 
-// function makes the function of a body. through adds the inputs from that one
-// on to the results.
+// function makes the function of a body. If through isn't negative, the inputs
+// from that index on are results too, after those of the body.
 func (l *lift) function(name string, b *body, through int) (*graph.Function, error) {
 	fn := graph.NewFunction(name)
 	fn.Graph.Library, fn.Graph.Versions = l.r.g.Library, l.r.g.Versions

@@ -250,7 +250,7 @@ func (r *raiser) loop(f *frame, of map[*graph.Node]*frame) error {
 		for _, x := range v.exits {
 			r.out[x.Output(0)] = w.Output(i)
 			r.nodes[x] = w
-			// Those who know the value by its name find it there.
+			// Signatures name the value by the Exit: it becomes a node with the same output.
 			become(x, "Identity", graph.Attrs{graph.Type("T", facts[i].DType)}, w.Output(i))
 		}
 	}

@@ -109,8 +109,8 @@ type raiser struct {
 	moved map[*graph.Node]bool          // ControlTriggers that are part of a function now
 }
 
-// raise raises the control flow of g. roots are outputs that the caller holds,
-// which are brought up to date.
+// raise raises the control flow of g. It sets each of roots, outputs that the
+// caller holds, to its replacement.
 func raise(g *graph.Graph, problems Problems, prefix string, roots []*graph.Output) *raiser {
 	r := &raiser{g: g, problems: problems, prefix: prefix, out: map[graph.Output]graph.Output{}, nodes: map[*graph.Node]*graph.Node{}, moved: map[*graph.Node]bool{}}
 	r.settle()
@@ -175,8 +175,8 @@ func (r *raiser) problem(n *graph.Node, format string, args ...any) {
 	}
 }
 
-// order lists the nodes, each after its inputs. Edges back to the begin of a
-// loop don't count. Nodes on other cycles are left out.
+// order lists the nodes, each after its inputs. Edges back to the beginning of
+// a loop don't count. Nodes on other cycles are left out.
 func (r *raiser) order() []*graph.Node {
 	nodes := r.g.Nodes()
 	pending := make([]int, len(nodes))

@@ -17,8 +17,8 @@ func arrayRules() map[string]Rule {
 	}
 }
 
-// ensureAttr infers the output of ops whose output has the shape of an
-// attribute.
+// ensureAttr infers the output of ops whose output has the shape in the
+// attribute shape.
 func ensureAttr(c *Inference) error {
 	if s, ok := c.Attrs.Shape("shape"); ok {
 		c.set(0, s)
@@ -155,7 +155,7 @@ func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 	return want, nil
 }
 
-// knownBut reports whether all sizes but that at a place are known.
+// knownBut reports whether all sizes are known, besides the one with the index at.
 func knownBut(s tensor.Shape, at int) bool {
 	for i, d := range s {
 		if d < 0 && i != at {

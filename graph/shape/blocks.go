@@ -24,6 +24,7 @@ func blockRules() map[string]Rule {
 }
 
 // Blocks returns the shape of SpaceToDepth of x or, with back, of DepthToSpace.
+// The upper limit of the block size n is Cairn's: n*n fits an int of 32 bits.
 func Blocks(l Layout, x tensor.Shape, n int64, back bool) (tensor.Shape, error) {
 	if n < 2 || n > 1<<15 {
 		return nil, fmt.Errorf("the block size is %d", n)

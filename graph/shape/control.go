@@ -64,7 +64,8 @@ func switchRule(c *Inference) error {
 	return c.scalar(1)
 }
 
-// merge sets the output to the facts that all inputs have in common.
+// merge sets output 0 to the facts that all inputs have in common. Output 1, the
+// index of the input that exists, is a scalar.
 func merge(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -182,7 +183,7 @@ func (c *Inference) taken(n int) (int, bool) {
 }
 
 // rounds bounds the inferences of a loop's body. After that, facts that still
-// change are unknown.
+// change are unknown. After twice as many rounds, all facts are.
 const rounds = 8
 
 // while infers the outputs of loops: the facts of the variables that hold

@@ -111,7 +111,8 @@ func perDim(a graph.Attrs, name string, n int) ([]int, error) {
 	return out, err
 }
 
-// PerDim checks strides, window sizes or dilations for n dimensions.
+// PerDim checks strides, window sizes or dilations for n dimensions. The upper
+// limit is Cairn's, a guard against overflow.
 func PerDim(v []int64, n int) ([]int, error) {
 	if len(v) != n {
 		return nil, fmt.Errorf("%d entries for %d dimensions", len(v), n)

@@ -8,6 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// In this file a negative size is unknown. A result that depends on one is a new
+// unknown size ([graph.NewDim]).
+
 // AddDims returns the sum of two sizes. A sum that doesn't fit an int is an
 // error.
 func AddDims(a, b int) (int, error) {

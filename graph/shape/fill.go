@@ -60,7 +60,8 @@ func fill(c *Inference) error {
 	return c.described(0, "the shape")
 }
 
-// described sets the shape of output 0 to the value of input i.
+// described sets the shape of output 0 to the value of input i, and the known
+// elements of a Fill of integers. what names the input in errors.
 func (c *Inference) described(i int, what string) error {
 	s, err := c.sizes(i, what)
 	if err != nil {
@@ -89,7 +90,8 @@ func empty(c *Inference) error {
 }
 
 // maxRange bounds a range's length, so that a wrong limit is an error and no
-// attempt to fill the memory.
+// attempt to fill the memory. The number is Cairn's; TensorFlow's limit is that
+// of its integers.
 const maxRange = math.MaxInt32 * 8
 
 // RangeInt returns the number of elements from start up to limit, delta apart.
@@ -133,6 +135,7 @@ func RangeHalf(start, limit, delta float32, round func(float32) float32) (int, e
 	return RangeFloat(0, round(round(limit-start)/delta), 1)
 }
 
+// leads checks that steps of delta lead from start to limit.
 func leads[T int64 | float32 | float64](start, limit, delta T) error {
 	if delta == 0 {
 		return fmt.Errorf("delta is 0")

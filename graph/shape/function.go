@@ -17,12 +17,13 @@ func (r *Rules) InferFunction(f *graph.Function) error {
 	return r.inferFunction(f, 0, &budget)
 }
 
-// maxDepth bounds how deep functions that call each other are looked into.
+// maxDepth is the largest depth of calls whose functions are inferred. The results
+// of deeper calls stay unknown. The limit is Cairn's.
 const maxDepth = 64
 
-// maxNodes bounds how many nodes of called functions are looked at: functions
-// that call each other twice would take as long as two to the power of their
-// number. Of the results of a call beyond that nothing is known.
+// maxNodes is the largest number of nodes of called functions that are inferred. If
+// each of n functions calls the next one twice, there are 2^n calls. The results of
+// calls beyond the limit stay unknown. The limit is Cairn's.
 const maxNodes = 1 << 17
 
 func (r *Rules) inferFunction(f *graph.Function, depth int, budget *int) error {

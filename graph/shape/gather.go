@@ -238,7 +238,7 @@ func oneHot(c *Inference) error {
 	return err
 }
 
-// dynamicStitch infers rows, one more than the largest index.
+// dynamicStitch infers the rows, as many as the largest index plus one.
 func dynamicStitch(c *Inference) error {
 	n := len(c.In) / 2
 	rest, count, whole := graph.PartialShape{}, int64(0), true

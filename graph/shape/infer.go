@@ -151,9 +151,9 @@ func (c *Inference) knownInts(i int) ([]int64, bool) {
 	return known(e)
 }
 
-// sizes returns the shape that input i, a vector, describes: its elements as
-// sizes, unknown ones with an identity; of a vector whose length alone is known, the
-// rank. A size below 0 is an error.
+// sizes returns the shape that input i, a vector, describes: its elements are the
+// sizes, and unknown ones get an identity. If only the vector's length is known, so
+// is the rank. A size below 0 is an error; what names the input in it.
 func (c *Inference) sizes(i int, what string) (graph.PartialShape, error) {
 	n, err := c.vector(i)
 	if err != nil {
@@ -207,7 +207,7 @@ func (c *Inference) size(i int, what string) (int, error) {
 // SetShape sets the shape of output i, for rules outside of this package.
 func (c *Inference) SetShape(i int, s graph.PartialShape) { c.set(i, s) }
 
-// each calls a rule's parts until one fails.
+// each returns the first of the errors that isn't nil.
 func each(parts ...error) error {
 	for _, err := range parts {
 		if err != nil {

@@ -232,7 +232,7 @@ func unpack(c *Inference) error {
 }
 
 // maxParts bounds how many outputs a split may have; an empty dimension could
-// be split without end.
+// be split without end. The limit is Cairn's.
 const maxParts = 1 << 20
 
 // Split returns the size of each of n equal parts of dimension axis. It is unknown

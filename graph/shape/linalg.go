@@ -22,8 +22,8 @@ func linalgRules() map[string]Rule {
 		map[string]Rule{"Eig": selfAdjointEig, "BandedTriangularSolve": bandedSolve, "Lu": lu, "Qr": qr, "TridiagonalMatMul": tridiagonalMatMul, "TridiagonalSolve": tridiagonalSolve})
 }
 
-// square returns input i's shape, its last two sizes merged, and the dimensions
-// before them.
+// square returns the shape of input i, batches of square matrices: s with its last
+// two sizes merged, the dimensions before them, and the size n of a matrix.
 func (c *Inference) square(i int) (s, outer graph.PartialShape, n int, err error) {
 	if s, err = c.minRank(i, 2); err != nil {
 		return
@@ -64,8 +64,9 @@ func determinant(c *Inference) error {
 	return err
 }
 
-// sides returns the shapes in front of the matrices and of the right sides, how
-// many rows both have, and how many right sides there are.
+// sides returns the sizes of systems of equations: a and b are the dimensions before
+// the matrices in input 0 and before the right sides in input 1. Both have rows rows;
+// there are cols right sides.
 func (c *Inference) sides() (a, b graph.PartialShape, rows, cols int, err error) {
 	s, a, rows, err := c.square(0)
 	if err != nil {

@@ -85,8 +85,9 @@ func binary(c *Inference) error {
 	return err
 }
 
-// comparison infers comparisons as [binary] does. By attribute, shapes that don't
-// broadcast count as different values; the result is one scalar then.
+// comparison infers comparisons as [binary] does. If incompatible_shape_error is
+// false, values whose shapes don't broadcast count as different: the result is one
+// scalar.
 func comparison(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err

@@ -207,8 +207,8 @@ func minElems(a, b graph.Elem) graph.Elem {
 // folds are the reductions that elements are followed through.
 var folds = map[string]struct {
 	f     arithmetic
-	empty int64
-	none  bool // there is no result over nothing
+	empty int64 // the result over no elements
+	none  bool  // there is no result over no elements
 }{
 	"Prod": {f: mulElems, empty: 1},
 	"Sum":  {f: addElems},

@@ -12,7 +12,7 @@ import (
 // Moves describes how a window moves over the spatial dimensions of images with
 // the channels last, and the distance between the elements in the window.
 type Moves struct {
-	Strides, Rates, Before, Out []int // by spatial dimension; Before is the padding in front, Out the number of places
+	Strides, Rates, Before, Out []int // by spatial dimension; Before is the padding before it, Out the number of places
 }
 
 // MovesOf returns the moves of a window of a size over images of shape s, by

@@ -38,7 +38,7 @@ func Logits(s tensor.Shape) (int, error) {
 	return s[len(s)-1], nil
 }
 
-// CrossEntropy returns the shape of logits and labels, which broadcast to a matrix.
+// CrossEntropy returns the sizes of the matrix to which logits and labels broadcast.
 func CrossEntropy(logits, labels tensor.Shape) (rows, classes int, err error) {
 	s, err := Broadcast(logits, labels)
 	if err != nil {

@@ -163,7 +163,8 @@ func (c *Inference) examples(batch graph.PartialShape, attrs featureAttrs) error
 	return nil
 }
 
-// decodeRaw infers a vector for every string, as long as the strings are.
+// decodeRaw infers one dimension more than the strings have, for the numbers in a
+// string. DecodePaddedRaw has their length in bytes as input 1.
 func decodeRaw(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err

@@ -74,8 +74,8 @@ func quantizedLike(c *Inference) error {
 	return each(c.scalar(1), c.scalar(2))
 }
 
-// quantizedNorm infers the output of a normalization whose moments have a channel
-// each.
+// quantizedNorm infers the output of a normalization whose moments have a number
+// for each channel.
 func quantizedNorm(c *Inference) error {
 	if err := c.need(15); err != nil {
 		return err

@@ -34,10 +34,11 @@ func randomRules() map[string]Rule {
 		})
 }
 
-// SobolDims is the number of dimensions of SobolSample's points.
+// SobolDims is the largest number of dimensions of SobolSample's points. It follows
+// from the direction numbers in kernel/random/sobol.bin.
 const SobolDims = 21200
 
-// sobolSample infers as many points as are asked for, of as many dimensions.
+// sobolSample infers [points, dimensions], the numbers in inputs 1 and 0.
 func sobolSample(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -55,7 +56,7 @@ func sobolSample(c *Inference) error {
 	return nil
 }
 
-// spread infers as many points as are asked for.
+// spread infers [n, columns of input 0] for the number n of points in input 1.
 func spread(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err

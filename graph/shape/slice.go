@@ -252,8 +252,8 @@ func (st *Strided) term(b *Block, s tensor.Shape, i, d int) error {
 	return nil
 }
 
-// Small is a [Block] of few dimensions with nothing unknown. It is written in place, so
-// that nothing waits for copies of lists that have just been made.
+// Small is a [Block] of at most eight dimensions with nothing unknown. Its arrays are
+// filled in place, because reading slices that were just made stalls the processor.
 type Small struct {
 	Begin, Step, Size [8]int
 	Out               [8]int

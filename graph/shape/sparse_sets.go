@@ -327,7 +327,7 @@ func raggedBincount(c *Inference) error {
 	return nil
 }
 
-// editDistance has a number a row of both tensors.
+// editDistance infers a number for each row of both tensors.
 func editDistance(c *Inference) error {
 	if err := c.need(6); err != nil {
 		return err

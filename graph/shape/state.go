@@ -182,8 +182,8 @@ func resourceScatter(c *Inference) error {
 	return nil
 }
 
-// resourceUpdate infers the outputs of optimizers' ops: all that isn't a scalar
-// has the variable's shape.
+// resourceUpdate checks the inputs of optimizers' ops, which have no outputs: all
+// that isn't a scalar has the variable's shape.
 func resourceUpdate(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -207,7 +207,7 @@ func resourceUpdate(c *Inference) error {
 	return nil
 }
 
-// resourceSparseUpdate returns the rule of optimizers' ops that change rows: the slots
+// resourceSparseUpdate checks the inputs of optimizers' ops that change rows: the slots
 // have the variable's shape, the gradient a row for each index.
 func resourceSparseUpdate(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
@@ -363,8 +363,8 @@ func restoreOne(c *Inference) error {
 	return nil
 }
 
-// sliceShape returns the shape of the part that a shape-and-slice names: sizes
-// of the whole, then an extent a dimension, "-" or "start,length".
+// sliceShape returns the shape of the part that a shape-and-slice names: the
+// sizes of the whole, then an extent for each dimension, "-" or "start,length".
 func sliceShape(spec string) (tensor.Shape, bool) {
 	fields := strings.Fields(spec)
 	if len(fields) == 0 {

@@ -60,7 +60,7 @@ func substr(c *Inference) error {
 	return nil
 }
 
-// ngrams infers the number of rows of its input.
+// ngrams infers an unknown number of n-grams, and as many row splits as the input has.
 func ngrams(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err

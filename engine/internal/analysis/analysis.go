@@ -45,8 +45,8 @@ func IsBranch(op string) bool {
 func IsMerge(op string) bool { return op == "Merge" || op == "RefMerge" }
 
 // HasBranches reports whether f contains a Switch or a Merge. The functions that f
-// calls are not searched. A value of such a function may be dead: it belongs to a branch that is not executed, and so
-// no op computes it (engine/dead.go). So no pass rewrites the function, and nothing in it is invariant.
+// calls are not searched. If f has one, values in it may be dead (engine/dead.go). So
+// no pass rewrites f, and nothing in it is invariant.
 func HasBranches(f *graph.Function) bool {
 	return slices.ContainsFunc(f.Graph.Nodes(), func(n *graph.Node) bool { return IsBranch(n.Op) })
 }

@@ -21,11 +21,11 @@ type Kind uint8
 
 // The kinds of nodes.
 const (
-	Varies   Kind = iota
-	Constant      // a Const
-	Handle        // the handle of a variable or a reference to one: an argument of the function, or the output of a node without inputs
-	Read          // the value of a variable
-	Computed      // computed from invariant values
+	Varies   Kind = iota // not invariant
+	Constant             // a Const
+	Handle               // the handle of a variable or a reference to one: an argument of the function, or the output of a node without inputs
+	Read                 // the value of a variable
+	Computed             // computed from invariant values
 )
 
 // MaxExtraBytes is how much larger an invariant value may be than twice the values
@@ -50,8 +50,8 @@ func InvarianceOf(f *graph.Function, variables bool) *Invariance {
 	return v
 }
 
-// writes reports whether n may change a variable. An op that only writes makes an object, such as VarHandleOp: that
-// changes no value.
+// writes reports whether n may change a variable. An op that has the effect Writes and not Reads makes an object, such
+// as VarHandleOp. That changes no value.
 func writes(n *graph.Node) bool {
 	e := n.Effect()
 	return e&graph.Code != 0 || e&(graph.Reads|graph.Writes) == graph.Reads|graph.Writes
