@@ -18,7 +18,7 @@ import (
 
 // Dump prints each byte of a bundle's index with its meaning, or the table of a version 1 checkpoint. Two dumps
 // can be compared as text. The text is for people: it may change, together with the example and the tests that
-// print it. Nothing else in this module calls Dump.
+// print it. Only these call Dump in this module.
 func Dump(ctx context.Context, w io.Writer, fsys fs.FS, prefix string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -50,8 +50,8 @@ type record struct {
 	Entry          // Name is the key
 	at    int64    // its offset in the index file
 	elems int64    // the number of elements
-	parts []int    // the records of the slices
-	slice *Slice   // for a slice's own record: which
+	parts []int    // the numbers of the slices' entries
+	slice *Slice   // the slice, if the record is that of a slice
 	home  int      // the data file that a sliced tensor's own entry speaks of, though it has no bytes there
 	v1    []v1Part // in version 1: the positions of its slices
 	err   error    // why the tensor can't be read here, though the file is sound
@@ -68,7 +68,7 @@ type unsupportedError struct{ what string }
 func (e *unsupportedError) Error() string        { return e.what }
 func (e *unsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// checkSize reports whether n elements can take so many bytes in a data file.
+// checkSize returns an error unless n elements can take size bytes in a data file.
 func checkSize(d tensor.DType, n, size int64) error {
 	switch width := int64(d.Size()); {
 	case width > 0 && n > math.MaxInt64/width:

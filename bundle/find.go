@@ -18,7 +18,7 @@ import (
 type Found struct {
 	Kind   FoundKind
 	Prefix string // the checkpoint's prefix, to be opened
-	Dir    string // the directory given, or the one the prefix is in
+	Dir    string // the directory given, that of the SavedModel or state file, or else that of the prefix
 
 	// Elsewhere reports that the directory given has a state file which names a
 	// checkpoint in another directory.
@@ -41,10 +41,9 @@ const (
 
 // FindPrefix finds the checkpoint that name means: a prefix, one of its files,
 // a directory with a checkpoint state file or that file itself (its latest
-// checkpoint), a SavedModel's directory or its variables directory, a file of
-// version
-//  1. If there is none, the [PathError] describes the file found instead.
-//     FindPrefix doesn't check the checkpoint; [Open] does.
+// checkpoint), a SavedModel's directory or its variables directory, or a
+// checkpoint of version 1. If there is none, the [PathError] describes the file
+// found instead. FindPrefix doesn't check the checkpoint; [Open] does.
 func FindPrefix(fsys fs.FS, name string) (Found, error) { return find(fsys, name, name, nil) }
 
 // FindFile works like [FindPrefix], for a path of the operating system. Prefix and
@@ -227,7 +226,7 @@ func isV1(fsys fs.FS, prefix string) bool {
 	return len(files) > 1 || len(files) == 1 && looksLikeTable(fsys, files[0])
 }
 
-// looksLikeTable reports whether a file ends as a table does.
+// looksLikeTable reports whether a file ends with the magic number of a table (see the package's page).
 func looksLikeTable(fsys fs.FS, name string) bool {
 	src, err := openSource(fsys, name)
 	if err != nil {
