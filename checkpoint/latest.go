@@ -83,7 +83,7 @@ func osCandidates(dir, p string) []string {
 	return out
 }
 
-// fsCandidates returns the same within a file system.
+// fsCandidates works like osCandidates, for slash-separated paths in a file system.
 func fsCandidates(p string) []string {
 	var out []string
 	add := func(p string) {
@@ -218,8 +218,8 @@ func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool
 	return names, nil
 }
 
-// noDirectory reports whether listing a directory failed because there is none: neither it
-// nor, in the place of a part of its path, anything but a file.
+// noDirectory reports whether listing a directory failed because it doesn't exist, or because
+// a file is in the place of a part of its path.
 func noDirectory(dir fs.FS, folder string, err error) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true

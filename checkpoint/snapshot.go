@@ -61,7 +61,7 @@ type writeOptions struct {
 }
 
 // stagePrefix is the checkpoint prefix that registered savers see when they
-// write to memory.
+// write to memory. The files don't contain it.
 const stagePrefix = "staged"
 
 // snapshot takes a consistent cut between training steps, after Sync. Values of
