@@ -52,8 +52,7 @@ func listOf(s *tensorfile.File) (*list, error) {
 	return l, nil
 }
 
-// placed returns entry number n of s, a tensor in slices as at the place of its
-// first one.
+// placed returns entry number n of s. A tensor in slices gets the place of its first slice.
 func placed(s *tensorfile.File, n int) (tensorfile.Entry, error) {
 	e := s.Entries().At(n)
 	if r := s.Bundle(); r != nil && len(e.Slices) > 0 {

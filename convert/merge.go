@@ -116,7 +116,7 @@ func mergeFiles(ctx context.Context, stores []*tensorfile.File, srcs, graphs []s
 	return res, err
 }
 
-// mergeKinds does so into a file of a kind that can be merged into.
+// mergeKinds works like mergeFiles, for a dst whose kind can be merged into.
 func mergeKinds(ctx context.Context, stores []*tensorfile.File, srcs, graphs []string, dst string, kind tensorfile.Kind, o *MergeOptions) (*Result, error) {
 	switch {
 	case len(o.Join) > 0 && o.Graph != "":

@@ -271,6 +271,7 @@ func (f *showFlags) draw(a *app, w io.Writer, s *tensorfile.File, v *inspect.Vie
 	return nil
 }
 
+// jsonEdge, jsonNode and jsonGraph are the JSON of a graph, which docs/json.md describes.
 type jsonEdge struct {
 	Name string `json:"name"`
 	Node int    `json:"node"`
