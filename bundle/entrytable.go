@@ -63,7 +63,7 @@ func (t *entryTable) keep(b []byte) string {
 	return view(t.arena[n:])
 }
 
-// add takes up an entry with a new key.
+// add adds an entry with a new key.
 func (t *entryTable) add(key string, raw []byte) {
 	t.byKey.add(t.n, key)
 	if t.n>>chunkShift == len(t.rows) {
@@ -79,7 +79,7 @@ func (t *entryTable) add(key string, raw []byte) {
 	t.n++
 }
 
-// addSliced takes up the entry of a tensor that is stored in slices.
+// addSliced adds the entry of a tensor that is stored in slices.
 func (t *entryTable) addSliced(key string, s *slicedRow) {
 	if t.sliced == nil {
 		t.sliced = make(map[int32]*slicedRow)

@@ -90,9 +90,9 @@ func (f Found) within(dir string) Found {
 
 // find returns the checkpoint at name, a slash-separated path in fsys. Errors contain shown, the path that the
 // user knows. outside follows an absolute path in a state file to another file system; if it is nil, such a
-// path is looked up next to the state file only. The order of the cases is behaviour and Cairn's choice: a
-// prefix with an index, a directory, an index or data file, a state file, and last a checkpoint of version 1.
-// So a prefix wins over a directory of the same name. A file that may not be read counts as one that exists,
+// path is looked up next to the state file only. The order of the cases is Cairn's own and must stay, since it
+// decides the meaning of a path: a prefix with an index, a directory, an index or data file, a state file, and last
+// a checkpoint of version 1. So a prefix wins over a directory of the same name. A file that may not be read counts as one that exists,
 // because Open then reports the permission.
 func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
 	name = path.Clean(name)
@@ -135,7 +135,7 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 	return Found{}, describe(fsys, name, shown, err)
 }
 
-// findInDirectory does the same for a directory. A SavedModel comes before a state file: a directory of both is a
+// findInDirectory works like find, for a directory. A SavedModel comes before a state file: a directory of both is a
 // model whose checkpoint is in variables/.
 func findInDirectory(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
 	is := func(name string) bool {

@@ -67,7 +67,7 @@ const (
 	keyArena   = 64 << 10 // bytes that are allocated at once for messages
 )
 
-// add takes up entries that follow those there are.
+// add appends entries.
 func (x *index) add(list []indexEntry) {
 	for len(list) > 0 {
 		if x.n>>chunkShift == len(x.chunks) {
@@ -131,6 +131,7 @@ func (x *index) findAfter(key string, last int32) (int, bool) {
 	return x.search(key)
 }
 
+// search returns the number of the entry with a key, by binary search or in the hash table.
 func (x *index) search(key string) (int, bool) {
 	// After many look-ups all keys are put into a hash table, which is several
 	// times as fast.

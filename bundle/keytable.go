@@ -38,7 +38,7 @@ func (t *keyTable) grow(n int) {
 	}
 }
 
-// put takes up a key that the table lacks.
+// put adds a key that the table lacks.
 func (t *keyTable) put(s keySlot) {
 	at := t.home(s.hash)
 	for t.slots[at].number != 0 {
@@ -47,7 +47,7 @@ func (t *keyTable) put(s keySlot) {
 	t.slots[at] = s
 }
 
-// add takes up key number i, which the table lacks.
+// add adds key number i. The table must not have it.
 func (t *keyTable) add(i int, name string) {
 	t.used++
 	t.grow(t.used)

@@ -108,8 +108,8 @@ func (m *merging) read(src string) error {
 	if err := r.checkData(m.ctx); err != nil {
 		return err
 	}
-	// A sliced tensor's own entry speaks of data file 0, though it has no bytes
-	// there; TensorFlow counts it all the same.
+	// A sliced tensor's own entry names a data file, though it has no bytes there.
+	// TensorFlow counts that file too.
 	numbers := make(map[int32]int)
 	shard := func(n int32) int {
 		number, ok := numbers[n]
@@ -297,6 +297,7 @@ func (m *merging) writeIndex(name string, b []byte) (err error) {
 	return f.Sync()
 }
 
+// copyFile copies a data file, and makes the copy durable unless NoSync is set.
 func (m *merging) copyFile(from, to string) (err error) {
 	in, err := m.dir.Open(from)
 	if err != nil {

@@ -17,7 +17,7 @@ type place struct {
 	off, size int64  // bytes, in the data file shard
 	crc       uint32 // CRC-32C of the bytes, not masked
 	shard     int32  // noPlace for a tensor stored in slices
-	kind      uint16 // the number of the record's kind; 0 where its entry must be decoded
+	kind      uint16 // the number of the record's kind; 0 if its entry must be decoded
 
 	// Offset of the entry in the index file, in 48 bits, which fit into padding.
 	atHigh uint16

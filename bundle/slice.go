@@ -110,6 +110,7 @@ func (s Slice) Shape(full tensor.Shape) (tensor.Shape, error) {
 	return shape, nil
 }
 
+// of works like Shape, with an error in words only.
 func (s Slice) of(full tensor.Shape) (tensor.Shape, error) {
 	if len(s.Extents) != len(full) {
 		return nil, fmt.Errorf("slice %q has %d dimensions, the tensor %v has %d", s, len(s.Extents), full, len(full))

@@ -41,6 +41,7 @@ func newCounter(src io.ReaderAt, off, size, n int64, tee io.Writer) *counter {
 	return &counter{bufio.NewReaderSize(r, int(min(size, max(2*min(n, size), 512), 64<<10))), off}
 }
 
+// uvarint reads a varint. An error of the format is a fieldError.
 func (c *counter) uvarint() (uint64, error) {
 	start := c.at
 	var v uint64

@@ -78,6 +78,7 @@ func findV1(fsys fs.FS, prefix string) []string {
 	return names
 }
 
+// openV1 opens a checkpoint of version 1 that consists of files. It reads their lists of tensors, and no values.
 func (r *Reader) openV1(files []string, opts *ReaderOptions) error {
 	r.version = 1
 	r.v1 = &v1Files{names: files, limit: opts.maxIndex()}

@@ -169,6 +169,8 @@ func (w *Writer) putFixed(ctx context.Context, s *shardWriter, t *tensor.Tensor)
 	return <-sum, err
 }
 
+// putSwapped writes elements with the bytes of each number reversed, through w.scratch, and returns their checksum.
+// width is a number's size in bytes.
 func (w *Writer) putSwapped(ctx context.Context, s *shardWriter, b []byte, width int) (crc uint32, err error) {
 	if w.scratch == nil {
 		w.scratch = make([]byte, 64<<10)

@@ -337,7 +337,7 @@ func (w *Writer) name(names *swap, temp string) error {
 		}
 		files = append(files, name)
 	}
-	// The index must not become durable before the names it speaks of.
+	// The index must not become durable before the names of the data files.
 	if err := w.syncNames(); err != nil {
 		return err
 	}

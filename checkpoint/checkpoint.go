@@ -42,8 +42,8 @@ type Options struct {
 	// are, unless Children is set.
 	HasSlots func(owner trackable.Trackable) bool
 	// Serialize returns the values that a save writes for an object in place of the
-	// object's own, and whether it does so; registered savers are not asked about such
-	// an object. Default: no object.
+	// object's own. ok is false for an object with its own values. Registered savers
+	// aren't asked about an object with values from Serialize. Default: no object.
 	Serialize func(obj trackable.Trackable) (values []trackable.Attribute, ok bool)
 	// Partial lets every restore leave values of the checkpoint unused, as
 	// RestoreOptions.Partial does for one. Default: false.

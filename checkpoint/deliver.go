@@ -308,6 +308,7 @@ func (l *load) unfilled(g *trackable.Graph, arriving map[int]bool) (items []Item
 	return items, vars
 }
 
+// unfilledError returns the error about variables without a value, with similar paths of values that are left.
 func (l *load) unfilledError(items []Item, vars []*trackable.Variable) error {
 	deferred, unused := l.left(context.Background())
 	var names []string

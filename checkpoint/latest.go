@@ -57,6 +57,7 @@ func LatestCheckpointFS(fsys fs.FS) (string, error) {
 	return latestIn(fsys, new(StateOptions).filename(), new(StateOptions).filename())
 }
 
+// latestIn returns the latest checkpoint of the state file name in fsys. shown is the name of that file in errors.
 func latestIn(fsys fs.FS, name, shown string) (string, error) {
 	s, err := readState(fsys, name, shown)
 	if err != nil {
@@ -174,6 +175,7 @@ func removeCheckpoint(dir vfs.Dir, prefix string) error {
 	})
 }
 
+// removeFiles deletes the files that isFileOf accepts for a prefix, the index first.
 func removeFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool) error {
 	names, err := listFiles(dir, prefix, isFileOf)
 	if err != nil {

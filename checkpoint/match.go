@@ -560,6 +560,7 @@ type edgeFinder struct {
 	byName map[string]int
 }
 
+// find returns the child of an edge, and counts the edges that were found.
 func (f *edgeFinder) find(name string) (child any, ok bool) {
 	if f.next >= len(f.edges) || f.edges[f.next].Name != name {
 		if f.byName == nil {

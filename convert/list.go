@@ -126,6 +126,8 @@ func (l *list) named(name string) (item, bool) {
 	return l.find(&l.byName, name, func(i item) string { return i.name })
 }
 
+// find looks an item up by its key, in a table that the first call makes. If nothing changes, both names are equal and
+// the store looks it up.
 func (l *list) find(table *map[string]int32, name string, key func(item) string) (item, bool) {
 	if l.order != nil {
 		e, err := l.s.Entry(name)

@@ -223,6 +223,8 @@ func (r *Result) noteGraph() {
 	r.note("left out the object graph, which a .npz can't hold: numpy's strings lose the NULs at their ends")
 }
 
+// writeNPZ writes a .npz with the items, by name and without the object graph. With Lossy it leaves out types that the
+// format lacks.
 func writeNPZ(ctx context.Context, l *list, dst string, o *Options, res *Result, step func(item)) error {
 	for i := range l.all() {
 		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy && i.from() != tensorfile.GraphKey {

@@ -181,6 +181,7 @@ func appendValues(b []byte, t *tensor.Tensor) []byte {
 	return b
 }
 
+// appendValue appends element number i of t.
 func appendValue(b []byte, t *tensor.Tensor, i int) []byte {
 	number := func(v float64, bits int) {
 		switch {
