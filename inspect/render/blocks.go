@@ -45,7 +45,7 @@ type row struct {
 	slots []string
 }
 
-// folder folds a graph: it makes blocks of it, or finds subtrees that look alike for text.go.
+// This type folds a graph: it makes blocks of it, or finds subtrees that look alike for text.go.
 type folder struct {
 	g *Graph
 	// By node:
