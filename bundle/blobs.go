@@ -19,17 +19,18 @@ import (
 )
 
 const (
-	// Lengths are in bytes. They decide the speed and the number of open files, not the results.
-	// chunk is how much is read at a time.
-	// A chunk's checksum is taken while it is still in the cache. It is a
-	// multiple of every element's size.
+	// The first three numbers are in bytes. All four are ours and may change: they decide the speed and
+	// the number of open files, not the results.
+
+	// chunk is the length of a read of a large piece. A chunk's checksum is taken while it is still in
+	// the cache. It must stay a multiple of every element's size.
 	chunk = 256 << 10
 	// small is the maximum length of adjacent pieces that are read together.
 	small = 128 << 10
-	// gap is the maximum number of bytes between them.
+	// gap is the maximum number of bytes between two of these pieces.
 	gap = 4 << 10
-	// handles is the number of data files held open during one call, and by a
-	// Writer.
+	// handles is the number of open data files from which on a call, or a Writer, closes
+	// those that no worker is reading.
 	handles = 64
 )
 
@@ -47,14 +48,14 @@ func (rec *record) piece() piece {
 	return piece{off: rec.Offset, size: rec.Size, elems: rec.elems, dtype: rec.DType, shard: int32(rec.Shard), crc: rec.CRC}
 }
 
-// A blob is a stored piece being read, and its destination; with neither dst nor
-// a sink the piece is only checked. A restore has one for each variable, so
+// A blob is a stored piece being read, and its destination. Without a destination the
+// piece is only checked. A restore has one for each variable, so
 // rarely used fields are in a separate struct.
 type blob struct {
 	piece
 	owner string             // the tensor's name
-	dst   []byte             // its place, bytes in order
-	fix   func([]byte) error // called on all bytes after their checksum was taken
+	dst   []byte             // its place, bytes in order; nil: see sink
+	fix   func([]byte) error // changes or refuses bytes whose checksum was taken, a chunk at a time; nil: nothing to do
 	*sink
 }
 
@@ -83,15 +84,15 @@ type blobReader struct {
 
 	blobs     []*blob
 	wholes    wholes
-	whole     []task // besides, of small tensors
-	rowSize   int64  // how much is read at a time of small pieces
+	whole     []task // more tasks, besides those of blobs: the small tensors of wholes
+	rowSize   int64  // the result of rows
 	total     int64  // bytes of all blobs
 	done      atomic.Int64
 	reporting sync.Mutex // held by the caller of progress
 
 	mu      sync.Mutex
 	sources map[int]*openShard // the data files, by number
-	open    int                // how many of sources are open, at most handles
+	open    int                // how many of sources are open
 	errs    []nameError        // those collected if keepGoing
 	stop    atomic.Bool
 }
@@ -137,7 +138,8 @@ func (br *blobReader) fail(name string, err error) {
 	}
 }
 
-// faults joins the errors that were noted, sorted by name.
+// faults joins the errors that were noted, sorted by name. It lists at most limit of them, each text once, and
+// counts the others.
 func (br *blobReader) faults(limit int) error {
 	slices.SortStableFunc(br.errs, func(a, b nameError) int { return cmp.Compare(a.name, b.name) })
 	var errs []error
@@ -275,10 +277,11 @@ func (r *Reader) ownerOf(rec *record) string {
 // large one, or a piece that must be read from its beginning.
 type task struct {
 	blobs []*blob
-	chunk int // of the only blob; in version 1 the block of all of them
+	chunk int // the number of the chunk of the only blob; -1 for a row; in version 1 the block of all blobs
 
-	whole    []int32 // instead of blobs: reads of small tensors from one place on to another
-	from, to int64   // bytes in the data file shard
+	// Instead of blobs: small tensors, as numbers in wholes.handles, whose bytes are read at once.
+	whole    []int32
+	from, to int64 // their bytes in the data file shard
 	shard    int
 }
 
@@ -325,8 +328,8 @@ func (br *blobReader) tasks() []task {
 	return out
 }
 
-// rows returns how much is read at a time of small pieces: little next to all of them, besides
-// which the memory for that is needed.
+// rows returns the maximum number of bytes of small pieces that are read at once. The buffer for them is
+// needed in addition to the destinations, so it is small compared to all pieces. The numbers may change.
 func (br *blobReader) rows() int64 {
 	const least = 16 << 10
 	total := int64(0)
@@ -383,7 +386,8 @@ func (br *blobReader) run(ctx context.Context) error {
 	return br.errs[0].err
 }
 
-// report reports how far the reading is.
+// report calls progress, which is never called twice at a time. If another worker is calling it, only the last
+// report waits.
 func (br *blobReader) report(last bool) {
 	if br.progress == nil {
 		return

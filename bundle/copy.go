@@ -13,7 +13,8 @@ import (
 
 // CopyFrom writes the tensor name of another checkpoint under the name as, with
 // its bytes, its slices, and the entry's unknown fields. It verifies checksums.
-// If the byte orders differ, and from version 1, the values are converted.
+// If the byte orders differ, and from version 1, the values are read and written
+// anew, without unknown fields.
 func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error {
 	if w.err != nil {
 		return w.err
@@ -43,9 +44,10 @@ func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error
 }
 
 // CopyAll writes all tensors of another checkpoint, each as [Writer.CopyFrom]
-// does, in the order of their bytes and in as many data files: a Writer that is
-// Like the Reader writes identical files. If the function rename isn't nil, it
-// returns new names, and false for tensors to leave out.
+// does, in the order of their bytes. Unless values are converted, it makes as many
+// data files: a Writer that is Like the Reader writes identical files. If the
+// function rename isn't nil, it returns new names, and false for tensors to leave
+// out. It is called several times for a tensor in slices and must answer alike.
 func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string) (as string, keep bool)) error {
 	if w.err != nil {
 		return w.err
@@ -115,8 +117,8 @@ func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string
 	return nil
 }
 
-// checkData makes sure that every data file is there: a header may speak of
-// many more than were written, and work on each must not be done for those.
+// checkData returns an error unless every data file exists. A hostile header may declare
+// very many, and its callers do work for each.
 func (r *Reader) checkData(ctx context.Context) error {
 	for i := range r.header.NumShards {
 		if err := ctx.Err(); err != nil {
@@ -134,8 +136,8 @@ func (r *Reader) checkData(ctx context.Context) error {
 	return nil
 }
 
-// copySliced enters a tensor whose slices were copied, as one of data file
-// shard.
+// copySliced adds the entry of a tensor whose slices were copied. The entry names the data
+// file shard, although it has no bytes there.
 func (w *Writer) copySliced(rec *record, as string, shard int) error {
 	if w.entries.has(as) {
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", as))
@@ -148,7 +150,7 @@ func (w *Writer) copySliced(rec *record, as string, shard int) error {
 	return nil
 }
 
-// copyPiece copies one stored piece.
+// copyPiece copies one stored piece. key is its new key: the tensor's new name as, or a slice's key.
 func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as string) error {
 	if w.entries.has(key) {
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", as))
@@ -208,7 +210,7 @@ func (p *putter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// convert reads a tensor and writes it anew.
+// convert reads a tensor and writes it again, in w's byte order.
 func (w *Writer) convert(ctx context.Context, r *Reader, rec *record, as string) error {
 	if len(rec.Slices) == 0 {
 		t, err := r.Read(ctx, rec.Name)

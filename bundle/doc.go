@@ -124,7 +124,7 @@
 // beyond their tensor, without an entry or of another type. Faults in data
 // files are found when they are read: a file that is missing or too short, a
 // checksum, a length. [Reader.Verify] finds all of it. Every byte of a bundle
-// is covered but those of alignment's padding.
+// is covered, except for the padding of an alignment.
 //
 // A header that asks for another reader is a [VersionError] by TensorFlow's
 // rules. An element type that is not known is no damage: the other tensors can
@@ -140,7 +140,7 @@
 // The same tensors added in the same order produce the bytes that TensorFlow
 // 2.21 writes, in index and data: block size, restart interval, the shortest
 // separating keys, fields by number without zeros, the empty metaindex, the
-// order of the slices. The tests compare them with fixtures that TensorFlow
+// order of the slices. None of these may change. The tests compare them with fixtures that TensorFlow
 // wrote (testdata/tf2.21). [Writer.CopyAll] keeps unknown fields of header and
 // entries that another writer added.
 //

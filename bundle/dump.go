@@ -18,7 +18,7 @@ import (
 
 // Dump prints each byte of a bundle's index with its meaning, or the table of a version 1 checkpoint. Two dumps
 // can be compared as text. The text is for people: it may change, together with the example and the tests that
-// print it. Nothing else in this module calls Dump.
+// print it. Only these call Dump in this module.
 func Dump(ctx context.Context, w io.Writer, fsys fs.FS, prefix string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -46,6 +46,7 @@ func Dump(ctx context.Context, w io.Writer, fsys fs.FS, prefix string) error {
 	return fault(name, table.Describe(w, src, src.size, limit.Memory(src.stored), value))
 }
 
+// dumpV1 prints a table of version 1. It decodes the slices in keys, and no values.
 func dumpV1(w io.Writer, fsys fs.FS, name string) error {
 	src, err := openSource(fsys, name)
 	if err != nil {
@@ -86,6 +87,7 @@ func describeEntry(p *binfmt.Printer, key []byte) {
 	}
 }
 
+// headerField describes a field of a header. b is its value as it is encoded.
 func headerField(num protowire.Number, typ protowire.Type, b []byte) string {
 	v, _ := protowire.ConsumeVarint(b)
 	switch {
@@ -103,6 +105,7 @@ func headerField(num protowire.Number, typ protowire.Type, b []byte) string {
 	return fmt.Sprintf("field %d", num)
 }
 
+// entryField works like headerField, for a field of an entry.
 func entryField(num protowire.Number, typ protowire.Type, b []byte) string {
 	v, _ := protowire.ConsumeVarint(b)
 	body, _ := protowire.ConsumeBytes(b)

@@ -23,7 +23,7 @@ type Entry struct {
 
 	// CRC is the CRC-32C of the bytes as hash/crc32 computes it (Castagnoli); the
 	// file holds it masked. For strings and variants it runs over their lengths
-	// as fixed-width numbers: see the package's page. It is 0 where the tensor is
+	// as fixed-width numbers: see the package's page. It is 0 if the tensor is
 	// stored in slices, and in version 1, whose checksums are those of the
 	// table's blocks.
 	CRC uint32
@@ -50,9 +50,9 @@ type record struct {
 	Entry          // Name is the key
 	at    int64    // its offset in the index file
 	elems int64    // the number of elements
-	parts []int    // the records of the slices
-	slice *Slice   // for a slice's own record: which
-	home  int      // the data file that a sliced tensor's own entry speaks of, though it has no bytes there
+	parts []int    // the numbers of the slices' entries
+	slice *Slice   // the slice, if the record is that of a slice
+	home  int      // the data file that a sliced tensor's own entry names, though it has no bytes there
 	v1    []v1Part // in version 1: the positions of its slices
 	err   error    // why the tensor can't be read here, though the file is sound
 }
@@ -68,7 +68,7 @@ type unsupportedError struct{ what string }
 func (e *unsupportedError) Error() string        { return e.what }
 func (e *unsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// checkSize reports whether n elements can take so many bytes in a data file.
+// checkSize returns an error unless n elements can take size bytes in a data file.
 func checkSize(d tensor.DType, n, size int64) error {
 	switch width := int64(d.Size()); {
 	case width > 0 && n > math.MaxInt64/width:

@@ -63,7 +63,7 @@ func (t *entryTable) keep(b []byte) string {
 	return view(t.arena[n:])
 }
 
-// add takes up an entry with a new key.
+// add adds an entry with a new key.
 func (t *entryTable) add(key string, raw []byte) {
 	t.byKey.add(t.n, key)
 	if t.n>>chunkShift == len(t.rows) {
@@ -79,7 +79,7 @@ func (t *entryTable) add(key string, raw []byte) {
 	t.n++
 }
 
-// addSliced takes up the entry of a tensor that is stored in slices.
+// addSliced adds the entry of a tensor that is stored in slices.
 func (t *entryTable) addSliced(key string, s *slicedRow) {
 	if t.sliced == nil {
 		t.sliced = make(map[int32]*slicedRow)
@@ -88,7 +88,7 @@ func (t *entryTable) addSliced(key string, s *slicedRow) {
 	t.add(key, nil)
 }
 
-// size returns the approximate size of the index. In a name, mostly only an
+// size returns the approximate size of the encoded index in bytes. In a name, mostly only an
 // object's number and the text after it differ from the previous one.
 func (t *entryTable) size() int { return t.bytes + 40*t.n + 1<<10 }
 
@@ -187,7 +187,8 @@ func newSlicedRow(d tensor.DType, full tensor.Shape, shard int) *slicedRow {
 }
 
 // slicedRowOf takes an encoded entry apart. Its slices stay encoded, as they
-// are: decoded they take thirty times the memory.
+// are: decoded they take thirty times the memory. The function shard returns the new
+// number of a data file.
 func slicedRowOf(raw []byte, shard func(int32) int) (*slicedRow, error) {
 	s := new(slicedRow)
 	var rest []byte

@@ -18,7 +18,7 @@ import (
 type Found struct {
 	Kind   FoundKind
 	Prefix string // the checkpoint's prefix, to be opened
-	Dir    string // the directory given, or the one the prefix is in
+	Dir    string // the directory given, that of the SavedModel or state file, or else that of the prefix
 
 	// Elsewhere reports that the directory given has a state file which names a
 	// checkpoint in another directory.
@@ -41,10 +41,9 @@ const (
 
 // FindPrefix finds the checkpoint that name means: a prefix, one of its files,
 // a directory with a checkpoint state file or that file itself (its latest
-// checkpoint), a SavedModel's directory or its variables directory, a file of
-// version
-//  1. If there is none, the [PathError] describes the file found instead.
-//     FindPrefix doesn't check the checkpoint; [Open] does.
+// checkpoint), a SavedModel's directory or its variables directory, or a
+// checkpoint of version 1. If there is none, the [PathError] describes the file
+// found instead. FindPrefix doesn't check the checkpoint; [Open] does.
 func FindPrefix(fsys fs.FS, name string) (Found, error) { return find(fsys, name, name, nil) }
 
 // FindFile works like [FindPrefix], for a path of the operating system. Prefix and
@@ -91,9 +90,9 @@ func (f Found) within(dir string) Found {
 
 // find returns the checkpoint at name, a slash-separated path in fsys. Errors contain shown, the path that the
 // user knows. outside follows an absolute path in a state file to another file system; if it is nil, such a
-// path is looked up next to the state file only. The order of the cases is behaviour and Cairn's choice: a
-// prefix with an index, a directory, an index or data file, a state file, and last a checkpoint of version 1.
-// So a prefix wins over a directory of the same name. A file that may not be read counts as one that exists,
+// path is looked up next to the state file only. The order of the cases is Cairn's own and must stay, since it
+// decides the meaning of a path: a prefix with an index, a directory, an index or data file, a state file, and last
+// a checkpoint of version 1. So a prefix wins over a directory of the same name. A file that may not be read counts as one that exists,
 // because Open then reports the permission.
 func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
 	name = path.Clean(name)
@@ -136,7 +135,7 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 	return Found{}, describe(fsys, name, shown, err)
 }
 
-// findInDirectory does the same for a directory. A SavedModel comes before a state file: a directory of both is a
+// findInDirectory works like find, for a directory. A SavedModel comes before a state file: a directory of both is a
 // model whose checkpoint is in variables/.
 func findInDirectory(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
 	is := func(name string) bool {
@@ -227,7 +226,7 @@ func isV1(fsys fs.FS, prefix string) bool {
 	return len(files) > 1 || len(files) == 1 && looksLikeTable(fsys, files[0])
 }
 
-// looksLikeTable reports whether a file ends as a table does.
+// looksLikeTable reports whether a file ends with the magic number of a table (see the package's page).
 func looksLikeTable(fsys fs.FS, name string) bool {
 	src, err := openSource(fsys, name)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // A Handle is a tensor that a [Reader] has found. The zero Handle is none.
 type Handle struct {
-	n    int32  // the entry's number and one
+	n    int32  // 1 + the entry's number; 0: none
 	of   uint16 // the Reader's number
 	kind uint16 // the number of the tensor's kind; 0 if the entry must be decoded
 }
@@ -63,11 +63,11 @@ func (r *Reader) FindAfter(name string, prev Handle) (Handle, bool) {
 	return r.handle(i), true
 }
 
-// EntryOf returns the entry of a tensor that r has found.
+// EntryOf returns the entry of a tensor. The handle must be one that r has returned.
 func (r *Reader) EntryOf(h Handle) Entry { return r.entry(h.entry(), nil) }
 
-// KindOf returns type and shape of a tensor that r has found. Tensors of one shape
-// mostly share it; it must not be changed.
+// KindOf returns type and shape of a tensor. The handle must be one that r has returned.
+// Tensors of one shape mostly share it; the caller must not change it.
 func (r *Reader) KindOf(h Handle) (tensor.DType, tensor.Shape) {
 	if r.version == 1 {
 		rec := &r.recs[h.entry()]
@@ -80,7 +80,7 @@ func (r *Reader) KindOf(h Handle) (tensor.DType, tensor.Shape) {
 	return k.dtype, k.shape
 }
 
-// Request returns the request for all of a tensor that r has found.
+// Request returns the request for a whole tensor. The handle must be one that r has returned.
 func (r *Reader) Request(h Handle) ReadRequest {
 	if r.version == 1 {
 		return ReadRequest{Name: r.recs[h.entry()].Name, Handle: h}

@@ -21,8 +21,8 @@ import (
 // the memory, and an index can have millions.
 type index struct {
 	chunks [][]indexEntry // so that growing copies nothing
-	n      int
-	shards int
+	n      int            // the number of entries
+	shards int            // the number of data files
 
 	sliced map[int]*slicedTensor // by the entry of the tensor
 	owners map[int]sliceOf       // by the entry of the slice
@@ -38,9 +38,9 @@ type index struct {
 	kinds kinds
 
 	found    atomic.Int32 // the entry that was found last
-	searches atomic.Int64
-	hash     sync.Once
-	table    keyTable
+	searches atomic.Int64 // how many look-ups findAfter couldn't guess
+	hash     sync.Once    // makes table
+	table    keyTable     // all keys, after many searches
 }
 
 // indexEntry is an entry in memory: the key followed by the message, since two
@@ -67,7 +67,7 @@ const (
 	keyArena   = 64 << 10 // bytes that are allocated at once for messages
 )
 
-// add takes up entries that follow those there are.
+// add appends entries.
 func (x *index) add(list []indexEntry) {
 	for len(list) > 0 {
 		if x.n>>chunkShift == len(x.chunks) {
@@ -105,7 +105,7 @@ func (x *index) message(e *indexEntry) []byte {
 	return e.place.location().append(append(make([]byte, 0, len(prefix)+locationMost), prefix...))
 }
 
-// find looks a key up.
+// find returns the number of the entry with a key.
 func (x *index) find(key string) (int, bool) {
 	last := x.found.Load()
 	i, ok := x.findAfter(key, last)
@@ -115,9 +115,8 @@ func (x *index) find(key string) (int, bool) {
 	return i, ok
 }
 
-// findAfter looks a key up that comes after entry number last, most likely: keys
-// that follow each other, in the index or in the data files, are mostly asked for
-// one after the other.
+// findAfter works like find. It first tries the entries that follow entry number last, in
+// the index and in the data files, because callers mostly ask in one of these orders.
 func (x *index) findAfter(key string, last int32) (int, bool) {
 	if int(last) < len(x.rank) {
 		if next := int(last) + 1; next < x.n && x.key(next) == key {
@@ -132,6 +131,7 @@ func (x *index) findAfter(key string, last int32) (int, bool) {
 	return x.search(key)
 }
 
+// search returns the number of the entry with a key, by binary search or in the hash table.
 func (x *index) search(key string) (int, bool) {
 	// After many look-ups all keys are put into a hash table, which is several
 	// times as fast.
@@ -180,8 +180,8 @@ func (x *index) record(i int) *record {
 	return rec
 }
 
-// decode works like record, but fills rec; shape is as in decodeEntry, and if it isn't
-// nil the record's may be shared with other entries.
+// decode works like record, but fills rec. shape is the parameter into of decodeEntry. If it
+// isn't nil, the record may share its shape with other entries.
 func (x *index) decode(rec *record, i int, shape tensor.Shape) {
 	e := x.at(i)
 	if e.raw == 0 {
@@ -379,9 +379,9 @@ func dimOf(b []byte) (d int64, n int) {
 	return d, 0
 }
 
-// shape returns the shape, and its number of elements. It must be known and the
-// number must fit 64 bits; that it fits this platform's int is left to be
-// checked.
+// shape returns the shape, and its number of elements. The rank must be known, and the
+// number must fit 64 bits. The caller checks that the number fits this platform's int.
+// The use of into is that of decodeEntry.
 func (s *shapeFields) shape(into tensor.Shape) (shape tensor.Shape, elements int64, err error) {
 	if s.unknown {
 		return nil, 0, errors.New("the shape has no known rank")
@@ -490,8 +490,8 @@ func countExtents(b []byte) int {
 }
 
 // parse decodes an entry; its error is in words only, the caller adds the
-// place. The number is that of the slices that the entry lists; shape is as in
-// decodeEntry.
+// place. The number is that of the slices that the entry lists; shape is the
+// parameter into of decodeEntry.
 func (r *record) parse(key string, value []byte, shards int, shape tensor.Shape) (int, error) {
 	*r = record{Entry: Entry{Name: key}}
 	var m entryFields

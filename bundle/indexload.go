@@ -58,9 +58,9 @@ func newIndexWorker(capacity int) *indexWorker {
 
 func (w *indexWorker) close() { blockBytes.Put(w.buf) }
 
-// bytesInFlight is the number of bytes of blocks, as stored in the file, that are
-// decoded at a time, unless one block alone has more. Compressed ones may take
-// many times that.
+// bytesInFlight bounds the bytes of blocks, as stored in the file, that are
+// decoded at a time, unless one block alone has more. Compressed blocks may take
+// many times that in memory. The number may change.
 const bytesInFlight = 1 << 20
 
 // entrySize is the typical size of an entry in a block: the part of its key that it
@@ -152,10 +152,11 @@ func (l *indexLoad) bad(offset int64, name string, err error) error {
 	return &CorruptError{File: l.file, Offset: offset, Name: keyOwner(name), What: err.Error()}
 }
 
-// budgetStep is how much is spent of the budget at a time, which workers share.
+// budgetStep is the number of bytes that a worker uses before it subtracts them from the
+// budget that all workers share.
 const budgetStep = 64 << 10
 
-// spend subtracts from the budget and reports whether enough was left.
+// spend subtracts spent from the budget, sets it to zero, and reports whether enough was left.
 func (l *indexLoad) spend(spent *int64) bool {
 	n := *spent
 	*spent = 0

@@ -13,7 +13,7 @@ type keyTable struct {
 	used  int // slots in use
 }
 
-// keySlot is a key's number and one, 0 where the slot is free, and the low half of
+// keySlot has 1 + a key's number, or 0 if the slot is free, and the low half of
 // the key's hash.
 type keySlot struct{ number, hash uint32 }
 
@@ -38,7 +38,7 @@ func (t *keyTable) grow(n int) {
 	}
 }
 
-// put takes up a key that the table lacks.
+// put adds a key that the table lacks.
 func (t *keyTable) put(s keySlot) {
 	at := t.home(s.hash)
 	for t.slots[at].number != 0 {
@@ -47,7 +47,7 @@ func (t *keyTable) put(s keySlot) {
 	t.slots[at] = s
 }
 
-// add takes up key number i, which the table lacks.
+// add adds key number i. The table must not have it.
 func (t *keyTable) add(i int, name string) {
 	t.used++
 	t.grow(t.used)
@@ -59,7 +59,8 @@ func (t *keyTable) hash(key string) uint32 { return uint32(maphash.String(t.seed
 // home returns the slot at which the search for a key begins.
 func (t *keyTable) home(hash uint32) int { return int(hash) & (len(t.slots) - 1) }
 
-// find returns a key's number; key returns those of the list.
+// find returns the number of the key name, or -1 and false if the table lacks it. The function key
+// returns the keys of the list by number.
 func (t *keyTable) find(name string, key func(i int) string) (int, bool) {
 	if len(t.slots) == 0 {
 		return -1, false

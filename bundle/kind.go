@@ -14,24 +14,25 @@ import (
 // entry. So entries of one kind begin with the same bytes. An index has very many
 // of these in sequence, and they don't have to be decoded one by one.
 type kind struct {
-	prefix string
+	prefix string // the bytes with which its entries begin
 	dtype  tensor.DType
 	shape  tensor.Shape
-	elems  int64
-	number uint16 // in the list of kinds and one; 0 where it isn't in there
-	size   int64  // how many bytes its elements take; -1 where that isn't one number
+	elems  int64  // the number of elements
+	number uint16 // 1 + its place in kinds.list; 0 if it isn't in there
+	size   int64  // how many bytes its elements take; -1 if the kind doesn't determine that
 }
 
-// kinds are those that an index has.
+// kinds are the kinds of an index.
 type kinds struct {
-	last [64]atomic.Pointer[kind] // those met last, by their bytes
+	last [64]atomic.Pointer[kind] // the kinds met last, by the slot of kindBytes
 
-	mu     sync.Mutex // held while the index is loaded
-	list   []*kind    // up to maxKinds
-	listed map[string]*kind
+	mu     sync.Mutex       // guards the other fields while the index is loaded; after that they don't change
+	list   []*kind          // up to maxKinds
+	listed map[string]*kind // the same by prefix
 }
 
-// maxKinds bounds the number of kinds that a file can create.
+// maxKinds bounds the number of kinds that a file can create. Entries of further kinds are decoded each time.
+// The bound may change; numbers must fit a uint16.
 const maxKinds = 1 << 12
 
 // numbered returns the kind with that number, or nil if there is none.

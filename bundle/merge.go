@@ -26,10 +26,11 @@ type MergeOptions struct {
 
 // Merge joins several bundles into one, as TensorFlow's MergeV2Checkpoints does:
 // the data files become the shards of dst in the order in which the sources'
-// entries first name them, and are renamed, not copied; of a single source all
-// files are renamed. Slices of one tensor may come from several sources; a tensor
-// that two sources have whole is an error. Byte order and version must be the same
-// in all.
+// entries first name them, and are renamed, not copied. A data file that no entry
+// names stays where it is, unless its source has no entries at all. Slices of one
+// tensor may come from several sources; a tensor that two sources have whole is an
+// error. Byte order and version must be the same in all. If dst is the only
+// source, nothing happens.
 //
 // Nothing is changed before all sources are known to fit, and an error leaves the
 // sources and a bundle that dst was before as they were. The index of dst comes
@@ -68,6 +69,7 @@ func Merge(ctx context.Context, dir vfs.Dir, dst string, srcs []string, opts *Me
 	return nil
 }
 
+// merging is the state of one call of Merge.
 type merging struct {
 	ctx     context.Context
 	dir     vfs.Dir
@@ -76,13 +78,13 @@ type merging struct {
 	header  *pb.BundleHeaderProto
 	entries entryTable
 	shards  map[string]int // a source's data file: its number in dst
-	files   []string       // the same by number
+	files   []string       // the sources' data files by their number in dst
 	sources []string       // the prefixes that were there
 	copies  bool           // the sources' data files are copied, not moved
 	made    []string       // temporary files
 }
 
-// read takes up a source's entries.
+// read adds a source's entries and data files to those of the merge.
 func (m *merging) read(src string) error {
 	r, err := Open(m.ctx, m.dir, src, nil)
 	if err != nil {
@@ -106,8 +108,8 @@ func (m *merging) read(src string) error {
 	if err := r.checkData(m.ctx); err != nil {
 		return err
 	}
-	// A sliced tensor's own entry speaks of data file 0, though it has no bytes
-	// there; TensorFlow counts it all the same.
+	// A sliced tensor's own entry names a data file, though it has no bytes there.
+	// TensorFlow counts that file too.
 	numbers := make(map[int32]int)
 	shard := func(n int32) int {
 		number, ok := numbers[n]
@@ -159,6 +161,7 @@ func (m *merging) read(src string) error {
 	return nil
 }
 
+// number returns the number in dst of a source's data file.
 func (m *merging) number(file string) int {
 	n, ok := m.shards[file]
 	if !ok {
@@ -294,6 +297,7 @@ func (m *merging) writeIndex(name string, b []byte) (err error) {
 	return f.Sync()
 }
 
+// copyFile copies a data file, and makes the copy durable unless NoSync is set.
 func (m *merging) copyFile(from, to string) (err error) {
 	in, err := m.dir.Open(from)
 	if err != nil {

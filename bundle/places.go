@@ -17,7 +17,7 @@ type place struct {
 	off, size int64  // bytes, in the data file shard
 	crc       uint32 // CRC-32C of the bytes, not masked
 	shard     int32  // noPlace for a tensor stored in slices
-	kind      uint16 // the number of the record's kind; 0 where its entry must be decoded
+	kind      uint16 // the number of the record's kind; 0 if its entry must be decoded
 
 	// Offset of the entry in the index file, in 48 bits, which fit into padding.
 	atHigh uint16
@@ -52,14 +52,14 @@ func (p *place) piece(k *kind) piece {
 	return piece{off: p.off, size: p.size, elems: k.elems, dtype: k.dtype, shard: p.shard, crc: p.crc}
 }
 
-// placeBits are the bits that the numbers of places have.
+// placeBits describe all places of an index: byPlace sorts by the bits in which they differ.
 type placeBits struct {
-	ones, zeros uint64 // of from
-	shards      uint64
-	apart       int // entries without a place
+	ones, zeros uint64 // the bits of from that are one, and that are zero, in any place
+	shards      uint64 // the bits that are one in the number of any data file
+	apart       int    // how many entries have no place
 }
 
-// note takes up a place.
+// note adds the bits of a place.
 func (b *placeBits) note(p *place) {
 	if p.shard == noPlace {
 		b.apart++
@@ -74,7 +74,7 @@ func (b *placeBits) add(more placeBits) {
 	b.ones, b.zeros, b.shards, b.apart = b.ones|more.ones, b.zeros|more.zeros, b.shards|more.shards, b.apart+more.apart
 }
 
-// sortShare is how many places it takes for a worker more.
+// sortShare is the number of places for which eachPart uses one more worker. It may change.
 const sortShare = 1 << 14
 
 // eachPart calls f with ranges of n places, in parallel goroutines, and returns the
@@ -86,8 +86,8 @@ func eachPart(n int, f func(from, to int) error) error {
 }
 
 // sortPlaces finds the order of the places, and the position of each entry in it.
-// It refuses entries whose bytes overlap: no writer produces them. It changes
-// nothing.
+// It refuses entries whose bytes overlap: no writer produces them. It doesn't change
+// the index. file is the name for errors.
 func (x *index) sortPlaces(file string) (order, rank []int32, err error) {
 	order, rank = x.byPlace(), make([]int32, x.n)
 	for i := range x.sliced {
@@ -128,7 +128,7 @@ func (p *place) from() uint64 { return uint64(p.off)<<1 | uint64(min(p.size, 1))
 // numberLists are the working lists of byPlace.
 var numberLists scratch.Pool[uint64]
 
-// byPlace returns the entries in the order of their places, equal ones in their own.
+// byPlace returns the entries in the order of their places, equal ones in the order of the index.
 func (x *index) byPlace() []int32 {
 	order := make([]int32, x.n-x.bits.apart)
 	// An index has its entries in the order of their names, of which "10" comes
@@ -172,8 +172,8 @@ func (x *index) byPlace() []int32 {
 	return order
 }
 
-// sortNumbers sorts numbers, of which those that are equal but for the lowest bits
-// come in their order. It returns them in their own memory, or in that of more.
+// sortNumbers sorts numbers. In the list, numbers that differ only in their lowest bits, as many as
+// lowest says, must already be in order. It returns the numbers in their own memory, or in that of more.
 func sortNumbers(list []uint64, lowest int, more *[]uint64) []uint64 {
 	const few = 1 << 10
 	if len(list) < few {

@@ -16,7 +16,7 @@ type readPlan struct {
 	slab  []blob
 	fresh []newTensor   // new tensors for requests without a destination
 	parts []checkedRead // the other requests
-	need  int64         // the storage that is to be made
+	need  int64         // the bytes to be allocated
 	err   error
 }
 
@@ -25,7 +25,7 @@ type newTensor struct {
 	req   *ReadRequest
 	blob  *blob
 	shape tensor.Shape
-	t     *tensor.Tensor
+	t     *tensor.Tensor // nil until readEach allocates it
 }
 
 // planBatch is how many requests a worker plans at least.
@@ -149,9 +149,9 @@ func (p *readPlan) add(r *Reader, req *ReadRequest, from piece, shape tensor.Sha
 	return addUp(&p.need, storage(from.dtype, shape, req.Dst == nil, from))
 }
 
-// known converts the entry of a request to a record. The caller checks with all
-// others whether its bytes are in the data file. Contents for which the index
-// would have been refused are the caller's mistake.
+// known converts the entry of a request to a record. Its error is for contents with which
+// Open would refuse an index: they aren't this checkpoint's. The caller checks later, for all
+// requests, whether their bytes are in the data file.
 func (r *Reader) known(rec *record, req *ReadRequest) error {
 	e := req.Entry
 	*rec = record{Entry: *e, at: -1}

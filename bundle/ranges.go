@@ -44,12 +44,12 @@ func intersect(a, b []span) (out []span, ok bool) {
 	return out, true
 }
 
-// maxCompare bounds the work of covering when a file lists slices to make it slow. It counts comparisons of two
-// slices.
+// maxCompare bounds the comparisons of two slices in one call of covering, since a hostile file can list slices that
+// make it slow. The number is ours and may change.
 const maxCompare = 20 << 20
 
-// covering lists the parts that are needed for want. They must not overlap
-// within it, and must cover it together.
+// covering returns the numbers of the parts that are needed for want, sorted. The error is for
+// parts that overlap within want or don't cover it together (ErrIncomplete).
 func covering(want []span, parts [][]span) ([]int, error) {
 	type piece struct {
 		part int
@@ -136,8 +136,8 @@ func newScatter(from, to []span) scatter {
 }
 
 // runs calls f for every run of the elements first … first+n-1 of the stored
-// box that belongs to the wanted one: so many elements from one place to
-// another.
+// box that belongs to the wanted one. f gets the run's first element in the stored
+// box, its place in the wanted one, and its number of elements.
 func (s scatter) runs(first, n int64, f func(from, to, n int64)) {
 	last := len(s.from) - 1
 	row := s.from[last].length

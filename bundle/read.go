@@ -14,7 +14,8 @@ import (
 type ReadRequest struct {
 	Name string
 	// Entry is the result of [Reader.Entry] for Name, which avoids another look-up.
-	// If nil, Name is looked up. The read follows Entry.
+	// If it is nil, or the read concerns slices or version 1, Name is looked up.
+	// Otherwise the read uses Entry's type, shape and location, without the index.
 	Entry *Entry
 	// Handle is the result of [Reader.Find] for Name, which avoids a look-up too.
 	// The zero value means none.
@@ -38,7 +39,7 @@ type ReadAllOptions struct {
 	// tensors of the types and shapes of those entries of Whole whose numbers are in
 	// reads. Small adjacent tensors are requested together, by several goroutines; all
 	// others at once and before them. It isn't called before all reads were checked
-	// against the index.
+	// against the index. It must not be nil if Whole isn't empty.
 	Into func(reads []int32, fill func(dst []*tensor.Tensor) error) error
 }
 
@@ -128,7 +129,7 @@ func (r *Reader) withWhole(opts *ReadAllOptions, whole []int32, reqs []ReadReque
 	})
 }
 
-// readEach carries the requests out.
+// readEach reads the requested tensors. Only if all were read, it sets the destinations that it allocated.
 func (r *Reader) readEach(ctx context.Context, br *blobReader, reqs []ReadRequest) error {
 	plan, err := r.plan(ctx, br, reqs)
 	if err != nil {
@@ -180,7 +181,7 @@ func (r *Reader) readEach(ctx context.Context, br *blobReader, reqs []ReadReques
 type checkedRead struct {
 	req   *ReadRequest
 	rec   *record
-	want  []span
+	want  []span       // the requested part
 	shape tensor.Shape // of the requested part
 	parts []*record    // the pieces to read: the record itself or those of slices
 	dst   *tensor.Tensor
@@ -401,15 +402,15 @@ type VerifyOptions struct {
 	// Progress is called now and then with the bytes read so far and all bytes;
 	// calls don't overlap. Default nil.
 	Progress func(done, total int64)
-	// MaxErrors is how many faults are listed. Default 100.
+	// MaxErrors is how many faults are listed; the others are counted. Default 100.
 	MaxErrors int
 }
 
 // Verify reads everything and checks every checksum and size, and that slices
-// don't overlap. That they cover their tensors is not asked for: a checkpoint
+// don't overlap. They need not cover their tensors: a checkpoint
 // may be part of one that is still to be merged. Nothing is kept, so that memory stays small. The error
-// joins all faults found, in the order of the names (errors.Join), each a
-// [CorruptError] where a file is at fault.
+// joins the faults (errors.Join), sorted by the tensors' names, each a
+// [CorruptError] if a file is at fault.
 func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
 	if err := r.checkOpen(); err != nil {
 		return err
@@ -491,7 +492,7 @@ func (br *blobReader) verify(ctx context.Context) error {
 	return nil
 }
 
-// verifyV1 does the same for version 1.
+// verifyV1 works like verify, for version 1.
 func (br *blobReader) verifyV1(ctx context.Context) error {
 	br.tables = &v1Tables{r: br.r}
 	defer br.tables.close()
@@ -509,8 +510,8 @@ func (br *blobReader) verifyV1(ctx context.Context) error {
 	return br.run(ctx)
 }
 
-// fits reports whether a tensor can be read, and whether its slices fit
-// together; that they cover it isn't asked for.
+// fits returns an error if the element type can't be read, or if slices overlap. Other
+// obstacles to a read, such as missing slices, are no errors here.
 func (r *Reader) fits(rec *record) error {
 	if rec.err != nil {
 		return rec.err

@@ -21,7 +21,7 @@ type indexMade struct {
 	err   error
 }
 
-// makeIndex encodes an index, which takes the entries, and checks it.
+// makeIndex encodes an index of the entries and checks it. It empties entries.
 func makeIndex(ctx context.Context, entries *entryTable, header *pb.BundleHeaderProto, name string) (m indexMade) {
 	var buf bytes.Buffer
 	buf.Grow(entries.size())
@@ -90,9 +90,10 @@ func (r *Reader) CheckFiles(ctx context.Context) error {
 	return r.checkExtents(ctx, r.dataName)
 }
 
-// checkExtents holds the index against the sizes of the data files.
+// checkExtents returns an error unless every entry's bytes are inside its data file. file returns a data file's name
+// in the file system, and that for errors.
 func (r *Reader) checkExtents(ctx context.Context, file func(shard int) (name, shown string)) error {
-	sizes := make(map[int32]int64) // by data file; the header may speak of more than there are
+	sizes := make(map[int32]int64) // by data file; a map, since the header may declare more than exist
 	for i := range r.header.NumShards {
 		if err := ctx.Err(); err != nil {
 			return err

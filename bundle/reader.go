@@ -43,11 +43,12 @@ type ReaderOptions struct {
 	// applies it to object graphs. Default: the limits are unchanged.
 	MaxMemory int64
 	// Ahead is the name of a tensor that Open reads in parallel with its other
-	// work, for the first [Reader.Read] of it, which also returns the error.
-	// Default: none.
+	// work. The first [Reader.Read] of it returns the result, or its error. Version 1
+	// ignores it. Default: none.
 	Ahead string
 }
 
+// The defaults are ours; TensorFlow has no such limits.
 const (
 	defaultMaxIndex  = 1 << 30 // bytes
 	defaultMaxShards = 100_000
@@ -250,6 +251,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 // entryMemory is the memory of an entry besides its bytes.
 const entryMemory = 64
 
+// readHeader sets r.header from the header's message, and checks it. The offset is that of its entry.
 func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards int) error {
 	var m pb.BundleHeaderProto
 	if err := m.Unmarshal(value); err != nil {
@@ -473,7 +475,7 @@ func (r *Reader) NamesByPlace() []string {
 }
 
 // Entries yields the tensors' entries, sorted by name. Entries that follow each
-// other share a shape that is the same; it must not be changed.
+// other and have equal shapes share one; the caller must not change it.
 func (r *Reader) Entries() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		var last tensor.Shape // tensors of one shape share it, mostly they follow each other
@@ -493,11 +495,11 @@ func (r *Reader) Entries() iter.Seq[Entry] {
 	}
 }
 
-// EntryAt returns the entry of tensor number i, of [Reader.Len] in the order of
-// their names.
+// EntryAt returns the entry of tensor number i, from 0 up to [Reader.Len], in the order of
+// the names.
 func (r *Reader) EntryAt(i int) Entry { return r.entry(r.tensor(i), nil) }
 
-// entry returns the entry number i of the index; shape is as in decodeEntry.
+// entry returns the entry number i of the index; shape is the parameter into of decodeEntry.
 func (r *Reader) entry(i int, shape tensor.Shape) Entry {
 	if r.version == 1 {
 		return r.recs[i].Entry
@@ -508,7 +510,7 @@ func (r *Reader) entry(i int, shape tensor.Shape) Entry {
 }
 
 // Entry finds the entry of the tensor with that name. Entries that are asked for
-// one after the other share a shape that is the same; it must not be changed.
+// one after the other and have equal shapes share one; the caller must not change it.
 func (r *Reader) Entry(name string) (Entry, bool) {
 	i, ok := r.lookup(name)
 	if !ok {
@@ -595,7 +597,7 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// volume returns the number of elements of a shape that was checked.
+// volume returns the number of elements of a shape. The caller has checked that it fits 64 bits.
 func volume(s tensor.Shape) int64 {
 	n := int64(1)
 	for _, d := range s {
@@ -604,8 +606,8 @@ func volume(s tensor.Shape) int64 {
 	return n
 }
 
-// isFull reports whether a slice takes all of a tensor, in so many words or
-// not.
+// isFull reports whether a slice takes all of a tensor, by full extents or by the
+// sizes of its dimensions.
 func isFull(s Slice, full tensor.Shape) bool {
 	shape, err := s.Shape(full)
 	return err == nil && shape.Equal(full)

@@ -23,9 +23,11 @@ func tempData(prefix string, shard int, token string) string {
 // index at all. The new bundle is complete then, though some of its files still have
 // temporary names.
 //
-// Recover reports whether there was something to finish. It reads the whole bundle,
-// and if that is sound leaves it alone. It also leaves temporary files alone that
-// make no complete bundle. No writer may be active on the prefix.
+// Recover reports whether it finished a replacement. It first reads the whole bundle
+// and changes nothing if that is sound. If the bundle is damaged and no temporary
+// files make a complete one, Recover changes nothing and returns the damage as its
+// error. No writer may be active on the prefix. Package convert calls it, for the
+// command's verb recover.
 func Recover(ctx context.Context, dir vfs.Dir, prefix string) (recovered bool, err error) {
 	if err := checkPrefix(prefix); err != nil {
 		return false, err
@@ -92,9 +94,9 @@ func soundness(ctx context.Context, fsys fs.FS, prefix string) error {
 // halfNamed is a bundle of which some files have their names, the others temporary
 // ones.
 type halfNamed struct {
-	token string
-	files []string
-	named int // data files that have their names
+	token string   // the end of the temporary names
+	files []string // the data files, by their present names
+	named int      // how many data files have their final names
 }
 
 // openHalfNamed looks for the bundle whose temporary names end with token, and makes

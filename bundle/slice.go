@@ -13,7 +13,7 @@ import (
 // An Extent is a slice's part of one dimension.
 type Extent struct {
 	Start  int64 // the first index
-	Length int64 // how many; 0 where Full
+	Length int64 // the number of indices; 0 if Full
 	Full   bool  // the whole dimension, written "-"
 }
 
@@ -49,7 +49,7 @@ func (s Slice) String() string {
 	return strings.Join(parts, ":")
 }
 
-// ParseSlice reads a slice as [Slice.String] writes it, "0,5:-".
+// ParseSlice reads a slice as [Slice.String] writes it, "0,5:-". An empty text has no extents.
 func ParseSlice(text string) (Slice, error) {
 	var s Slice
 	if text == "" {
@@ -110,6 +110,7 @@ func (s Slice) Shape(full tensor.Shape) (tensor.Shape, error) {
 	return shape, nil
 }
 
+// of works like Shape, with an error in words only.
 func (s Slice) of(full tensor.Shape) (tensor.Shape, error) {
 	if len(s.Extents) != len(full) {
 		return nil, fmt.Errorf("slice %q has %d dimensions, the tensor %v has %d", s, len(s.Extents), full, len(full))
@@ -163,9 +164,9 @@ func parseSlice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 	return s, nil
 }
 
-// parseShape returns a shape from a file, and its number of elements. The shape
-// must be known and the number must fit 64 bits; that it fits this platform's
-// int is left to be checked.
+// parseShape returns a shape from a version 1 checkpoint, and its number of elements. The rank
+// must be known, and the number must fit 64 bits. The caller checks that the number fits
+// this platform's int.
 func parseShape(m *pb.TensorShapeProto) (shape tensor.Shape, elements int64, err error) {
 	if m == nil {
 		return tensor.Shape{}, 1, nil

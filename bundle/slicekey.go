@@ -7,9 +7,9 @@ import (
 	"math/bits"
 )
 
-// A slice's entry has a key in ordered code in the index
+// A slice's entry in the index has a key in ordered code
 // (tensorflow/core/lib/strings/ordered_code.cc): bytes that sort as the values
-// do. The key is the number 0, the tensor's name, the rank, and each extent's
+// do. TensorFlow looks slices up by these keys, so every byte must stay. The key is the number 0, the tensor's name, the rank, and each extent's
 // start and length, -1 being a full extent's length.
 //
 //	number    length n in one byte, then n bytes, big-endian, none for 0

@@ -111,8 +111,8 @@ func (r *rewinder) Close() error {
 	return r.f.Close()
 }
 
-// spool reads a source that can't be read in parallel into memory, up to limit
-// bytes.
+// spool reads a source that can't be read in parallel into memory. A source of more than limit
+// bytes is an error.
 func (s *source) spool(limit int64) error {
 	if s.size > limit {
 		return fmt.Errorf("bundle: %s has %d bytes and can only be read from its front; at most %d are held in memory: %w", s.name, s.size, limit, errors.ErrUnsupported)

@@ -41,6 +41,7 @@ func newCounter(src io.ReaderAt, off, size, n int64, tee io.Writer) *counter {
 	return &counter{bufio.NewReaderSize(r, int(min(size, max(2*min(n, size), 512), 64<<10))), off}
 }
 
+// uvarint reads a varint. An error of the format is a fieldError.
 func (c *counter) uvarint() (uint64, error) {
 	start := c.at
 	var v uint64
@@ -80,9 +81,9 @@ func cutOff(err error, at int64) error {
 // are needed; more are read again.
 const keptLengths = 1 << 16
 
-// readStrings reads a string tensor of n elements that takes size bytes at off,
-// and returns its checksum. If dst is nil it only checks the bytes, and writes
-// all of them to tee.
+// readStrings reads a string tensor of n elements that takes size bytes at off into dst,
+// and returns its checksum. If dst is nil it only checks the bytes. It writes all bytes
+// that it reads to tee, unless that is nil. big is the byte order of the file.
 //
 // The strings share one piece of memory.
 func readStrings(src io.ReaderAt, off, size, n int64, big bool, dst []string, tee io.Writer) (crc uint32, err error) {
@@ -164,8 +165,7 @@ func readStrings(src io.ReaderAt, off, size, n int64, big bool, dst []string, te
 	return crc, nil
 }
 
-// readVariants does the same for variants: for each its length, its bytes and
-// the checksum so far.
+// readVariants works like readStrings, for variants. Each element of dst becomes an encoded message.
 func readVariants(src io.ReaderAt, off, size, n int64, big bool, dst []string, tee io.Writer) (crc uint32, err error) {
 	if size == 0 && n == 0 {
 		return 0, nil

@@ -19,7 +19,7 @@ import (
 type swap struct {
 	dir   vfs.Dir
 	token string   // the end of the temporary names
-	undo  []rename // the renames that take back what was done, in the order of the deeds
+	undo  []rename // the opposite of each rename so far, in the order of these
 	aside []string // the temporary names of replaced files
 }
 

@@ -28,7 +28,7 @@ import (
 type v1Files struct {
 	names []string // in the file system
 	shown []string // in errors
-	limit int64    // how much of a file that can't be read by position may be held
+	limit int64    // how many bytes of a file that can't be read by position may be in memory
 }
 
 // v1Part is the file and position of a slice.
@@ -78,6 +78,7 @@ func findV1(fsys fs.FS, prefix string) []string {
 	return names
 }
 
+// openV1 opens a checkpoint of version 1 that consists of files. It reads their lists of tensors, and no values.
 func (r *Reader) openV1(files []string, opts *ReaderOptions) error {
 	r.version = 1
 	r.v1 = &v1Files{names: files, limit: opts.maxIndex()}
@@ -232,7 +233,7 @@ func (r *Reader) readAllV1(ctx context.Context, reqs []ReadRequest, opts *ReadAl
 	return r.withWhole(opts, whole, reqs, func(reqs []ReadRequest) error { return r.readEachV1(ctx, reqs, opts) })
 }
 
-// readEachV1 carries requests out.
+// readEachV1 reads the requested tensors. Only if all were read, it sets the destinations that it allocated.
 func (r *Reader) readEachV1(ctx context.Context, reqs []ReadRequest, opts *ReadAllOptions) error {
 	reads := make([]checkedRead, len(reqs))
 	for i := range reqs {
@@ -293,7 +294,7 @@ func (p *checkedRead) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) erro
 	return nil
 }
 
-// addV1 has all slices of a tensor read and forgotten.
+// addV1 adds all slices of a tensor, to be read and checked without a destination.
 func (br *blobReader) addV1(rec *record) {
 	for _, part := range rec.v1 {
 		br.add(&blob{owner: rec.Name, sink: &sink{v1: newV1Piece(rec, part, func(*tensor.Tensor) error { return nil })}})
@@ -396,7 +397,7 @@ func (br *blobReader) blockV1(ctx context.Context, t task) {
 	}
 }
 
-// v1Tables opens tables when they are needed.
+// v1Tables opens tables when they are needed, and keeps them open until close.
 type v1Tables struct {
 	r    *Reader
 	mu   sync.Mutex

@@ -12,14 +12,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// wholes are reads of all of tensors that were found. Very many of them take little
+// wholes are the reads of ReadAllOptions.Whole and Into. Very many of them take little
 // memory and time.
 type wholes struct {
 	handles []Handle
 	into    func(reads []int32, fill func(dst []*tensor.Tensor) error) error
 }
 
-// requests returns the requests for some of them, with their places.
+// requests returns the requests for the handles with the numbers in reads, with their destinations.
 func (r *Reader) requests(handles []Handle, reads []int32, dst []*tensor.Tensor) ([]ReadRequest, error) {
 	reqs := make([]ReadRequest, len(reads))
 	for i, n := range reads {
@@ -35,7 +35,7 @@ func noPlaceFor(name string) error {
 	return fmt.Errorf("bundle: read tensor %q: the destination is a nil tensor", name)
 }
 
-// checkHandle returns an error about a tensor that r can't know.
+// checkHandle returns an error unless the handle can be one of r's.
 func (r *Reader) checkHandle(h Handle) error {
 	if !r.has(h) {
 		return fmt.Errorf("bundle: the handle of a read of a whole tensor isn't of %s", r.shown)
@@ -47,7 +47,7 @@ func (r *Reader) checkHandle(h Handle) error {
 // numbers.
 type wholePlan struct {
 	small []int32 // tensors to be read in rows
-	other []int32 // all else
+	other []int32 // all others
 	total int64   // the bytes of the small ones
 	err   error
 
@@ -56,11 +56,11 @@ type wholePlan struct {
 	mixed       bool   // they aren't in the order of their bytes
 }
 
-// rowBytes is how much is read at a time of small tensors. Most of the time goes into
-// their variables, which more of them in a row let the processor foresee.
+// rowBytes is the maximum number of bytes of small tensors that are read at once. Most of the time goes
+// into waiting for their variables' memory, and in long rows the processor fetches that ahead. It may change.
 const rowBytes = 1 << 20
 
-// add adds the last one of the small tensors, which is that entry.
+// add adds the last of p.small to the tasks. Its entry has the number entry.
 func (p *wholePlan) add(x *index, entry int) {
 	rank, at := x.rank[entry], &x.at(entry).place
 	p.total += at.size
@@ -156,8 +156,8 @@ func (r *Reader) planWholeBatch(ctx context.Context, br *blobReader, plan *whole
 	return nil
 }
 
-// uncached is from how many bytes on, all together, small tensors are written around the
-// processor's caches, which can't hold them.
+// uncached is the number of bytes of all small tensors from which on they are written past the
+// processor's caches, because these can't hold them. It may change.
 const uncached = 32 << 20
 
 // wholeRow reads small adjacent tensors.

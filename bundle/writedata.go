@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// Lengths in bytes. They decide the speed, never the bytes of a file.
+	// The lengths are in bytes and may change: they decide the speed, never the bytes of a file.
+
 	// gather is how much is collected before it is written.
 	gather = 1 << 20
 	// direct is the length from which on bytes go to the file without being
@@ -33,12 +34,12 @@ const (
 type shardWriter struct {
 	name  string
 	f     vfs.File
-	size  int64 // including collected bytes
-	flown int64 // bytes in the file
-	asked int64 // bytes that the system was asked to write to disk
-	ahead vfs.Hinter
-	used  bool // a tensor was added, which may have no bytes
-	shut  bool // it was closed
+	size  int64      // including collected bytes
+	flown int64      // bytes in the file
+	asked int64      // bytes that the system was asked to write to disk
+	ahead vfs.Hinter // for Preallocate and StartWriteback; nil if the file has none
+	used  bool       // a tensor was added, which may have no bytes
+	shut  bool       // it was closed
 }
 
 func (s *shardWriter) close() error {
@@ -168,6 +169,8 @@ func (w *Writer) putFixed(ctx context.Context, s *shardWriter, t *tensor.Tensor)
 	return <-sum, err
 }
 
+// putSwapped writes elements with the bytes of each number reversed, through w.scratch, and returns their checksum.
+// width is a number's size in bytes.
 func (w *Writer) putSwapped(ctx context.Context, s *shardWriter, b []byte, width int) (crc uint32, err error) {
 	if w.scratch == nil {
 		w.scratch = make([]byte, 64<<10)
@@ -222,7 +225,7 @@ func (w *Writer) putStrings(ctx context.Context, s *shardWriter, strs []string) 
 	return crc, nil
 }
 
-// appendLength appends a string's length as the checksum sees it.
+// appendLength appends a string's length in the form that enters the checksum: 4 bytes, or 8 if it doesn't fit.
 func appendLength(b []byte, n uint64, big bool) []byte {
 	if n <= math.MaxUint32 {
 		return appendUint32(b, uint32(n), big)

@@ -13,12 +13,12 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// The version of the format that bundles are written in, and the oldest reader
-// that understands it (kTensorBundleVersion, kTensorBundleMinConsumer).
+// The numbers are TensorFlow's: kTensorBundleVersion, kTensorBundleMinConsumer and
+// kTensorBundleMinProducer.
 const (
-	formatVersion     = 1
-	formatMinConsumer = 0
-	formatMinProducer = 0
+	formatVersion     = 1 // the version of the format that bundles are written in
+	formatMinConsumer = 0 // the oldest reader that understands it
+	formatMinProducer = 0 // the oldest version that can be read
 )
 
 // WriterOptions are the options for writing a bundle; nil means the defaults.
@@ -34,7 +34,7 @@ type WriterOptions struct {
 	NoSync bool
 	// Like copies byte order and header from another bundle, including fields
 	// unknown to this package, so that the bundle can be written again exactly.
-	// BigEndian is ignored then. Default nil.
+	// BigEndian is ignored then. A Like of version 1 changes nothing. Default nil.
 	Like *Reader
 	// Progress is called now and then with the number of bytes of tensors
 	// written so far. Default nil.
@@ -59,15 +59,15 @@ type Writer struct {
 	token   string // the end of temporary names
 	shards  []*shardWriter
 	from    *blobReader  // source of copies from the same Reader
-	least   int          // so many data files are kept, though the last ones be empty
+	least   int          // the minimum number of data files: Finish keeps them even if the last ones are empty
 	buf     []byte       // bytes collected for the current shard
 	spare   []byte       // buffer to collect into next, once flight has ended
 	flight  chan written // result of the running parallel write; nil if there is none
 	scratch []byte
 	row     []byte // an entry that is being encoded
 	written int64
-	index   string // the index file's temporary name, "" before there is one
-	files   []string
+	index   string   // the index file's temporary name, "" before there is one
+	files   []string // the final names, after Finish
 	err     error
 	done    bool
 }
@@ -337,7 +337,7 @@ func (w *Writer) name(names *swap, temp string) error {
 		}
 		files = append(files, name)
 	}
-	// The index must not become durable before the names it speaks of.
+	// The index must not become durable before the names of the data files.
 	if err := w.syncNames(); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func WriteV1(ctx context.Context, dir vfs.Dir, name string, parts []V1Part) erro
 	return nil
 }
 
-// v1Row is the value of one key.
+// v1Row is a slice with its key in the table.
 type v1Row struct {
 	key   []byte
 	name  string
@@ -103,7 +103,7 @@ func v1Rows(parts []V1Part) (*pb.SavedTensorSliceMeta, []v1Row, error) {
 	return meta, rows, nil
 }
 
-// v1Producer is the version that TensorFlow writes.
+// v1Producer is the version that TensorFlow writes (TF_CHECKPOINT_VERSION).
 const v1Producer = 1
 
 // v1Writable reports whether TensorFlow writes elements of the type in version 1.

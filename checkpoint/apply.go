@@ -24,9 +24,9 @@ func (m *match) apply(ctx context.Context) error {
 	return err
 }
 
-// read reads all default values in one parallel read, straight into the
-// variables' own storage. Then it restores serializers, new slots and registered
-// savers.
+// read reads all values other than those of registered savers in one parallel read,
+// those of variables straight into their storage. Then it restores new slots, counts,
+// serializers and registered savers.
 func (m *match) read(ctx context.Context) error {
 	l := m.l
 	rest, err := m.readValues(ctx)
@@ -75,8 +75,8 @@ func (m *match) read(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// outlived reports whether obj has its values from a restore that came while this
-// one, a late one, was delivered.
+// outlived reports whether the match is a delivery and a later restore has set obj's values
+// meanwhile. These values stay.
 func (m *match) outlived(obj any) bool { return m.late && m.l.ck.stamp(obj) > m.l.order }
 
 // variableLists are the variables of rows that are read.
@@ -181,6 +181,7 @@ func (l *load) restoreCall(g *saverGroup) *RestoreCall {
 	return &RestoreCall{Objects: Objects{list: g.objects}, Prefix: l.src.prefix, FS: l.src.fsys, Reader: l.src.reader}
 }
 
+// markRestored tells obj, if it is a variable, that its value comes from a restore.
 func markRestored(obj any) {
 	if v := variableOf(obj); v != nil {
 		internals.MarkRestored(v)

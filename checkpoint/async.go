@@ -11,7 +11,8 @@ import (
 
 // saveAsync captures the state and commits it in the background. The manager is
 // busy until the commit has ended. Cancelling ctx stops the capture, but not the
-// commit.
+// commit. step is the training step, nil if unknown; counted is save_counter's value
+// for this save, given back if it fails.
 func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted int64) error {
 	sn, err := m.ck.snapshot(ctx)
 	if err != nil {

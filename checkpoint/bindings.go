@@ -9,16 +9,16 @@ import (
 
 // bindings maps a file's nodes to objects. The zero value is empty.
 type bindings struct {
-	rows []boundRow // of no node twice
+	rows []boundRow // no node is in two of them
 	// The first match of a restore binds most nodes of the file, of which there may be
 	// millions. Deliveries, and nodes outside long rows, add few.
 	all   []any // by node
 	few   map[int32]any
-	nodes int // from how many on a part of them goes to all; 0: it never does
-	n     int
+	nodes int // the number of the file's nodes; if few has a share of them, all takes over; 0: few stays
+	n     int // how many nodes are bound
 }
 
-// boundRow is a row of nodes, which increase, and the variables that they are.
+// boundRow is a row of nodes in increasing order, and the variables bound to them.
 type boundRow struct {
 	nodes []int32
 	vars  []*trackable.Variable
@@ -30,7 +30,7 @@ func (r *boundRow) find(node int32) *trackable.Variable {
 	if node < r.nodes[0] || node > r.nodes[len(r.nodes)-1] {
 		return nil
 	}
-	// Mostly they follow each other.
+	// Mostly the numbers follow each other.
 	if at := int(node - r.nodes[0]); at < len(r.nodes) && r.nodes[at] == node {
 		return r.vars[at]
 	}
@@ -55,7 +55,7 @@ func bindingsFor(nodes int) bindings {
 	return bindings{nodes: nodes}
 }
 
-// get returns the object that a node is.
+// get returns the object bound to a node.
 func (b *bindings) get(node int32) (obj any, ok bool) {
 	for i := range b.rows {
 		if v := b.rows[i].find(node); v != nil {
@@ -126,7 +126,7 @@ func (b *bindings) addRow(nodes []int32, vars []*trackable.Variable) (ok bool) {
 // len returns how many nodes are bound.
 func (b *bindings) len() int { return b.n }
 
-// each yields the bound nodes and their objects.
+// each yields the bound nodes and their objects, in no fixed order.
 func (b *bindings) each() iter.Seq2[int32, any] {
 	return func(yield func(int32, any) bool) {
 		for i := range b.rows {

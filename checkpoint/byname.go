@@ -10,9 +10,9 @@ import (
 )
 
 // restoreByName restores a checkpoint that has no object graph: every variable
-// gets the tensor with its full name. Names that a layer which isn't built yet,
-// or an empty field, may still bring are deferred; whenever an object of the
-// program gets a child, the names are compared again.
+// gets the tensor with its full name. A name is deferred if a layer that isn't built
+// yet, or an empty field, may still bring a variable of that name. Whenever an object of
+// the program gets a child, the names are compared again.
 func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, error) {
 	m, missing, err := l.matchNames(g, false)
 	if err != nil {
@@ -56,7 +56,7 @@ func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, 
 	return &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused, restored: m.restoredBy()}, nil
 }
 
-// noteReceived records that the object at path receives the tensor of that name.
+// noteReceived records that the object at path receives the tensor called name.
 func (m *match) noteReceived(path, name string) {
 	t, _ := m.l.src.reader.Find(name)
 	m.add(0, t, path)
@@ -144,7 +144,8 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 
 // deferNames finds the names that objects of g may still create: those that
 // layers declare, and any below the scope of an object that can grow. It
-// returns the declared names that the file lacks.
+// sets l.mayName and l.open, and returns the declared names that the file lacks,
+// or has with another type or shape.
 func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
 	declared, scopes := map[string]bool{}, map[string]bool{}
 	open := false
@@ -188,8 +189,8 @@ func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
 	return missing
 }
 
-// leftByName lists the names that no variable has: those that one may get, or
-// might have got when the checkpoint was restored, and the rest.
+// leftByName lists the names that no variable has. A name is deferred if a variable may
+// still get it, or if the restore's report listed it as deferred.
 func (l *load) leftByName() (deferred, unused []Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,8 +213,8 @@ func (l *load) leftByName() (deferred, unused []Item) {
 }
 
 // nameFor returns the full name and the future path of v, a variable that is
-// being created below parent. The file must have that name, and no other
-// variable may be bound to it.
+// being created below parent. The name is "" if parent isn't a part of the program yet, or
+// if another variable has that name's value. The caller checks that the file has the name.
 func (l *load) nameFor(parent any, edge string, v *trackable.Variable) (name, path string, err error) {
 	g, err := l.ck.walk()
 	if err != nil {
@@ -232,6 +233,7 @@ func (l *load) nameFor(parent any, edge string, v *trackable.Variable) (name, pa
 	return name, below(g.Human(id), edge), nil
 }
 
+// takeName records that v has the value called name.
 func (l *load) takeName(name string, v *trackable.Variable) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// namedRead is a named value for an object that keeps it outside of variables.
+// namedRead has the names of values for an object that keeps them outside of variables.
 type namedRead struct {
 	at    trackable.NameRestorer
-	path  string
+	path  string // of the object
 	names []string
 }
 
@@ -77,8 +77,8 @@ func isFirstCount(name string) bool {
 	return false
 }
 
-// firstCount returns the name of TensorFlow 1's count in the file where node id is a
-// variable of an optimizer, "" otherwise.
+// firstCount returns the name of TensorFlow 1's count in the file if node id is a
+// variable of an optimizer, and "" otherwise.
 func (l *load) firstCount(g *trackable.Graph, id int) string {
 	i := slices.IndexFunc(l.scalars(), isFirstCount)
 	if i < 0 {
@@ -92,7 +92,7 @@ func (l *load) firstCount(g *trackable.Graph, id int) string {
 	return ""
 }
 
-// restoreCounts restores the objects of list from the tensors read for them.
+// restoreCounts restores the objects of list. read has the tensors of their names, in that order.
 func (l *load) restoreCounts(list []namedRead, read []bundle.ReadRequest) error {
 	var errs []error
 	for _, c := range list {

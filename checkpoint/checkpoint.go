@@ -32,17 +32,18 @@ type Options struct {
 	// root, as the keyword arguments of tf.train.Checkpoint(root, **kwargs); the
 	// root must be one that embeds trackable.Base or is no struct. Default: none.
 	Extra any
-	// Children lists the edges of an object. If it is set, the root's edges are those
+	// Children lists the edges of an object. If it is set, the root has only the edges
 	// that it lists: no edge "root" is added, and [Checkpoint.Write] writes no
-	// save_counter, and slot variables are saved if it lists them. It must list the same edges until the Checkpoint is given up.
-	// Default: [trackable.Children].
+	// save_counter. Slot variables are saved only if it lists them. It must list the same
+	// edges until the Checkpoint is given up. Package savedmodel sets it, HasSlots and
+	// Serialize. Default: [trackable.Children].
 	Children func(obj trackable.Trackable) ([]trackable.Edge, error)
 	// HasSlots reports whether the slot variables of an owner are saved. Default: they
 	// are, unless Children is set.
 	HasSlots func(owner trackable.Trackable) bool
 	// Serialize returns the values that a save writes for an object in place of the
-	// object's own, and whether it does so; registered savers are not asked about such
-	// an object. Default: no object.
+	// object's own. ok is false for an object with its own values. Registered savers
+	// aren't asked about an object with values from Serialize. Default: no object.
 	Serialize func(obj trackable.Trackable) (values []trackable.Attribute, ok bool)
 	// Partial lets every restore leave values of the checkpoint unused, as
 	// RestoreOptions.Partial does for one. Default: false.
@@ -57,9 +58,9 @@ type Options struct {
 	// bytes in all; calls don't overlap. Default: nothing is called.
 	Progress func(done, total int64)
 	// OnWrite is called in order with the path after each write and save. An error
-	// ends the call that wrote, and the files stay. If it calls Save or SaveTo with
-	// the context it got, these return [ErrInsideCallback]. Default: nothing is
-	// called.
+	// ends the call that wrote, and the files stay. Inside a Save or SaveTo, a callback
+	// that calls one of these with the context it got receives [ErrInsideCallback].
+	// Default: nothing is called.
 	OnWrite []func(ctx context.Context, path string) error
 }
 
@@ -83,7 +84,7 @@ type Checkpoint struct {
 	restored uint64         // how many restores have gone through
 	loads    []*load        // restores with something pending, and the latest
 	stamps   map[any]uint64 // restore orders of objects that have no Node
-	filled   uint64         // no variable was unfilled when there were so many
+	filled   uint64         // the number of variables made when none was unfilled; see watch.go
 }
 
 // counterEdge is the name of TensorFlow's edge from a Checkpoint to its counter.
@@ -204,8 +205,8 @@ func (ck *Checkpoint) SaveCounter() *trackable.Scalar[int64] {
 	return ck.counter
 }
 
-// countingOn returns the counter of saves, with the value that a restore left in it. If
-// ck is a part of another Checkpoint, it includes that one's counter.
+// countingOn returns the counter of saves. A new counter has the value that is pending for it,
+// also if the restore is that of another Checkpoint with ck as a part.
 func (ck *Checkpoint) countingOn(ctx context.Context) *trackable.Scalar[int64] {
 	ck.mu.Lock()
 	c := ck.counter
@@ -380,8 +381,8 @@ func (ck *Checkpoint) WriteTo(ctx context.Context, dir vfs.Dir, prefix string) e
 	return ck.notify(ctx, prefix)
 }
 
-// callbackKey is for contexts of OnWrite callbacks that a save of one Checkpoint, or
-// Manager, runs while it keeps others out.
+// callbackKey marks the contexts of the callbacks that a save of saver, a Checkpoint or a
+// Manager, calls while it holds the lock of its saves.
 type callbackKey struct{ saver any }
 
 func inCallback(ctx context.Context, saver any) context.Context {

@@ -17,8 +17,8 @@ type covered struct {
 	attached uint64  // trackable.EdgesAttached before the match
 }
 
-// noteBound notes an object that was bound, found of whose edges lead to nodes of the
-// file.
+// noteBound notes a bound object. edges is the number of its edges, found the number of those
+// that lead to nodes of the file.
 func (m *match) noteBound(s start, edges, found int) {
 	m.open = m.open || found < edges
 	if _, ok := s.obj.(trackable.SlotOwner); ok {

@@ -37,8 +37,8 @@ func (l *load) watch(node int32, obj any) {
 	internals.AddPending(n.TrackableNode(), &pending{l, obj, node})
 }
 
-// watchBelow hands l to the Nodes of all objects of g that it doesn't know yet,
-// optimizers' left out.
+// watchBelow registers l with the Nodes of all objects of g that it doesn't know yet. It leaves
+// out objects below optimizers, unless the checkpoint is name-based.
 func (l *load) watchBelow(g *trackable.Graph) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,8 +154,8 @@ func (p *pending) Deliver(edge string, child any) error {
 	return nil
 }
 
-// exempt reports whether the object is an optimizer or a part of one, whose
-// variables may begin anew: it is saved without them before its first step.
+// exempt reports whether the object is an optimizer or a part of one. Its variables may
+// start fresh, because a checkpoint from before its first step doesn't have them.
 func (p *pending) exempt() bool {
 	if _, ok := p.parent.(trackable.SlotOwner); ok {
 		return true
@@ -274,8 +274,8 @@ func (l *load) replacements(g *trackable.Graph) map[int]bool {
 	return out
 }
 
-// unfilled lists the variables of g that no restore has filled, other than those
-// below children on their way.
+// unfilled lists the variables of g that no restore has filled, except for the nodes in
+// arriving: those below children that are being added.
 func (l *load) unfilled(g *trackable.Graph, arriving map[int]bool) (items []Item, vars []*trackable.Variable) {
 	l.mu.Lock()
 	var open []int
@@ -308,6 +308,7 @@ func (l *load) unfilled(g *trackable.Graph, arriving map[int]bool) (items []Item
 	return items, vars
 }
 
+// unfilledError returns the error about variables without a value, with similar paths of values that are left.
 func (l *load) unfilledError(items []Item, vars []*trackable.Variable) error {
 	deferred, unused := l.left(context.Background())
 	var names []string
@@ -424,7 +425,7 @@ func arrivingIn(g *trackable.Graph, own bool) map[int]bool {
 	return below
 }
 
-// sync delivers to the objects that have appeared, until no more appear.
+// sync delivers to the objects that have appeared, and to all below them. plain is as in appeared.
 func (l *load) sync(ctx context.Context, plain bool) error {
 	if l.graph == nil {
 		return l.deliverNames(ctx, nil)

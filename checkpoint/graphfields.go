@@ -14,10 +14,10 @@ const (
 	fieldSlot
 	fieldSaver
 	fieldHasValues
-	nodeFields
+	nodeFields // 1 + the last of them
 )
 
-// textOf returns bytes of the graph, which don't change, as a string.
+// textOf returns bytes of the graph as a string, without a copy, since they don't change.
 func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // graphChild is an edge of a file's node.

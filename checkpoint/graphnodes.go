@@ -30,7 +30,7 @@ type objectGraph struct {
 	values *bundle.Reader
 	// owners are the nodes that own slot variables.
 	owners []int32
-	// lists are the long lists: the nodes of their elements.
+	// lists has the nodes of the elements of long lists, by the list's node.
 	lists map[int32][]int32
 
 	once      sync.Once          // for the paths
@@ -124,7 +124,7 @@ type nodeBatch struct {
 	err    error
 
 	last   bundle.Handle // the value that was found last
-	misses int           // how many weren't
+	misses int           // how many values weren't found
 }
 
 // find looks up the value of a lone variable's node. Callers that need a value that
@@ -277,7 +277,7 @@ func (g *objectGraph) checkFields(id int, b *nodeBatch) error {
 	return nil
 }
 
-// longList is how many children a list has at least whose nodes are kept.
+// longList is the number of children from which on a list's nodes are kept in objectGraph.lists.
 const longList = 2 * rowBatch
 
 // listCheck follows the children of a node as long as they are a list's: called by
@@ -324,7 +324,7 @@ func indexOf(name string) (i int, ok bool) {
 
 // plainVariable checks a node in the form in which variables, of which there may be
 // very many, are written: one attribute, and mostly the word that it has a value. It is
-// not ok for all others. The number is that of the bytes that it takes in memory.
+// not ok for all others. need is the number of bytes that the decoded node takes.
 func (row *nodeRow) plainVariable(text []byte) (need int64, ok bool) {
 	const (
 		// The field of the attribute, whose length is one byte, then the name in it.
@@ -381,8 +381,8 @@ func (g *objectGraph) message(node int32) []byte {
 	return g.text[row.from:][:row.size]
 }
 
-// graphNode is a node without its lists; of a lone variable's it isn't known whether
-// it has values.
+// graphNode is a node without its lists. For a lone variable, recordsValues and has aren't
+// set.
 type graphNode struct {
 	children, attributes, slots int // how many there are
 

@@ -9,12 +9,13 @@ import (
 
 // WatchOptions are the options of [Watch]; nil means the defaults.
 type WatchOptions struct {
-	// MinInterval is the least time between two checkpoints given. Default: none.
+	// MinInterval is the least time between two checkpoints that Watch yields. Default: none.
 	MinInterval time.Duration
 	// Timeout is how long to wait for the next checkpoint. Default: without end.
 	Timeout time.Duration
 	// Done is asked after every checkpoint and whenever Timeout has passed: true
-	// ends the iteration, false waits on. Default: the first timeout ends it.
+	// ends the iteration, false waits on. (TensorFlow asks its timeout_fn after a timeout
+	// only.) Default: the first timeout ends it.
 	Done func() bool
 	// Poll is the time between two looks at the state file. Default: a second.
 	Poll time.Duration

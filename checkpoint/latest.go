@@ -57,6 +57,7 @@ func LatestCheckpointFS(fsys fs.FS) (string, error) {
 	return latestIn(fsys, new(StateOptions).filename(), new(StateOptions).filename())
 }
 
+// latestIn returns the latest checkpoint of the state file name in fsys. shown is the name of that file in errors.
 func latestIn(fsys fs.FS, name, shown string) (string, error) {
 	s, err := readState(fsys, name, shown)
 	if err != nil {
@@ -83,7 +84,7 @@ func osCandidates(dir, p string) []string {
 	return out
 }
 
-// fsCandidates returns the same within a file system.
+// fsCandidates works like osCandidates, for slash-separated paths in a file system.
 func fsCandidates(p string) []string {
 	var out []string
 	add := func(p string) {
@@ -174,6 +175,7 @@ func removeCheckpoint(dir vfs.Dir, prefix string) error {
 	})
 }
 
+// removeFiles deletes the files that isFileOf accepts for a prefix, the index first.
 func removeFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool) error {
 	names, err := listFiles(dir, prefix, isFileOf)
 	if err != nil {
@@ -218,8 +220,8 @@ func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool
 	return names, nil
 }
 
-// noDirectory reports whether listing a directory failed because there is none: neither it
-// nor, in the place of a part of its path, anything but a file.
+// noDirectory reports whether listing a directory failed because it doesn't exist, or because
+// a file is in the place of a part of its path.
 func noDirectory(dir fs.FS, folder string, err error) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true

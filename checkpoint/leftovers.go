@@ -207,8 +207,8 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 }
 
 // pendingNodes reports for each node whether an edge that can still appear leads to it.
-// It also returns the nodes that are the save_counter of a Read, or of a Checkpoint
-// that is a part. The caller holds l.mu.
+// It also returns the nodes that left doesn't list: the save_counter of a Read, or of a
+// Checkpoint that is a part. The caller holds l.mu.
 func (l *load) pendingNodes() (pending []bool, silent map[int32]bool) {
 	g := l.graph
 	pending = make([]bool, len(g.nodes))
@@ -281,7 +281,8 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// items converts a list of restored values into a report's entries.
+// items converts a list of restored values into a report's entries. attrs are the attributes that
+// they refer to; in a name-based restore, the objects' paths.
 func (l *load) items(list []done, attrs []string) []Item {
 	items := make([]Item, len(list))
 	attr := func(d *done) string {

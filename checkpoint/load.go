@@ -58,11 +58,12 @@ type load struct {
 	usedNames   map[string]bool
 	scalarNames []string               // the file's, once asked for
 	counted     objectSet              // objects that go on from names of the file
-	promised    map[string]bool        // names that were deferred: they don't turn unused without a word
+	promised    map[string]bool        // names that the report listed as deferred: they stay deferred
 	open        bool                   // an object may still make variables that aren't known
 	mayName     func(name string) bool // whether a variable may still get the name
 }
 
+// edgeKey identifies an edge by its parent and its name.
 type edgeKey struct {
 	parent any // identity
 	edge   string
@@ -83,6 +84,7 @@ type pendingEdge struct {
 	replaced bool
 }
 
+// pendingSlot is a slot variable in the file whose optimizer or variable isn't bound yet.
 type pendingSlot struct {
 	name     string // of the slot, such as "momentum"
 	owner    int32  // node of the optimizer
@@ -90,6 +92,7 @@ type pendingSlot struct {
 	variable any    // the bound variable, once known
 }
 
+// clash is an object whose node in the file is bound to another object.
 type clash struct {
 	node int32
 	obj  any
@@ -103,7 +106,7 @@ type source struct {
 	prefix string // in fsys
 	path   string // as the user wrote it, for reports
 
-	maxMemory int64 // the reader's option
+	maxMemory int64 // the reader's option MaxMemory
 }
 
 // newLoad prepares a restore from src. Its graph isn't read yet, nothing is bound.

@@ -27,6 +27,7 @@ var held = struct {
 	by map[any]string
 }{by: map[any]string{}}
 
+// holdKey makes this process the holder of the directory that key identifies. shown is its name in errors.
 func holdKey(key any, shown string) (unhold func(), err error) {
 	held.Lock()
 	defer held.Unlock()
@@ -63,7 +64,7 @@ type lock struct {
 }
 
 // lockValue locks a Dir that is no directory of the operating system, against
-// other managers of this process.
+// other managers of this process. A Dir that can't be compared isn't locked.
 func lockValue(dir any, shown string) (*lock, error) {
 	if !reflect.TypeOf(dir).Comparable() {
 		return nil, nil
@@ -199,7 +200,8 @@ func isLocked(f *flock.Flock, file string) bool {
 
 const holderSize = 500 // bytes of the text about the lock's holder, which spaces fill up
 
-// writeHolder leaves word for others; the lock holds without it.
+// writeHolder writes the description of this process into the lock file, for the errors of
+// other processes. Faults are ignored, since the lock holds without the text.
 func writeHolder(file string) {
 	f, err := os.OpenFile(file, os.O_WRONLY|plainFile, 0)
 	if err != nil {

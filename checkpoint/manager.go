@@ -143,7 +143,7 @@ type Manager struct {
 	// The fields below belong to the holder of busy.
 	clean    bool              // no leftovers are in the directory
 	disk     []record          // the possible contents of the state file; one if known
-	marked   map[string]string // for checkpoints that may have a marker, its name or ""
+	marked   map[string]string // by checkpoint that may have a marker: the marker's name with an identity, or ""
 	damaged  *DamagedError     // the error of the last restore
 	restores uint64            // how many restores of ck had gone through by then
 
@@ -151,8 +151,8 @@ type Manager struct {
 	closed   bool
 	list     []entry // the managed checkpoints, the oldest first
 	latest   entry   // path "" for none
-	last     float64 // when the last checkpoint kept for ever was written
-	lastStep *int64  // the step of the last save or restore
+	last     float64 // when the last checkpoint kept for ever was written, in seconds since 1970
+	lastStep *int64  // the step of the last save or restore; nil if unknown
 	side     bool    // the side file exists
 	failure  error   // of a save in the background, not returned by any call yet
 }
@@ -276,6 +276,7 @@ func (m *Manager) Close() error {
 	return errors.Join(m.takeFailure(), m.lock.release())
 }
 
+// acquire waits until no other save or restore of m is at work; release ends the caller's own.
 func (m *Manager) acquire(ctx context.Context) error {
 	if err := cmp.Or(ctx.Err(), notInCallback(ctx, m)); err != nil {
 		return err
@@ -290,6 +291,7 @@ func (m *Manager) acquire(ctx context.Context) error {
 
 func (m *Manager) release() { <-m.busy }
 
+// takeFailure returns the error of a background save, once.
 func (m *Manager) takeFailure() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -42,11 +42,11 @@ const replacementSuffix = "-replacement"
 type record struct {
 	list   []entry  // the managed checkpoints, the oldest first
 	latest entry    // path "" for none
-	last   float64  // when the last checkpoint kept for ever was written
+	last   float64  // when the last checkpoint kept for ever was written, in seconds since 1970
 	other  []string // names that it lists besides, of checkpoints that aren't managed
 }
 
-// names reports whether the state speaks of a checkpoint.
+// names reports whether the state contains a checkpoint's name.
 func (r record) names(name string) bool {
 	return r.latest.name == name || slices.Contains(r.other, name) ||
 		slices.ContainsFunc(r.list, func(e entry) bool { return e.name == name })
@@ -80,13 +80,13 @@ func (m *Manager) setCurrent(r record) {
 }
 
 // named reports whether a state that the file may hold, or the one that callers
-// see, speaks of a checkpoint.
+// see, contains a checkpoint's name.
 func (m *Manager) named(name string) bool {
 	return m.current().names(name) || slices.ContainsFunc(m.disk, func(r record) bool { return r.names(name) })
 }
 
-// publish writes the side file, if it has contents, and the state file, or
-// removes the side file if there is no checkpoint yet. Callers see the record
+// publish writes the side file, if it has contents, and then the state file. If r has no
+// latest checkpoint, it removes the state file instead. Callers see the record
 // when it is durable.
 func (m *Manager) publish(r record) error {
 	if r.latest.path == "" {
@@ -131,8 +131,8 @@ func (m *Manager) settle() error {
 	return nil
 }
 
-// ready prepares the directory for a save as e. To replace a checkpoint that no
-// state speaks of is refused, unless replace allows it.
+// ready prepares the directory for a save as e. It refuses to replace a checkpoint that no
+// state names, unless replace is set.
 func (m *Manager) ready(e entry, replace bool) error {
 	if err := m.settle(); err != nil {
 		return m.saveError(e, err)
@@ -152,6 +152,7 @@ func (m *Manager) ready(e entry, replace bool) error {
 	return nil
 }
 
+// saveError returns the *SaveError of a failed save as e. The next save looks for leftovers.
 func (m *Manager) saveError(e entry, err error) error {
 	m.clean = false
 	m.mu.Lock()

@@ -13,5 +13,5 @@ func isNoSpace(err error) bool {
 }
 
 // noLocksErrno reports whether err comes from a network file system without a
-// lock service.
+// lock service. lockFile then goes without a lock on the file.
 func noLocksErrno(err error) bool { return errors.Is(err, syscall.ENOLCK) }

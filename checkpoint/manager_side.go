@@ -16,7 +16,7 @@ import (
 // sideName is the file in the state file's directory for data that TensorFlow's
 // state can't contain: steps and metrics of the managed checkpoints. It is
 // written only if there is such data. It is separate because TensorFlow refuses
-// a state file with unknown fields.
+// a state file with unknown fields. Later Managers read it, so its JSON keys must stay.
 const sideName = "checkpoint.cairn.json"
 
 type sideFile struct {

@@ -37,11 +37,11 @@ type match struct {
 	savers   saverObjects
 	stamped  []any // objects whose stamp becomes this restore's number, load.order
 
-	pending    []*pendingEdge
+	pending    []*pendingEdge          // edges of the file that bound objects don't have yet
 	slotsLeft  map[int32][]pendingSlot // by owner node: slots whose variable is bound, and the owner isn't yet
 	slotsTaken map[int32]bool          // owner nodes whose left slots were handled
 	slotsSeen  map[int32]bool          // variable nodes whose slots were handled
-	unused     map[int32][]string
+	unused     map[int32][]string      // by bound node: attributes that the object doesn't take
 
 	restored   []done
 	attrs      []string // of restored
@@ -140,6 +140,7 @@ func space[T any](list []T, from, to int) []T {
 	return list[:n+to][n+from : n+from : n+to]
 }
 
+// newSlot is a slot variable that apply creates.
 type newSlot struct {
 	owner trackable.SlotOwner
 	v     *trackable.Variable
@@ -148,6 +149,7 @@ type newSlot struct {
 	key   string // of its value
 }
 
+// serialRead is the restore of an object that takes its values by name.
 type serialRead struct {
 	s    trackable.Serializer
 	node int32
@@ -208,6 +210,7 @@ func (m *match) finish(ctx context.Context, s start, n *graphNode) error {
 	return nil
 }
 
+// lookup returns the object bound to a node, by this match or before.
 func (m *match) lookup(node int32) (any, bool) {
 	if obj, ok := m.bound.get(node); ok {
 		return obj, true
@@ -234,7 +237,8 @@ func (m *match) bindNew(node int32, obj any) {
 	m.queue = append(m.queue, queued{node: node, again: m.objects.add(obj)})
 }
 
-// take plans the reads into one object.
+// take plans the reads into one object. In this function and those that it calls, current is false
+// if the object's values stay: those of a later restore, or those of another node that it is bound to.
 func (m *match) take(s start, n *graphNode) {
 	l := m.l
 	if l.opts.SkipIterators && isIterator(n) {
@@ -320,6 +324,7 @@ func (m *match) addDone(d done) {
 	m.restored = append(m.restored, d)
 }
 
+// takeValue plans the read of the tensor key into v.
 func (m *match) takeValue(s start, v *trackable.Variable, key string, current bool) {
 	found, ok := m.l.src.reader.FindAfter(key, m.last)
 	if !ok {
@@ -380,6 +385,7 @@ func (m *match) missingKey(node int32, key string) Item {
 	return it
 }
 
+// takeSerializer plans the reads of the attributes that a Serializer names.
 func (m *match) takeSerializer(s start, ser trackable.Serializer, current bool) {
 	names, err := attributesOf(s.obj)
 	if err != nil {
@@ -440,7 +446,7 @@ func hasPrefixIn(set map[string]bool, prefix string) bool {
 const maxParts = 64
 
 // keysOf returns the tensors for an attribute's key: the one of that name, or
-// else those whose names begin with it.
+// else those whose names begin with it and have no "/" after that.
 func (s source) keysOf(key string) []string {
 	if _, ok := s.reader.Entry(key); ok {
 		return []string{key}
@@ -554,6 +560,7 @@ type edgeFinder struct {
 	byName map[string]int
 }
 
+// find returns the child of an edge, and counts the edges that were found.
 func (f *edgeFinder) find(name string) (child any, ok bool) {
 	if f.next >= len(f.edges) || f.edges[f.next].Name != name {
 		if f.byName == nil {
@@ -631,6 +638,7 @@ func (m *match) declared(s start) {
 	}
 }
 
+// fits reports whether an entry can be the value of a declared variable. DType Invalid and a nil shape mean any.
 func fits(v trackable.Declared, e bundle.Entry) bool {
 	return (v.DType == tensor.Invalid || v.DType == e.DType) && (v.Shape == nil || v.Shape.Accepts(e.Shape))
 }

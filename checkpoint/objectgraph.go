@@ -14,13 +14,13 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Limits on an object graph from a file. A real one has a node for each object
-// of a program.
+// Limits on an object graph from a file, against hostile ones. They are ours and may change. A real graph
+// has a node for each object of a program. The last three bound the paths in reports and errors.
 const (
 	maxGraphNodes = 1 << 21
-	maxHumanDepth = 64 // path components shown to people
-	maxHumanName  = 256
-	maxHumanBytes = 32 << 20 // all paths of one graph together
+	maxHumanDepth = 64       // components of a path
+	maxHumanName  = 256      // bytes of a component
+	maxHumanBytes = 32 << 20 // bytes of all paths of one graph together
 )
 
 // readGraph reads the object graph of a checkpoint, or returns nil if it has
@@ -134,6 +134,7 @@ func (s *siblings) human(node int32) string {
 	return path
 }
 
+// direct returns the path of a node by its edges, for people. A slot variable may have none.
 func (g *objectGraph) direct(node int32) string {
 	if node == 0 {
 		return "(root)"

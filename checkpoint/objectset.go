@@ -20,6 +20,7 @@ type objectSet struct {
 // grow reserves space for so many more variables.
 func (s *objectSet) grow(vars int) { s.vars.Grow(vars) }
 
+// has reports whether obj is in the set.
 func (s *objectSet) has(obj any) (ok bool) {
 	if v := variableOf(obj); v != nil {
 		if s.inRow(v) {

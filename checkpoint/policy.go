@@ -109,10 +109,10 @@ func (p BestN) check() error {
 // entry is one managed checkpoint; stamp keeps the state file's float64, whose
 // text has to come out again as it was.
 type entry struct {
-	name    string // slash-separated prefix in the directory; "" for one outside
-	path    string // as Manager.Checkpoints returns it
-	stamp   float64
-	step    int64 // -1 where unknown
+	name    string  // slash-separated prefix in the directory; "" for one outside
+	path    string  // as Manager.Checkpoints returns it
+	stamp   float64 // when it was written, in seconds since 1970
+	step    int64   // -1 if unknown
 	metrics map[string]float64
 }
 

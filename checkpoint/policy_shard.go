@@ -188,12 +188,13 @@ func cut(v ShardTensor, begin []int, shape tensor.Shape) (ShardTensor, error) {
 	if v.Slice != nil {
 		out.Full = v.Full
 		for i, e := range v.Slice.Extents {
-			out.Slice.Extents[i].Start += e.Start // 0 where the extent is full
+			out.Slice.Extents[i].Start += e.Start // 0 if the extent is full
 		}
 	}
 	return out, nil
 }
 
+// cutTensor returns the box of shape at begin in t. It shares t's storage if its elements are contiguous there.
 func cutTensor(t *tensor.Tensor, begin []int, shape tensor.Shape) (*tensor.Tensor, error) {
 	whole := t.Shape()
 	strides := make([]int, len(whole)) // in elements

@@ -38,13 +38,13 @@ type Report struct {
 type restoredList struct {
 	done  []done
 	attrs []string
-	nodes []int32         // of the reads that runs are
-	whole []bundle.Handle // and the tensors that were read
+	nodes []int32         // the nodes that runs refer to by index
+	whole []bundle.Handle // the tensors, by the same index
 	once  sync.Once
-	items []Item
+	items []Item // all values, once they were asked for
 }
 
-// Restored lists the values that objects got. The list must not be changed.
+// Restored lists the values that objects got. The caller must not change the list.
 func (r *Report) Restored() []Item {
 	list := r.restored
 	if list == nil {
@@ -169,7 +169,7 @@ func (r *Report) AssertConsumed() error {
 }
 
 // AssertExistingObjectsMatched returns nil if every object that exists now has
-// its value from the checkpoint. Objects that don't exist yet are no matter.
+// its value from the checkpoint. Objects that don't exist yet don't matter.
 func (r *Report) AssertExistingObjectsMatched() error {
 	if r.l == nil {
 		return errScratch

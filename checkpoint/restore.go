@@ -21,7 +21,8 @@ import (
 type RestoreOptions struct {
 	// Partial lets values of the checkpoint go unused; they are listed in the
 	// report. Deferred ones may stay so: saves aren't refused for them. Default:
-	// both are errors (Options.Partial turns that round for all restores).
+	// unused values are an error of the restore, and deferred ones an error of the next
+	// save. Options.Partial sets it for all restores.
 	Partial bool
 	// AllowMissing lets objects keep their values if the checkpoint has none for
 	// them, including objects created after the restore. The report lists the
@@ -155,6 +156,7 @@ func openFS(ctx context.Context, fsys fs.FS, p string, o *bundle.ReaderOptions) 
 	return src, nil
 }
 
+// restore restores from src. If counter is set, it first makes the counter of saves, so that it gets its value too.
 func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions, counter bool) (*Report, error) {
 	var opts RestoreOptions
 	if o != nil {
@@ -196,7 +198,8 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 	return report, err
 }
 
-// restoreGraph matches, refuses or changes.
+// restoreGraph matches the program's objects with the file's graph. If they fit it restores the values, and
+// otherwise it returns a *RestoreError.
 func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 	const tries = 5
 	for try := 1; ; try++ {
@@ -289,7 +292,7 @@ func (l *load) reset() {
 	l.clashes = nil
 }
 
-// carryOut makes a match that fits come true.
+// carryOut commits a match that fits, and reads its values into the objects.
 func (l *load) carryOut(ctx context.Context, p *proposal) (*Report, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

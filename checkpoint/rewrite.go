@@ -33,8 +33,9 @@ type RewriteOptions struct {
 }
 
 // Rewrite writes the checkpoint again, as prefix in dir, in the order of its
-// data. Whatever this package doesn't know stays: entries, attributes, fields of
-// the object graph. An error removes the new files, and leaves an existing checkpoint
+// data and in one data file. Whatever this package doesn't know stays: entries, attributes,
+// fields of the object graph; those of the header only if o.Writer.Like is the checkpoint's
+// Reader. An error removes the new files, and leaves an existing checkpoint
 // of this prefix unchanged.
 func (v *View) Rewrite(ctx context.Context, dir vfs.Dir, prefix string, o *RewriteOptions) error {
 	if o == nil {
@@ -136,7 +137,7 @@ func (v *View) renameGraph(renamed map[string]string) []byte {
 
 // renamedKey returns an attribute's new key; keep is false if its tensors are dropped. The key of
 // a table begins the names of several tensors. It changes if all of them get the same new
-// beginning, and stays if they are parted.
+// beginning, and stays if they get different ones.
 func (v *View) renamedKey(key string, renamed map[string]string) (as string, keep bool) {
 	parts := v.src.keysOf(key)
 	dropped := 0

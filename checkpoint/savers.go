@@ -248,6 +248,7 @@ type saverGroup struct {
 	objects []Object
 }
 
+// add puts obj into the group of the saver called name. prefix is the object's name for the saver.
 func (s *saverObjects) add(name string, saver *Saver, prefix string, obj any) {
 	g := s.byName[name]
 	if g == nil {

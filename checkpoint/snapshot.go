@@ -61,7 +61,7 @@ type writeOptions struct {
 }
 
 // stagePrefix is the checkpoint prefix that registered savers see when they
-// write to memory.
+// write to memory. The files don't contain it.
 const stagePrefix = "staged"
 
 // snapshot takes a consistent cut between training steps, after Sync. Values of
@@ -445,6 +445,7 @@ func (sn *snapshot) mergeOptions() *bundle.MergeOptions {
 	return o
 }
 
+// writeBundle writes a bundle with a data file for each of shards.
 func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string, shards []iter.Seq[ShardTensor], count *counting) error {
 	w, err := bundle.NewWriter(dir, prefix, sn.ck.o.Writer)
 	if err != nil {

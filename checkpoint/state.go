@@ -28,7 +28,7 @@ type CheckpointState struct {
 	// seconds since 1970; it is as long as the paths, or empty.
 	AllModelCheckpointTimestamps []float64
 	// LastPreservedTimestamp is when the last checkpoint that is kept for ever was
-	// written, in seconds since 1970; 0 where nothing is known.
+	// written, in seconds since 1970; 0 if nothing is known.
 	LastPreservedTimestamp float64
 }
 

@@ -150,8 +150,8 @@ func (m *match) partsOf(n int) []rowPart {
 	return parts
 }
 
-// takeLone takes a variable that is a lone one's node. No saver, serializer or iterator
-// comes in between.
+// takeLone works like take, for a variable whose node is that of a lone variable. No saver, serializer
+// or iterator concerns it.
 func (p *rowPart) takeLone(s start, v *trackable.Variable, row *nodeRow) {
 	l := p.l
 	current := !s.again && internals.Stamp(v.TrackableNode()) < l.order

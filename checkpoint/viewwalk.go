@@ -14,8 +14,8 @@ func (v *View) Len() int {
 	return len(v.graph.nodes)
 }
 
-// Children yields the edges of the object with number id in order, straight from the
-// file: [View.Nodes] makes all that there is to know of all objects.
+// Children yields the edges of the object with number id, from 0 up to [View.Len], in order.
+// Unlike [View.Nodes], it decodes nothing else.
 func (v *View) Children(id int) iter.Seq[trackable.Ref] {
 	return func(yield func(trackable.Ref) bool) {
 		for c := range v.graph.children(int32(id)) {

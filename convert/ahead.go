@@ -8,7 +8,7 @@ import (
 )
 
 // Small tensors are read together, because to open a file for each takes far longer than to
-// read it. The limits are choices of ours.
+// read it. The limits are ours and may change.
 const (
 	maxAhead      = 4096      // tensors read together
 	maxAheadBytes = 8 << 20   // bytes read together

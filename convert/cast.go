@@ -102,7 +102,7 @@ func (k keeper) element(t, c *tensor.Tensor, i int, x, y float64) bool {
 
 // number reports whether y is x to the precision of the new type. A type without an infinity
 // has top in its place, so numbers of up to 1.25 times top count as rounded, and greater ones
-// as lost. The factor is a choice.
+// as lost. The factor is ours and may change.
 func (k keeper) number(x, y float64) bool {
 	switch {
 	case math.IsNaN(x):

@@ -70,8 +70,8 @@ func (e Edits) check() error {
 	return nil
 }
 
-// Change is the effect of [Edit] on one tensor; unchanged tensors are not
-// listed.
+// Change is the effect of [Edit] on one tensor, or of [EditModel] on a part of a model. Unchanged ones are
+// not listed. docs/json.md describes the JSON, which must stay.
 type Change struct {
 	Name string `json:"name"`
 	To   string `json:"to,omitempty"`   // its new name
@@ -191,8 +191,8 @@ func tryCasts(ctx context.Context, s *tensorfile.File, list []item) error {
 	return nil
 }
 
-// apply makes the changes to the list of items, which it takes: there may be very
-// many.
+// apply returns the items with the changes made, and the changes. Items in keep aren't dropped. It reuses the
+// memory of all, because there may be very many.
 func (e Edits) apply(all []item, keep sharedTensors) ([]item, []Change, error) {
 	list := all[:0]
 	changes := make([]Change, 0, len(all))
@@ -263,6 +263,7 @@ type graphEdit struct {
 	depth  []int // number of edges from the root
 }
 
+// run changes the graph, and returns notes for the user.
 func (e *graphEdit) run() []string {
 	e.walk()
 	wants := map[[2]int]string{} // new local name by parent and edge
@@ -321,8 +322,8 @@ func (e *graphEdit) run() []string {
 	return e.notes
 }
 
-// stem returns the new form of a key that tensors' names begin with, as table
-// does table-keys and table-values; "" if all of them are dropped. ok is false
+// stem returns the new form of a key that begins the names of several tensors, such as the
+// key table of table-keys and table-values; "" if all of them are dropped. ok is false
 // if there are none or they move differently.
 func (e *graphEdit) stem(key string) (to string, ok bool) {
 	if e.owned == nil {
@@ -352,7 +353,7 @@ func (e *graphEdit) stem(key string) (to string, ok bool) {
 }
 
 // renameSaved renames an object that a registered saver wrote, if all tensors
-// under its name moved alike: the saver is asked for it by that name.
+// under its name moved alike. A restore passes that name to the saver.
 func (e *graphEdit) renameSaved(node int, n *pb.TrackableObject, wants map[[2]int]string, clash map[[2]int]bool) {
 	if n.RegisteredSaver == nil || n.RegisteredSaver.ObjectName == "" {
 		return
@@ -406,8 +407,8 @@ func (e *graphEdit) walk() {
 	}
 }
 
-// edgesFor works out which names the edges on the way to a node would have,
-// were its value's key to be made of them.
+// edgesFor adds to wants the names that the edges on the first path to a node need, so that
+// its value's key from becomes to. Edges that need two names are added to clash.
 func (e *graphEdit) edgesFor(node int, from, to string, wants map[[2]int]string, clash map[[2]int]bool) {
 	if node == 0 || e.parent[node] < 0 {
 		return

@@ -39,7 +39,7 @@ func sideBySide(stores []*tensorfile.File, srcs []string, keep string, res *Resu
 				continue
 			}
 			if other, dup := owner[i.name]; dup && i.from() == tensorfile.GraphKey {
-				continue // a .npz holds none
+				continue // the destination is a .npz, which holds no graph
 			} else if dup {
 				return nil, &ClashError{[2]string{other.Prefix, s.Prefix}, i.name}
 			}

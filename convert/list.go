@@ -52,8 +52,7 @@ func listOf(s *tensorfile.File) (*list, error) {
 	return l, nil
 }
 
-// placed returns entry number n of s, a tensor in slices as at the place of its
-// first one.
+// placed returns entry number n of s. A tensor in slices gets the place of its first slice.
 func placed(s *tensorfile.File, n int) (tensorfile.Entry, error) {
 	e := s.Entries().At(n)
 	if r := s.Bundle(); r != nil && len(e.Slices) > 0 {
@@ -127,6 +126,8 @@ func (l *list) named(name string) (item, bool) {
 	return l.find(&l.byName, name, func(i item) string { return i.name })
 }
 
+// find looks an item up by its key, in a table that the first call makes. If nothing changes, both names are equal and
+// the store looks it up.
 func (l *list) find(table *map[string]int32, name string, key func(item) string) (item, bool) {
 	if l.order != nil {
 		e, err := l.s.Entry(name)

@@ -116,7 +116,7 @@ func mergeFiles(ctx context.Context, stores []*tensorfile.File, srcs, graphs []s
 	return res, err
 }
 
-// mergeKinds does so into a file of a kind that can be merged into.
+// mergeKinds works like mergeFiles, for a dst whose kind can be merged into.
 func mergeKinds(ctx context.Context, stores []*tensorfile.File, srcs, graphs []string, dst string, kind tensorfile.Kind, o *MergeOptions) (*Result, error) {
 	switch {
 	case len(o.Join) > 0 && o.Graph != "":
@@ -146,6 +146,7 @@ func allBundles(stores []*tensorfile.File) bool {
 	return !slices.ContainsFunc(stores, func(s *tensorfile.File) bool { return s.Bundle() == nil || s.Bundle().Version() != 2 })
 }
 
+// mergeBundles merges checkpoints of version 2 as shards of one. All are verified before the first byte is copied.
 func mergeBundles(ctx context.Context, stores []*tensorfile.File, dst string, o *Options) (*Result, error) {
 	to := o.target(dst)
 	if err := to.checkpoint(o.Force); err != nil {
@@ -330,6 +331,7 @@ func whole(r *bundle.Reader, i item) bool {
 	return len(e.Slices) == 0 || err == nil && n == 0
 }
 
+// mergeNPZ writes a .npz with the items, without object graphs.
 func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Result, done func(item)) error {
 	f, err := o.target(dst).create(o.Force)
 	if err != nil {
@@ -362,6 +364,7 @@ func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Res
 	return f.Commit()
 }
 
+// mergeSafetensors writes a safetensors file with the items. It has no Layout, so types that the format lacks are errors.
 func mergeSafetensors(ctx context.Context, list []item, dst string, o *Options, res *Result, done func(item)) error {
 	var infos []safetensors.Info
 	byName := map[string]item{}

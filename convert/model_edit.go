@@ -61,10 +61,10 @@ func IsModel(ctx context.Context, src string, o *Options) bool {
 }
 
 // EditModel writes the SavedModel in the directory src to the directory dst with changes.
-// Unchanged parts are kept, as [Convert] keeps them. Changes of the values follow those
-// of the functions: a dropped function's variables can still be cast. With an empty dst
-// it only returns the changes that would be made. A model of TensorFlow 1 or of several
-// MetaGraphs has no objects to edit, which is an error.
+// Unchanged parts are kept, as [Convert] keeps them. Functions are dropped and renamed
+// before variables are changed, and a dropped function's variables can still be cast. With
+// an empty dst it only returns the changes that would be made. A model of TensorFlow 1 or of
+// several MetaGraphs is an error, because it has no objects to edit.
 func EditModel(ctx context.Context, src, dst string, edits ModelEdits, o *Options) ([]Change, *Result, error) {
 	if o == nil {
 		o = &Options{}
@@ -106,13 +106,13 @@ func EditModel(ctx context.Context, src, dst string, edits ModelEdits, o *Option
 // modelEdit is an edit that is being done.
 type modelEdit struct {
 	ModelEdits
-	src  string
+	src  string // the model's directory, for errors
 	meta *savedmodel.MetaGraph
-	save *savedmodel.SaveOptions
+	save *savedmodel.SaveOptions // the options for writing it
 
 	root    *savedmodel.TrackableObject
-	walk    *trackable.Graph
-	used    map[*regexp.Regexp]bool
+	walk    *trackable.Graph        // the objects at the last visit
+	used    map[*regexp.Regexp]bool // the patterns that matched a name
 	changes []Change
 }
 
@@ -125,6 +125,7 @@ type edge struct {
 
 const signatures = "signatures"
 
+// edit changes the objects of a restored model. It is the Edit of savedmodel.RewriteOptions.
 func (e *modelEdit) edit(r *savedmodel.Restored) error {
 	var ok bool
 	if e.root, ok = r.Root.(*savedmodel.TrackableObject); !ok {
@@ -159,6 +160,7 @@ func (e *modelEdit) edit(r *savedmodel.Restored) error {
 	return e.rewriteTraces(instead)
 }
 
+// visit sets walk to the objects as they are now.
 func (e *modelEdit) visit() (err error) {
 	e.walk, err = trackable.Walk(e.root, &trackable.WalkOptions{NoSlots: true, Children: savedmodel.Children})
 	return err
@@ -428,7 +430,7 @@ func (e *modelEdit) rewriteTraces(instead map[*trackable.Variable]*replacement) 
 	return nil
 }
 
-// strip leaves the signatures and their captures.
+// strip removes all but the signatures and their captures.
 func (e *modelEdit) strip() {
 	var captured []trackable.Edge
 	if s, ok := e.root.Child(signatures).(*savedmodel.TrackableObject); ok {

@@ -35,7 +35,8 @@ type functionRewriter struct {
 	ids  map[*graph.Function]int
 }
 
-// rewritten is a function with the storage of its results.
+// rewritten is a function with the storage of its results: nil for a result that isn't the handle of a
+// changed variable.
 type rewritten struct {
 	function *graph.Function
 	results  []*storage

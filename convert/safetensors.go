@@ -27,7 +27,7 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 		return fmt.Errorf("%s: %w", s.Prefix, err)
 	}
 	infos := make([]safetensors.Info, 0, items.len())
-	var last tensor.Shape // that of many tensors is one
+	var last tensor.Shape // of the tensor before: those with equal shapes share one
 	held := 0
 	from := &ahead{s: s, len: items.len(), at: items.at}
 	for n := range items.len() {
@@ -194,7 +194,7 @@ func canonical(raw []byte) bool {
 	return len(e.Unknown) == 0 && bytes.Equal(e.Marshal(), raw)
 }
 
-// canonicalHeader reports the same of an index's header.
+// canonicalHeader reports whether an index's header has the bytes that Cairn writes for its values.
 func canonicalHeader(raw []byte) bool {
 	var h pb.BundleHeaderProto
 	if err := h.Unmarshal(raw); err != nil {

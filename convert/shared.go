@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// sharedTensors are tensors that a pattern drops by their names, each with a path
-// of the object graph that the pattern doesn't mean.
+// sharedTensors are the names of tensors that a pattern drops, each with a path
+// of the object graph that no pattern drops.
 type sharedTensors map[string]string
 
 // SharedError is the error of tensors which a pattern drops by their names but
@@ -31,7 +31,7 @@ func (e *SharedError) Error() string {
 		e.Path, plural(n, "a pattern drops 1 tensor", fmt.Sprintf("patterns drop %d tensors", n)), sharedTensors(e.Shared).some(), plural(n, "it", "them"), plural(n, "it", "them"))
 }
 
-// some names the first few.
+// some returns the names and paths of the first few.
 func (s sharedTensors) some() string {
 	const most = 3
 	var words []string
@@ -45,12 +45,12 @@ func (s sharedTensors) some() string {
 	return strings.Join(words, ", ")
 }
 
-// maxSharedDepth bounds the number of edges in a path of the search for shared tensors. It is a
-// choice: no known model is deeper, and in a hostile graph longer paths would take too much memory.
+// maxSharedDepth bounds the number of edges in a path of the search for shared tensors. It may
+// change: no known model is deeper, and in a hostile graph longer paths would take too much memory.
 const maxSharedDepth = 200
 
-// shared finds the tensors that Drop means by their names and to which a path of
-// the object graph leads that it doesn't mean.
+// shared finds the tensors whose names Drop matches, and to which a path of the object
+// graph leads that Drop doesn't match.
 func (e Edits) shared(ctx context.Context, s *tensorfile.File) (sharedTensors, error) {
 	if len(e.Drop) == 0 || !s.Has(tensorfile.GraphKey) || matches(e.Drop, tensorfile.GraphKey) {
 		return nil, nil
@@ -71,9 +71,8 @@ func (e Edits) shared(ctx context.Context, s *tensorfile.File) (sharedTensors, e
 	if len(owners) == 0 {
 		return out, nil
 	}
-	// An object to which a path leads that the patterns mean is dropped with all
-	// that only it holds, by whatever other path it goes. A variable is not: other
-	// objects have a use for it.
+	// An object is dropped, with all that only it holds, if the patterns match one of the
+	// paths to it. A variable isn't, because other objects use it.
 	meant := make([]bool, len(g.Nodes))
 	walk := func(edge func(to int32, path string, dropped bool)) error {
 		type place struct {

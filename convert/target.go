@@ -25,7 +25,7 @@ type target struct {
 	name string // as the user wrote it
 	dir  vfs.Dir
 	base string // its name in dir
-	own  bool   // dir is the user's
+	own  bool   // dir is Options.Dir
 }
 
 func (o *Options) target(dst string) target {

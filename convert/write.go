@@ -56,8 +56,8 @@ func (o *Options) source() *tensorfile.Options {
 // Result is the result of writing.
 type Result struct {
 	Files   []string // the files written
-	Tensors int
-	Bytes   int64
+	Tensors int      // without the object graph; 0 for a SavedModel
+	Bytes   int64    // of the tensors, or of a SavedModel's files
 	Notes   []string // notes for the user
 }
 
@@ -76,7 +76,7 @@ type item struct {
 // from returns the name in the source.
 func (i *item) from() string { return i.entry.Name }
 
-// shape returns the shape, which no rewriting changes.
+// shape returns the shape, in the source and in the destination.
 func (i *item) shape() tensor.Shape { return i.entry.Shape }
 
 // read returns the tensor of an item. It is valid until the next call with c.
@@ -210,7 +210,7 @@ func (r *Result) noteElsewhere(s *tensorfile.File) {
 	}
 }
 
-// count counts a tensor; the object graph is none of the model's.
+// count counts a tensor. The object graph doesn't count.
 func (r *Result) count(name string, bytes int64) {
 	if name != tensorfile.GraphKey {
 		r.Tensors++
@@ -223,6 +223,8 @@ func (r *Result) noteGraph() {
 	r.note("left out the object graph, which a .npz can't hold: numpy's strings lose the NULs at their ends")
 }
 
+// writeNPZ writes a .npz with the items, by name and without the object graph. With Lossy it leaves out types that the
+// format lacks.
 func writeNPZ(ctx context.Context, l *list, dst string, o *Options, res *Result, step func(item)) error {
 	for i := range l.all() {
 		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy && i.from() != tensorfile.GraphKey {

@@ -60,7 +60,7 @@ func Compare(ctx context.Context, a, b string, opts *DiffOptions) (*Comparison, 
 	switch {
 	case x.model != nil && y.model != nil:
 		c.A, c.B, c.Models = a, b, true
-		o.Graph = false // it is a part of the graphs of objects
+		o.Graph = false // the object graphs are compared below
 	case x.model != nil:
 		c.NotCompared = []string{"the graphs and assets of " + a}
 	case y.model != nil:

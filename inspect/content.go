@@ -25,7 +25,7 @@ type contents struct {
 }
 
 // maxCalls bounds the depth of calls of functions in each other, so that a hostile library doesn't
-// fill the stack. Below it, a function counts by its name.
+// fill the stack. Below it, a function counts by its name. The number is ours and may change.
 const maxCalls = 1000
 
 // function returns the digest of a function.
@@ -59,8 +59,8 @@ type contentWriter struct {
 	names  map[string]string   // shared names of resources, by the order in which nodes have them
 }
 
-// shared returns the replacement of a shared name. TensorFlow makes such names of paths
-// and process-wide numbers; only which resources share one matters.
+// shared returns the replacement of a shared name: a number for each different name.
+// TensorFlow makes such names of paths and process-wide numbers, which change no result.
 func (w *contentWriter) shared(name string) string {
 	if w.names == nil {
 		w.names = map[string]string{}
@@ -120,6 +120,7 @@ func (w *contentWriter) visit(n *graph.Node) {
 	}
 }
 
+// node writes a node: its op, inputs and attributes, other than notes and defaults.
 func (w *contentWriter) node(n *graph.Node) {
 	op := n.Op
 	if n.Def == nil {
@@ -167,6 +168,7 @@ func isDefault(d *graph.OpDef, a graph.Attr) bool {
 // number.
 var namesWithNumbers = map[string]bool{"_gradient_op_type": true, "forward_function_name": true, "backward_function_name": true}
 
+// value writes the value of an attribute, a function as its digest.
 func (w *contentWriter) value(a graph.Attr) {
 	switch v := a.Value().(type) {
 	case string:
@@ -218,7 +220,8 @@ func (w *contentWriter) tensor(t *tensor.Tensor) {
 	w.text(t.Strings()...)
 }
 
-// handleOf returns the op that makes a handle, whatever passes the handle on.
+// handleOf returns the output that makes a handle, before all Identity ops that pass it on. Any other
+// output is returned unchanged.
 func handleOf(o graph.Output) graph.Output {
 	for o.Node.Op == "Identity" && len(o.Node.In) == 1 && o.Fact().DType == tensor.Resource {
 		o = o.Node.In[0]

@@ -63,6 +63,7 @@ func CountOf(ctx context.Context, s *tensorfile.File, list tensorfile.Entries) C
 	return countOf(s, og, list)
 }
 
+// countOf sums up entries of a store with the object graph og, nil if there is none.
 func countOf(s *tensorfile.File, og *pb.TrackableObjectGraph, list tensorfile.Entries) Count {
 	var c Count
 	state := stateOf(s, og)
@@ -73,7 +74,7 @@ func countOf(s *tensorfile.File, og *pb.TrackableObjectGraph, list tensorfile.En
 		c.Tensors++
 		c.Bytes += e.Bytes
 		if (e.DType.IsFloating() || e.DType.IsComplex()) && !state(e.Name) {
-			n, _ := e.Shape.NumElements() // 0 where they can't be counted
+			n, _ := e.Shape.NumElements() // 0 if they can't be counted
 			c.Parameters += int64(n)
 		}
 	}

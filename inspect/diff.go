@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// DiffOptions are the rules by which two stores are equal; nil means the
-// defaults.
+// DiffOptions are the rules by which two stores (files of tensors) are equal; nil means
+// the defaults.
 type DiffOptions struct {
 	// RTol and ATol let values differ: a and b are equal if |a-b| <= ATol +
 	// RTol*|b|, NaNs if both are. With either of them numbers of different types
@@ -58,7 +58,8 @@ type Difference struct {
 // are sorted by name, those of the object graphs last.
 // Between different kinds of files a type that the one had to widen (bfloat16
 // in a .npz) counts as equal, and an object graph that only one of them can
-// hold is left out. One tensor of each is in memory at a time.
+// hold is left out. Small tensors are in memory by the batch, and of the others one
+// of each store, or pieces of several.
 func Diff(ctx context.Context, a, b *tensorfile.File, o *DiffOptions) ([]Difference, error) {
 	if o == nil {
 		o = &DiffOptions{}

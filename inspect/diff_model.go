@@ -16,7 +16,7 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// The further ways in which two SavedModels differ.
+// The kinds of differences that only SavedModels have. They are in the JSON of diff, so they must stay.
 const (
 	MetaGraphs = "metagraph"
 	Signatures = "signature"
@@ -38,8 +38,9 @@ func readModel(ctx context.Context, dir fs.FS, opts *savedmodel.ReadOptions) (*m
 	return &model{m, dir}, nil
 }
 
-// modelDiff compares two SavedModels without their variables' values. Texts of differences end in
-// the first digits of a digest, "content 0123456789ab", if descriptions in words are equal.
+// modelDiff compares two SavedModels without their variables' values. Contents are in the texts of
+// differences as the first digits of a digest, "content 0123456789ab". The text of a signature has
+// them only if both interfaces are equal in words.
 type modelDiff struct {
 	ctx  context.Context
 	out  []Difference // at most maxObjects
@@ -116,6 +117,7 @@ func newModelSide(g *savedmodel.MetaGraph) (*modelSide, error) {
 	return s, nil
 }
 
+// metaGraphs compares two MetaGraphs with equal tags.
 func (d *modelDiff) metaGraphs(g, h *savedmodel.MetaGraph) error {
 	a, err := newModelSide(g)
 	if err != nil {
@@ -278,7 +280,7 @@ func counted(n int) string { return fmt.Sprintf("%d objects", n) }
 
 // edgesOf lists an object's children and, by the variables' names, its slot variables.
 func edgesOf(o *savedmodel.Object) []savedmodel.Edge {
-	if o.Function != nil || o.Identifier == "signature_map" { // compared by themselves
+	if o.Function != nil || o.Identifier == "signature_map" { // functionWords and signatures compare these
 		return nil
 	}
 	out := slices.Clone(o.Children)
@@ -476,11 +478,11 @@ func notCompared(dirs ...fs.FS) ([]string, error) {
 	for name := range files {
 		skipped = append(skipped, name)
 	}
-	slices.Sort(skipped[4:])
+	slices.Sort(skipped[4:]) // the files
 	return skipped, nil
 }
 
-// maxSkipped is the number of files that are listed as not compared; more are left out.
+// maxSkipped is the number of files that are listed as not compared; more are left out. It may change.
 const maxSkipped = 100
 
 // comparedFiles are the files of a SavedModel whose contents are compared in parts.

@@ -85,7 +85,7 @@ func outside(s *tensorfile.File, og *pb.TrackableObjectGraph) []tensorfile.Entry
 	return out
 }
 
-// maxSmall is the number of scalars whose values are read to be shown, a choice.
+// maxSmall is the number of scalars whose values are read to be shown. It may change.
 const maxSmall = 1 << 14
 
 // SmallValues returns the scalars of a store in words, by name, for display. A value that can't
@@ -144,7 +144,7 @@ func Size(n int64) string {
 	return ""
 }
 
-// maxNameParts bounds the depth of a tree of names, a choice; the rest of a name stays whole.
+// maxNameParts bounds the depth of a tree of names; the rest of a name stays whole. It may change.
 const maxNameParts = 64
 
 // nameGraph makes a tree of the parts of names.

@@ -12,7 +12,7 @@ import (
 )
 
 // maxObjects limits the differences of two object graphs, or of two SavedModels, that are listed.
-// Further ones are only counted.
+// Further ones are only counted. The number may change.
 const maxObjects = 10_000
 
 // diffGraphs compares the objects by their first paths from the root: edges,

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Limits of a batch, which are choices. Small tensors are read together, because to open a file for
-// each would take far longer than to read it. Others are compared in parallel.
+// Limits of a batch. They may change: they decide time and memory only. Small tensors are read together,
+// because to open a file for each would take far longer than to read it. Others are compared in parallel.
 const (
 	maxPairs    = 4096      // pairs
 	maxBatch    = 8 << 20   // bytes of small tensors

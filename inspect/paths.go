@@ -22,8 +22,8 @@ type StatOptions struct {
 }
 
 // Stat returns statistics of the tensors of the file or directory at path, in the
-// order of their names. The object graph is left out. One tensor is in memory at a
-// time.
+// order of their names. The object graph is left out. One large tensor, or several small
+// ones, are in memory at a time.
 func Stat(ctx context.Context, path string, opts *StatOptions) ([]Stats, error) {
 	if opts == nil {
 		opts = &StatOptions{}

@@ -119,7 +119,7 @@ func ofTensor(t *tensor.Tensor) each {
 }
 
 // whole is the number of bytes up to which a tensor is read once and kept. A larger one is read
-// again for the second pass.
+// again for the second pass. The number may change.
 const whole = 1 << 20
 
 // ofEntry returns the elements of a tensor of a store.
@@ -190,7 +190,8 @@ func statOf(name string, d tensor.DType, shape tensor.Shape, elements each) (Sta
 	return s, err
 }
 
-// chunk is the number of elements that are summed up, or compared, at a time.
+// chunk is the number of elements that are summed up, or compared, at a time. It decides the roundings of
+// the sums, which goldens contain.
 const chunk = 4096
 
 // eachChunk hands t's elements over as float64, some at a time: magnitudes of
@@ -246,6 +247,7 @@ func HistEntry(ctx context.Context, s *tensorfile.File, e tensorfile.Entry, c *t
 	return hist(e.Name, e.DType, e.Shape, elements, n)
 }
 
+// hist makes a histogram with n bins, in three passes over the elements.
 func hist(name string, d tensor.DType, shape tensor.Shape, elements each, n int) (Histogram, error) {
 	h := Histogram{Name: name, Counts: make([]int, n)}
 	var err error

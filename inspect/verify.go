@@ -21,7 +21,7 @@ import (
 // Fault is something wrong with a file.
 type Fault struct {
 	File   string // the file's path
-	Offset int64  // in bytes from the file's begin; -1 if no single place is at fault
+	Offset int64  // in bytes from the beginning of the file; -1 if no single place is at fault
 	Tensor string // the tensor it belongs to, or ""
 	What   string // the fault in words
 
@@ -78,7 +78,7 @@ type VerifyOptions struct {
 // a SavedModel's directory its graphs and assets too, and the hashes of its fingerprint.
 // The error is the reason why it could not check; a file of a wrong form is no error but
 // a fault. The store is nil if it couldn't be opened, and for a SavedModel without a
-// checkpoint.
+// checkpoint. Otherwise it is closed: it is for the names and numbers of a report.
 func Verify(ctx context.Context, path string, opts *VerifyOptions) (*tensorfile.File, []Fault, error) {
 	if opts == nil {
 		opts = &VerifyOptions{}
@@ -220,8 +220,8 @@ func lieInIt(tensors int, graph bool) string {
 	return Tensors(tensors) + " lie in it"
 }
 
-// faultsOf finds the faults in an error, joined ones each. An error about something else has none,
-// and Verify returns it. To report a further format's errors as faults, add its type here.
+// faultsOf returns the faults in an error, one for each of joined errors. An error about something else
+// has none, and Verify returns it. To report a further format's errors as faults, add its type here.
 func faultsOf(file string, err error) []Fault {
 	if err == nil {
 		return nil

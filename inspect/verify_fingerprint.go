@@ -24,7 +24,8 @@ const (
 )
 
 // verifyFingerprint compares the hashes of a SavedModel's fingerprint with those of its
-// files. It returns the differences as faults and, if it couldn't compare, the reason.
+// files. It returns the differences as faults and, if it couldn't compare, the reason as
+// skipped. The function fault makes a fault of a file in dir.
 func verifyFingerprint(ctx context.Context, dir fs.FS, m *savedmodel.SavedModel, maxMemory int64, fault func(file, what string) Fault) (faults []Fault, skipped string, err error) {
 	f := m.Fingerprint
 	known := knownFingerprint
@@ -126,7 +127,7 @@ func computeFingerprint(name string, b []byte, most int64, index []byte) (*pb.Fi
 	return f, err
 }
 
-// wholeFile reads a file, and returns the memory that reading it may take.
+// wholeFile reads a file, and returns the bytes of memory that decoding it may take at most.
 func wholeFile(dir fs.FS, name string, maxMemory int64) (b []byte, most int64, err error) {
 	f, err := dir.Open(name)
 	if err != nil {

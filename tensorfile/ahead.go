@@ -14,7 +14,7 @@ type aheadWriter struct {
 	written, asked int64 // bytes written, and bytes that the disk was asked to store
 }
 
-// The sizes are choices: they change the time of a write, never the bytes.
+// The sizes may change: they decide the time of a write, never the bytes.
 const (
 	aheadStep  = 8 << 20 // bytes after which the disk is asked to begin
 	aheadPiece = 1 << 20 // bytes of a Write for which space is allocated before

@@ -176,7 +176,8 @@ func (e *existsError) Error() string { return e.path + " exists; Options.Force r
 
 func (e *existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// Commit makes the file durable, opens a file of tensors again, and renames it. After an error the
+// Commit makes the file durable and renames it. A file with the suffix of a format of tensors is
+// opened before that, since one that can't be read must not get the name. After an error the
 // file that had the name before is still there, and the temporary file is removed. A second call does
 // nothing.
 func (f *Output) Commit() error {

@@ -133,7 +133,7 @@ func openNPZ(path string, o *Options) (backend, error) {
 	return b, err
 }
 
-// newNPZ reads a zip of which f is to be closed at the end.
+// newNPZ reads the list of a zip. The store's close closes f. If newNPZ fails, the caller closes it.
 func newNPZ(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error) {
 	z, err := tensor.OpenNPZ(r, size, &tensor.NPZOptions{MaxSize: o.memory(limit.Stored(f, size))})
 	if err != nil {
@@ -150,7 +150,7 @@ func newNPZ(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error)
 	return b, nil
 }
 
-// openSized opens a regular file, and returns its size in bytes.
+// openSized opens a file, and returns its size in bytes. A directory is an error.
 func openSized(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

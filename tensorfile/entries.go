@@ -84,7 +84,7 @@ func (l listed) find(name string) (Entry, bool) {
 }
 
 // maxNatural is the number of entries up to which [Entries.Natural] sorts: sorting
-// needs all names in memory.
+// needs all names in memory. It may change.
 const maxNatural = 100_000
 
 // Natural returns the same entries in natural order: numbers in names are compared by

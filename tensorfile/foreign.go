@@ -59,7 +59,7 @@ func describeForeign(path string, err error) error {
 	return cmp.Or(CheckForeign(path), err)
 }
 
-// CheckForeign returns a *[ForeignError] where path is a file of a kind that this
+// CheckForeign returns a *[ForeignError] if path is a file of a kind that this
 // program doesn't read.
 func CheckForeign(path string) error {
 	if !isFile(path) {

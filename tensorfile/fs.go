@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 )
 
-// maxSpool bounds the bytes of a file without random access that are read into memory, a choice.
+// maxSpool bounds the bytes of a file without random access that are read into memory. It may change.
 const maxSpool = 1 << 30
 
 // openFS opens the file at a path of fsys. It accepts the paths that [Open] accepts, in the same
@@ -80,7 +80,7 @@ func loneCheckpoint(fsys fs.FS, dir string) (f bundle.Found, ok bool) {
 	return f, f.Prefix != ""
 }
 
-// openFileFS opens a file of another kind than TensorFlow's.
+// openFileFS opens a file that is no checkpoint, by s.Kind. [Output] opens a written file with it too.
 func (s *File) openFileFS(fsys fs.FS, path string) error {
 	f, err := fsys.Open(path)
 	if err != nil {

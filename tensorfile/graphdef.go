@@ -28,9 +28,9 @@ type graphStore struct {
 	most   int64                      // bytes that a value may take in memory
 }
 
-// IsGraphDef reports whether name is a file whose suffix, .pb or .pbtxt, is that of a
-// GraphDef, and whose name is none of a SavedModel's. The file is in fsys, or in the
-// operating system's file system if fsys is nil. The contents are not looked at.
+// IsGraphDef reports whether name is a regular file with the suffix of a GraphDef, .pb or
+// .pbtxt, unless its name is that of a SavedModel's graph file. The file is in fsys, or in
+// the operating system's file system if fsys is nil. The contents aren't read.
 func IsGraphDef(fsys fs.FS, name string) bool {
 	stat, base := os.Stat, filepath.Base
 	if fsys != nil {
@@ -80,7 +80,8 @@ func openGraphDef(path string, o *Options) (backend, error) {
 	return b, err
 }
 
-// newGraphDef reads the GraphDef of a file, f, which is closed at the end.
+// newGraphDef reads the GraphDef in r, of size bytes. The store's close closes f. If newGraphDef fails,
+// the caller closes it. name is the file's, whose suffix decides between text and binary form.
 func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options) (backend, error) {
 	most := o.memory(limit.Stored(f, size))
 	much := func(need int64) error {
@@ -99,14 +100,15 @@ func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options
 	var g pb.GraphDef
 	switch {
 	case strings.HasSuffix(strings.ToLower(name), ".pbtxt"):
-		// A message takes two bytes of text at least.
+		// Each message in text begins with { or <, so their number bounds the messages, each
+		// of at most maxNode bytes in memory.
 		if need := int64(strings.Count(string(b), "{")+strings.Count(string(b), "<")) * maxNode; need > most {
 			return nil, much(need)
 		}
 		if err := pb.UnmarshalText(b, &g); err != nil {
 			return nil, &GraphDefError{name, err}
 		}
-	case size > 0 && b[0] == 1<<3:
+	case size > 0 && b[0] == 1<<3: // field 1 as a number: saved_model_schema_version; in a GraphDef it is a node
 		return nil, fmt.Errorf("%s is a SavedModel's file under another name (want saved_model.pb in a separate directory)", name)
 	default:
 		if need := pb.Memory(&g, b); need > most {
@@ -129,7 +131,7 @@ func newGraphDef(r io.ReaderAt, size int64, f io.Closer, name string, o *Options
 	return s, nil
 }
 
-// maxNode is the approximate size in bytes of the largest message of a node in memory.
+// maxNode is about the memory in bytes of the largest of the messages that make up a node.
 const maxNode = 512
 
 // add lists a node if it is a constant. A constant without a value is no entry; running the graph

@@ -35,7 +35,7 @@ func openKeras(path string, o *Options) (backend, error) {
 	return b, err
 }
 
-// newKeras reads the lists of a file of which f is to be closed at the end.
+// newKeras reads the lists of a file. The store's close closes f. If newKeras fails, the caller closes it.
 func newKeras(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error) {
 	memory := o.memory(limit.Stored(f, size))
 	b := &kerasStore{f: f, weights: map[string]*kerasfile.Weight{}}

@@ -12,8 +12,9 @@ import (
 const LayoutKey = "cairn.checkpoint"
 
 // MaxAlignment is the largest alignment in bytes of a checkpoint's tensors that
-// a [Layout] should record: each tensor is followed by as much padding. It has
-// no bytes in the safetensors file. Real checkpoints have 1, or a page or less.
+// a [Layout] should record. Each tensor is followed by up to so much padding, which has
+// no bytes in the safetensors file, so a hostile file could ask for very much. Real
+// checkpoints have 1, or a page or less. The number is ours and may change.
 const MaxAlignment = 64 << 10
 
 // Layout is the description, in a safetensors file's metadata, of the
@@ -154,7 +155,7 @@ func (p *Piece) UnmarshalJSON(b []byte) error {
 }
 
 // Carrier returns the type in which a safetensors file stores elements of type
-// d: the type itself where the format has it; narrow integers and quantized
+// d: the type itself if the format has it; narrow integers and quantized
 // types as integers; float4 and float8_e4m3b11fnuz as float32; complex128 as
 // pairs of float64. The conversion back is exact for all of these. Strings,
 // variants and resources have none (ok is false): they are stored in the
@@ -204,7 +205,7 @@ func uncarry(t *tensor.Tensor, d tensor.DType) (*tensor.Tensor, error) {
 	return tensor.Cast(t, d)
 }
 
-// parseLayout reads the metadata; absent, it is nil.
+// parseLayout reads the layout in a file's metadata. It is nil if there is none.
 func parseLayout(metadata map[string]string) (*Layout, error) {
 	text, ok := metadata[LayoutKey]
 	if !ok {

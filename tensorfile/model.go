@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Package savedmodel isn't used here for more than its format, so that a program that reads tensors
-// doesn't link it.
+// This file knows the names of SavedModels' files, and doesn't import package savedmodel. So a program
+// that only reads tensors doesn't link that package.
 
 // graphFiles are the files of which a SavedModel's directory has one.
 var graphFiles = []string{"saved_model.pb", "saved_model.cpb", "saved_model.pbtxt"}

@@ -44,7 +44,8 @@ func openSafetensors(path string, o *Options) (backend, error) {
 	return b, err
 }
 
-// openSafetensorsAt returns the backend of an open file, f, which it closes.
+// openSafetensorsAt returns the backend of an open file, whose close closes f. If openSafetensorsAt fails, the
+// caller closes it.
 func openSafetensorsAt(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error) {
 	b, err := newSafetensors(r, size, limit.Stored(f, size), o)
 	if err != nil {

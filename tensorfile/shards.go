@@ -45,7 +45,7 @@ type shardedStore struct {
 	of     map[string]int // the shard of each tensor
 }
 
-// maxShardFiles bounds the files that an index may list, since all are open at once. It is a choice.
+// maxShardFiles bounds the files that an index may list, since all are open at once. It may change.
 const maxShardFiles = 10_000
 
 // openShards opens the files that the index called name in dir lists, in the format of Hugging Face's

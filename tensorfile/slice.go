@@ -72,8 +72,9 @@ func position(s string, def, n int) (int, error) {
 	return v, nil
 }
 
-// ReadIndex reads a part of a tensor; a nil index means all of it. From a
-// checkpoint only the part is read.
+// ReadIndex reads a part of a tensor; a nil index means all of it. Of numbers in a
+// checkpoint only the part is kept in memory, although each stored piece that it touches is
+// read whole, for the checksum. All other tensors are read whole and then cut.
 func (s *File) ReadIndex(ctx context.Context, e Entry, index []Index) (*tensor.Tensor, error) {
 	if index == nil || len(e.Shape) == 0 {
 		return s.Read(ctx, e.Name)
@@ -108,8 +109,8 @@ func (s *File) ReadIndex(ctx context.Context, e Entry, index []Index) (*tensor.T
 	return part.Reshape(final...)
 }
 
-// Cut copies a part out of t; index has an entry for each dimension, whose Drop
-// counts for nothing.
+// Cut copies a part out of t; index has an entry for each dimension. It ignores Drop: all
+// dimensions stay.
 func Cut(t *tensor.Tensor, index []Index) (*tensor.Tensor, error) {
 	shape := make(tensor.Shape, len(index))
 	for i, x := range index {

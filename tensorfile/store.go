@@ -94,7 +94,7 @@ type Entry struct {
 	Slices []string // as TensorFlow writes them, "0,5:-"
 }
 
-// MarshalJSON returns the object that `cairn ls --json` prints.
+// MarshalJSON returns the object that `cairn ls --json` prints; docs/json.md describes it.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	v := struct {
 		Name   string   `json:"name"`
@@ -263,7 +263,7 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// Close releases the file's resources. A second call does nothing.
+// Close releases the file's resources. A second call releases nothing, and may return an error.
 func (s *File) Close() error {
 	if s.b == nil {
 		return nil

@@ -40,7 +40,7 @@ func (s *File) matchNames(saved *pb.SavedObjectGraph, stored *pb.TrackableObject
 		return nil
 	}
 	out, taken := map[string]string{}, map[string]bool{}
-	twin := make([]int32, len(saved.Nodes)) // of each saved node the stored one; 0 for none, the root's besides
+	twin := make([]int32, len(saved.Nodes)) // by saved node: the stored one; 0 if there is none, and for the root
 	queue := []int32{0}
 	for ; len(queue) > 0; queue = queue[1:] {
 		x := saved.Nodes[queue[0]]

@@ -1,6 +1,6 @@
 // Command crosscheck type-checks the packages of a module with their tests and imports for other
 // machines: for each GOOS and GOARCH, without cgo. It finds the errors of types that the compiler would
-// find, in much less time than compiling everything for each machine takes. CI runs it.
+// find, in much less time than compiling everything for each machine takes. .ci/run runs it.
 //
 //	go -C .ci/crosscheck run . -C ../.. linux/386 windows/amd64
 package main

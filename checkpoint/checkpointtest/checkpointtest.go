@@ -29,7 +29,7 @@ const UpdateEnv = "CHECKPOINTTEST_UPDATE"
 // than the golden file lists: a field was renamed, a layer is built otherwise.
 // Checkpoints that users have would no longer restore.
 //
-// The golden file is text, a line a tensor: name, type and shape. Run the test
+// The golden file is text, a line for each tensor: name, type and shape. Run the test
 // with CHECKPOINTTEST_UPDATE=1 to write it.
 func Keys(t testing.TB, root any, golden string) {
 	t.Helper()

@@ -33,7 +33,7 @@ var errFound = errors.New("found")
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	width    int                // columns of the terminal
+	width    int                // columns of the terminal; 80 if there is none
 	outTTY   bool               // stdout is a terminal
 	errTTY   bool               // stderr is a terminal: progress bars are drawn
 	color    bool               // output has escape sequences: on a terminal, without NO_COLOR
@@ -110,8 +110,8 @@ func run(ctx context.Context, a *app, args []string) int {
 	return exitFailed
 }
 
-// plainLines makes a message of lines fit for a terminal; a tab is a cobra
-// message's.
+// plainLines makes a message of several lines fit for a terminal. Tabs, which cobra's
+// messages have, become spaces.
 func plainLines(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\t", "  "), "\n")
 	for i, l := range lines {

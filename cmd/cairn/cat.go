@@ -155,7 +155,7 @@ func appendValues(b []byte, t *tensor.Tensor) []byte {
 	if n == 0 {
 		return append(b, "[]"...)
 	}
-	// Brackets open and close if a count reaches a dimension's end.
+	// Brackets open and close at the multiples of run.
 	run := make([]int, t.Rank()) // elements below one item of each dimension's list
 	at := 1
 	for i := t.Rank() - 1; i >= 0; i-- {
@@ -181,6 +181,7 @@ func appendValues(b []byte, t *tensor.Tensor) []byte {
 	return b
 }
 
+// appendValue appends element number i of t.
 func appendValue(b []byte, t *tensor.Tensor, i int) []byte {
 	number := func(v float64, bits int) {
 		switch {

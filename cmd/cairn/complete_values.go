@@ -35,7 +35,7 @@ func completeSignatures(cmd *cobra.Command, args []string, _ string) ([]string, 
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFlag sets the completion of a flag's values, which must exist.
+// completeFlag sets the completion of the values of a flag that c has.
 func completeFlag(c *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic(err) // a flag of another name

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/keras/rescue"
 )
 
-// writeFlags declares the flags of every verb that writes.
+// writeFlags declares the flags that convert, edit and merge share.
 func writeFlags(c *cobra.Command, o *convert.Options) {
 	c.Flags().BoolVarP(&o.Force, "force", "f", false, "replace what DST names")
 	c.Flags().BoolVar(&o.Lossy, "lossy", false, "allow what can't be undone")

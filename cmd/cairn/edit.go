@@ -170,7 +170,7 @@ func (a *app) editModel(cmd *cobra.Command, args []string, dry bool, e convert.M
 	return a.report(res, changes)
 }
 
-// printModelChange does so for a change of a SavedModel.
+// printModelChange works like printChange, for a change of a SavedModel.
 func printModelChange(a *app, c convert.Change) {
 	name := render.Printable(c.Name)
 	switch {

@@ -11,6 +11,7 @@ import (
 // size is a flag's number of bytes: 1048576, 512MiB, 2GiB.
 type size int64
 
+// sizeUnits are the units of sizes, in small letters. Scripts use them, so they must stay.
 var sizeUnits = map[string]float64{
 	"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30, "t": 1 << 40, "tib": 1 << 40,
 	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,

@@ -126,7 +126,7 @@ func (t *table) withVariables(names map[string]string) {
 	}
 }
 
-// minFolded is the length from which a list is folded on a terminal.
+// minFolded is the length from which a list is folded on a terminal. The help text above names it.
 const minFolded = 41
 
 // printList prints a list for people, folded if it is long and on a terminal. variables are the

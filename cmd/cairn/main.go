@@ -1,5 +1,5 @@
 // Command cairn looks into TensorFlow checkpoints and changes them: ls, cat,
-// stat, show, verify, diff, convert, edit, merge. It shows, scans and runs
+// stat, show, verify, diff, convert, edit, merge, recover. It shows, scans and runs
 // SavedModels. `cairn demo` trains a small model and saves, stops and resumes it.
 //
 // Data goes to stdout, progress and messages to stderr. The exit code is 0 when
@@ -23,8 +23,8 @@ func main() {
 }
 
 // interruptible runs the command and returns its exit code. The first interrupt ends the
-// work in order. If that takes longer than a verb may, the process ends; so it does at a
-// second interrupt.
+// verb's context, so that it can remove unfinished files. If that takes longer than patience,
+// or at a second interrupt, the process ends.
 func interruptible(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

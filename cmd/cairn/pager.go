@@ -16,7 +16,7 @@ var pagedVerbs = []string{"cat", "diff", "help", "ls", "scan", "show", "stat"}
 
 // The pager is for people at a terminal: output to a file or a pipe never comes here.
 
-// mostHeld is the number of bytes from which on the output counts as long.
+// mostHeld is the number of bytes from which on the output counts as long. It may change.
 const mostHeld = 1 << 18
 
 // pager is a writer to a terminal. It holds the first lines, and starts the user's pager when

@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// progressAfter is the time that a task runs before a bar is drawn, a choice.
+// progressAfter is the time that a task runs before a bar is drawn. It may change.
 const progressAfter = 300 * time.Millisecond
 
 // bar is a progress bar that is being drawn: progress_mpb.go has one for systems with terminals,

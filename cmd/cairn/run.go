@@ -117,8 +117,8 @@ func (f *runFlags) files() (*engine.Files, error) {
 	return engine.GrantDirs(f.grantRead, f.grantWrite)
 }
 
-// denied words an error about a file that was not granted for the user of a
-// shell.
+// denied returns the error for a model's access to a file that the flags don't grant. It names the flag
+// that would. Any other error is returned unchanged.
 func denied(err error) error {
 	var d *engine.DeniedError
 	if !errors.As(err, &d) {
@@ -270,8 +270,8 @@ func (f *runFlags) choose(m *modelrun.Model, src *feed.Source) (string, error) {
 	return "serving_default", nil
 }
 
-// measured lets a profile see the calls that are measured only, and not the
-// first, which prepares.
+// measured passes ops on to a profile while on is set. So the profile has the measured call alone, without the
+// first one, which prepares kernels.
 type measured struct {
 	on      bool
 	profile *profile.Profile
@@ -291,8 +291,8 @@ type runResult struct {
 	rows    []profile.Row
 }
 
-// measure calls the signature again: once to warm up, --repeat times with the
-// clock on, and once for the profile.
+// measure calls the signature again if --repeat or --profile asks for it: once to warm up, then
+// --repeat times with the clock on, and once for the profile.
 func (r *runResult) measure(ctx context.Context, f *runFlags, o *modelrun.LoadOptions, s *modelrun.Signature, in map[string]*tensor.Tensor) error {
 	if f.repeat > 0 || f.profile != "" {
 		if _, err := s.Call(ctx, in); err != nil {

@@ -271,6 +271,7 @@ func (f *showFlags) draw(a *app, w io.Writer, s *tensorfile.File, v *inspect.Vie
 	return nil
 }
 
+// jsonEdge, jsonNode and jsonGraph are the JSON of a graph, which docs/json.md describes.
 type jsonEdge struct {
 	Name string `json:"name"`
 	Node int    `json:"node"`
@@ -296,6 +297,7 @@ type jsonGraph struct {
 	Outside []string   `json:"outside"`
 }
 
+// graphJSON returns the JSON of a graph. kind is the kind of its file, from kindWord.
 func graphJSON(path, kind string, g *inspect.View) jsonGraph {
 	kinds := map[render.NodeKind]string{render.Plain: "object", render.Optimizer: "optimizer", render.Variable: "variable", render.Slot: "slot"}
 	nodes := make([]jsonNode, len(g.Nodes))

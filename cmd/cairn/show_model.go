@@ -185,8 +185,8 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 	return &shownModel{path, about, v}, nil
 }
 
-// withoutValues notes that a model's checkpoint is damaged and shown without;
-// other errors it returns.
+// withoutValues prints a note that a model is shown without its variables' values, because of err. If ctx
+// has ended, or a limit was reached, it returns err instead.
 func (a *app) withoutValues(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -195,7 +195,7 @@ func (a *app) withoutValues(ctx context.Context, err error) error {
 	return nil
 }
 
-// isNoCheckpoint reports whether a model has no variables/ directory at all.
+// isNoCheckpoint reports whether err, of opening a model's tensors, means that it has no checkpoint.
 func isNoCheckpoint(err error) bool {
 	var foreign *tensorfile.ForeignError
 	return errors.As(err, &foreign)

@@ -16,8 +16,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// The numbers are those of package inspect; this file chooses, sorts and prints them. The limits are
-// choices.
+// The numbers are those of package inspect; this file chooses, sorts and prints them. The limits may
+// change.
 
 // maxPlots is the number of histograms in a picture that people can read.
 const maxPlots = 60

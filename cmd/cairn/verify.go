@@ -122,7 +122,8 @@ all. Exits with 1 if there is any.`,
 // checkpoint.
 const modelParts = "a SavedModel's graphs, functions and assets"
 
-// maxFaults is the number of a checkpoint's faults that are printed without --full, a choice.
+// maxFaults is the number of a checkpoint's faults that are printed without --full. It may change, together with
+// the help.
 const maxFaults = 100
 
 // faultWords returns the line that sums the faults up. s is nil if the model has no checkpoint.

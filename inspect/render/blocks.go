@@ -9,7 +9,7 @@ import (
 )
 
 // This file folds an object graph into blocks and gives each its place, for svg.go. Limits, sizes and
-// places are choices: goldens of the command have pictures.
+// places may change, together with the pictures in goldens of the command.
 
 // Limits that keep a picture readable; further objects are counted in words.
 const (
@@ -22,7 +22,7 @@ const (
 	minAlike    = 4   // siblings of one form that are drawn as one
 )
 
-// block is an object in the picture, with the variables and all else that is a
+// block is an object in the picture, with its variables and all other children that are a
 // single line in it.
 type block struct {
 	node  int // -1 for words about objects that are left out
@@ -45,7 +45,7 @@ type row struct {
 	slots []string
 }
 
-// directory makes blocks of a graph.
+// This type folds a graph: it makes blocks of it, or finds subtrees that look alike for text.go.
 type folder struct {
 	g *Graph
 	// By node:
@@ -56,8 +56,8 @@ type folder struct {
 	below  []int      // the number of objects below each
 	values []int      // the number of variables among them
 
-	folded int  // objects that the picture leaves out
-	exact  bool // nodes of other values look different; text.go sets it
+	folded int  // the number of objects that the picture leaves out
+	exact  bool // nodes with different values don't look the same; text.go sets it
 }
 
 // fold makes blocks of the graph: an object's variables are rows in it, siblings

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// colors are the fills of the guide's pictures.
+// colors are the fills of nodes, as in the pictures of TensorFlow's checkpoint guide. svg.go uses them too.
 var colors = map[NodeKind]string{Plain: "#202124", Optimizer: "#d93025", Variable: "#1a73e8", Slot: "#f29900"}
 
 // DOT writes the graph in Graphviz's language.

@@ -29,7 +29,7 @@ type Node struct {
 }
 
 // MaxPath is the length in bytes from which on the beginning of a node's path is left out. Files can
-// have graphs so deep that all paths together would fill any memory.
+// have graphs so deep that all paths together would fill any memory. The number is ours and may change.
 const MaxPath = 512
 
 // Path returns the first path from the root to a node, edges joined by "/"; ""
@@ -48,7 +48,7 @@ func (g *Graph) Path(i int) string {
 	return strings.Join(labels, "/")
 }
 
-// Link works out the way to every node from the edges marked Tree.
+// Link sets the path of every node from the edges marked Tree. Whoever makes a Graph calls it once.
 func (g *Graph) Link() {
 	g.parent, g.label = make([]int32, len(g.Nodes)), make([]string, len(g.Nodes))
 	for i := range g.parent {

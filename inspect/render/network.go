@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Sizes, colors and the choice of folded parts may change: goldens of the command have pictures, and
-// the pictures are for people.
+// The pictures are for people. So sizes, colors and the choice of folded parts may change, together with
+// the goldens of the command that have pictures.
 
 // Network is a picture of a model's computation: boxes, and tensors that flow between
 // them. It is drawn from top to bottom. Packages savedmodel/describe and keras, and the
@@ -33,7 +33,7 @@ const (
 type Box struct {
 	Kind BoxKind
 	Name string
-	Info string // in small letters below the name: the class, or the ops
+	Info string // below the name, in a smaller font: the class, or the ops
 }
 
 // Arrow is a tensor that flows from one box to another. Its label is the element type
@@ -48,8 +48,8 @@ var boxColors = map[BoxKind][2]string{
 	LayerBox: {"#ffffff", "#5f6368"}, InputBox: {"#e8f0fe", "#1a73e8"}, OutputBox: {"#e6f4ea", "#188038"}, FoldedBox: {"#f8f9fa", frameColor},
 }
 
-// MaxBoxes is the number of boxes up to which a network is drawn as it is. Larger
-// ones have parts that repeat drawn once.
+// MaxBoxes is the number of boxes up to which a network is drawn as it is. In a larger
+// one, repeated parts are drawn once.
 const MaxBoxes = 60
 
 // SVG writes the network as an SVG picture.
@@ -79,14 +79,14 @@ func (n *Network) DOT(w io.Writer) error {
 	return b.Flush()
 }
 
-// Sizes of a network's picture, in pixels.
+// Sizes of a network's picture, in pixels unless the comment says otherwise.
 const (
 	boxHeight     = 26.0 // of a box with a name alone
 	infoHeight    = 15.0 // of the words below the name
 	rankGap       = 46.0 // between rows of boxes, for arrows and their labels
 	boxGap        = 22.0 // between boxes of a row
-	arrowSize     = 10.0 // letters of an arrow's label
-	maxBoxLetters = 44   // letters of a name; a longer one is cut in its middle
+	arrowSize     = 10.0 // of the font of arrows' labels and of boxes' Info
+	maxBoxLetters = 44   // number of letters of a name; a longer one is cut in its middle
 )
 
 // Draw draws the network.

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Limits of folding, which are choices.
+// Limits of folding. They may change, together with the goldens.
 const (
 	minRepeats = 3   // times that a part follows itself before it is drawn once
 	maxPeriod  = 200 // boxes in such a part
 )
 
 // fold returns the network with parts that repeat drawn once, if it has more than
-// limit boxes. Parts repeat if the boxes in their order have the same classes, labels, and
-// names but for numbers. A network that is still too large has its middle left out.
+// limit boxes. Parts repeat if their boxes, in order, have the same kinds, Infos, labels of arrows,
+// and names without digits and "_". A network that is still too large has its middle left out.
 func (n *Network) fold(limit int) *Network {
 	if len(n.Boxes) <= limit {
 		return n

@@ -30,9 +30,9 @@ const (
 	marginTop    = 16.0
 	titleHeight  = 34.0
 	legendHeight = 44.0
-	between      = 44.0 // columns, for the edges
-	gapY         = 10.0 // blocks of a column
-	maxLabel     = 48   // letters of a name
+	between      = 44.0 // between columns, for the edges
+	gapY         = 10.0 // between blocks of a column
+	maxLabel     = 48   // number of letters of a name
 )
 
 // maxSlotLinks is the number of dashed edges from optimizers to the blocks with their slot variables

@@ -35,8 +35,8 @@ type TextOptions struct {
 	// Fold shows siblings that look alike, with all below them, once, if the graph has more
 	// than 40 nodes: a line has the number of those that follow. Default false.
 	Fold bool
-	// MaxDepth is the depth of the tree; deeper nodes are counted. Default 64; less
-	// than 0 shows the root alone.
+	// MaxDepth is the depth of the tree; deeper nodes are counted. Default, if it is 0: 64.
+	// A number below 0 shows the root alone.
 	MaxDepth int
 	// Width is the number of columns to use if possible. Default 80.
 	Width int
@@ -93,7 +93,7 @@ type textTree struct {
 	form []uint64
 }
 
-// minFolded is the number of nodes from which a tree is folded.
+// minFolded is the number of nodes up to which no tree is folded.
 const minFolded = 40
 
 // withoutNumbers returns a name without its digits.

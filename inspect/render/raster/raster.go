@@ -22,7 +22,7 @@ import (
 )
 
 // maxPixels bounds a picture's memory, of four bytes for each pixel. Larger pictures have a smaller
-// scale.
+// scale. The number may change.
 const maxPixels = 40 << 20
 
 // scale is the number of pixels for one of an SVG, which makes letters sharp.

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// maxPixels bounds the pixels of a picture that is read or written. It is a choice: decoding
-// takes four bytes for each.
+// maxPixels bounds the pixels of a picture that is read or written, because decoding takes four
+// bytes for each. It may change.
 const maxPixels = 1 << 26
 
 // Picture returns a tensor as an image: [height, width], or with 1, 3 or 4 channels

@@ -1,6 +1,6 @@
 // Package plot draws histograms as SVG and PNG pictures, for the verb stat. It is separate from
-// package render so that programs which draw none link no font. Sizes, colors and labels are
-// choices; a golden of the command has one SVG.
+// package render so that programs which draw none link no font. Sizes, colors and labels may
+// change, together with the golden of the command that has an SVG.
 package plot
 
 import (
@@ -16,7 +16,7 @@ import (
 // Histogram is one panel of [Histograms].
 type Histogram struct {
 	Title    string
-	Note     string  // in small letters below the title
+	Note     string  // below the title, in a smaller font
 	Low      float64 // the value at which the first bin begins
 	BinWidth float64 // in values; all bins have it
 	Counts   []int   // elements in each bin
@@ -27,8 +27,8 @@ const (
 	panelWidth  = 320.0
 	panelHeight = 200.0
 	gap         = 16.0 // between panels and around them
-	titleSize   = 12.0
-	tickSize    = 10.0
+	titleSize   = 12.0 // of the title's font
+	tickSize    = 10.0 // of the font of labels and the note
 	tickLength  = 4.0
 )
 

@@ -10,7 +10,7 @@ type tick struct {
 	label string
 }
 
-// ticks returns three to five round numbers from lo to hi, all distinguished by
+// ticks returns a few round numbers from lo to hi, all distinguished by
 // their labels; whole allows no fractions.
 func ticks(lo, hi float64, whole bool) []tick {
 	plain := func(v float64) tick { return tick{v, strconv.FormatFloat(v, 'g', 3, 64)} }
