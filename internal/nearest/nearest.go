@@ -87,7 +87,7 @@ func lastParts(path string, n int) string {
 	return path
 }
 
-// Distance returns the number of letters to insert, delete, change or swap with
+// Distance returns the number of bytes to insert, delete, change or swap with
 // their neighbour to turn a into b; anything above limit is limit+1. For long
 // names only the ends are compared, because names differ most there.
 func Distance(a, b string, limit int) int {

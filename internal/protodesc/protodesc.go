@@ -89,7 +89,7 @@ type Field struct {
 	Repeated bool
 	Packed   bool // the values are written one after the other
 	// Default is the value of a missing number, as a number of 64 bits: floats by their
-	// bits as doubles. DefaultBytes is it for strings and bytes.
+	// bits as doubles. DefaultBytes is the default of strings and bytes.
 	Default      uint64
 	DefaultBytes string
 	Message      *Message // of messages and groups

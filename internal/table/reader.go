@@ -239,7 +239,8 @@ func (t *Reader) scan(i int, buf *[]byte) Entries {
 }
 
 // Get returns the value of a key, and its offset; nil if there is none. It
-// reads one block, and checks it up to the key only.
+// reads one block and verifies its checksum, but checks its entries up to the
+// key only.
 func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].limit, key) >= 0 })
 	if i == len(t.blocks) {
