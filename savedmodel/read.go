@@ -75,7 +75,7 @@ type Fingerprint struct {
 	// GraphHash, SignatureHash, SavedObjectHash and CheckpointHash are those of
 	// the parts, by TensorFlow's own rules.
 	GraphHash, SignatureHash, SavedObjectHash, CheckpointHash uint64
-	// UUID is random, made by each save.
+	// UUID identifies a save. TensorFlow draws it; Cairn makes it of the hashes.
 	UUID string
 	// Producer is the version of the rules.
 	Producer int

@@ -24,8 +24,9 @@ type SaveOptions struct {
 	// are the function's parameters by name, the outputs the fields of its result;
 	// a result that is one tensor is called "output_0", a list "output_0", "output_1"
 	// and so on. An empty map means none. Default (nil): those of a root that was
-	// loaded; otherwise the root's function "_default_save_signature", or its only
-	// function that takes one signature, as "serving_default".
+	// loaded; otherwise, as "serving_default", the root's function
+	// "_default_save_signature", or the only one with one trace that has an input
+	// signature or no arguments.
 	Signatures map[string]*graph.Concrete
 	// SignatureDefaults are the values of inputs that a request may leave out, by
 	// signature and input. Default: none.

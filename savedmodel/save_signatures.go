@@ -24,8 +24,9 @@ type signatureWrapper struct {
 	defaults map[string]*tensor.Tensor
 }
 
-// makeSignatures returns the node of the signatures; nil if the model has none and needs
-// none.
+// makeSignatures fills s.wrappers and returns the node of the signatures, without edges if
+// there are none. The signatures are those of the options; if there are no options, those of
+// a loaded root; if it has no such node, the default one.
 func (s *saver) makeSignatures() (*signatureMap, error) {
 	m := &signatureMap{edges: []trackable.Edge{}}
 	s.signatures = m
@@ -61,9 +62,11 @@ func (s *saver) makeSignatures() (*signatureMap, error) {
 // defaultSaveSignature is the edge to the function that a root offers as its signature.
 const defaultSaveSignature = "_default_save_signature"
 
-// addDefaultSignature adds the signature of a program's root that names none, as
-// TensorFlow does: its function of that edge, or its only function if that takes one
-// signature. A function that can't be a signature is saved all the same.
+// addDefaultSignature adds the signature serving_default if a program's root is saved
+// without signatures. It is the root's function at the edge _default_save_signature. If
+// there is none, it is the only function of one trace that has an input signature or no
+// arguments. A function that can't be a signature adds none and is no error: it is saved as
+// a function all the same. TensorFlow's find_function_to_export has the rule.
 func (s *saver) addDefaultSignature() error {
 	if _, loaded := s.root.(*TrackableObject); loaded {
 		return nil // the file has none
@@ -156,8 +159,8 @@ func (s *saver) addSignature(name string, f trackable.Trackable) error {
 	return nil
 }
 
-// wrapperOf returns a function that takes tensors by keyword only and returns a
-// dictionary of tensors: f itself if it is of that form.
+// wrapperOf returns a function that takes tensors by keyword and returns a dictionary of
+// tensors or composites: f itself if it is of that form.
 func wrapperOf(name string, f trackable.Trackable) (*TrackableBareFunction, error) {
 	var c *graph.Concrete
 	switch f := f.(type) {
@@ -188,8 +191,8 @@ func wrapperOf(name string, f trackable.Trackable) (*TrackableBareFunction, erro
 	return wrap(name, c, inputs, outputs)
 }
 
-// isWrapper reports whether a trace takes a dictionary of tensors, in the order of their
-// names, and returns one.
+// isWrapper reports whether a trace takes a dictionary of tensors and nothing else, and
+// returns a dictionary of tensors or composites.
 func isWrapper(c *graph.Concrete) bool {
 	if c.Call == nil || c.Call.Kind != graph.TupleStructure || len(c.Call.Elems) != 2 || len(c.Call.Elems[0].Elems) > 0 {
 		return false
@@ -263,6 +266,7 @@ func inputKeys(c *graph.Concrete) ([]string, error) {
 	return keys, unique(keys)
 }
 
+// unique returns an error if two inputs have one name.
 func unique(keys []string) error {
 	sorted := slices.Sorted(slices.Values(keys))
 	for i, k := range sorted {
@@ -275,8 +279,8 @@ func unique(keys []string) error {
 
 // wrap returns the function that a signature's node holds: it takes the inputs in the
 // order of their names and returns the outputs in the order of theirs. TensorFlow binds
-// the entries of a dictionary in that order. All that the function does has happened
-// when a result is there.
+// the entries of a dictionary in that order. Each result has a control dependency on the
+// call, so that the function's effects have happened when a session fetches a result.
 func wrap(name string, c *graph.Concrete, inputs []string, outputs []signatureOutput) (*TrackableBareFunction, error) {
 	fn := graph.NewFunction("__inference_signature_wrapper_" + validNodeName(name))
 	order := sortedPlaces(inputs)
@@ -317,7 +321,7 @@ func wrap(name string, c *graph.Concrete, inputs []string, outputs []signatureOu
 				return nil, err
 			}
 			if len(results) == len(call.Out) && !call.Out[i].Shape.HasRank() {
-				call.Out[i].Shape = results[i].Fact.Shape // the body of a loaded function has few shapes
+				call.Out[i].Shape = results[i].Fact.Shape // which inference often can't find in a loaded function's body
 			}
 			n.Out[0].Shape = call.Out[i].Shape
 			if err := fn.Graph.Add(n); err != nil {
@@ -336,6 +340,7 @@ func wrap(name string, c *graph.Concrete, inputs []string, outputs []signatureOu
 	if call.Op == graph.StatefulCallOp {
 		fn.Control = append(fn.Control, graph.ControlResult{Name: call.Name, Node: call})
 	}
+	// As in TensorFlow, the input of a wrapper with only one may be given by position.
 	bare.Positional = min(len(bare.Keywords), 1)
 	if len(bare.Keywords) > 1 {
 		bare.Positional = 0

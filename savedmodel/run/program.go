@@ -28,7 +28,7 @@ type program struct {
 	restore    *callable                       // each instance runs it; nil if weights has all values
 	chosen     map[*savedmodel.Object]bool     // the objects that are loaded; nil for all
 	byOp       map[*savedmodel.Object]bool     // objects whose values only the restore op can restore
-	noRestore  error                           // why it can't run
+	noRestore  error                           // why the restore op can't run; nil if it can
 	mismatched map[*savedmodel.Object]error    // variables whose value in the checkpoint isn't theirs
 	init       *callable                       // run by each instance after that; nil for most
 

@@ -39,7 +39,7 @@ func ParseSeverity(word string) (Severity, error) {
 	return 0, fmt.Errorf("no severity is called %q; there are %s", word, strings.Join(severityNames[:], ", "))
 }
 
-// Rule is one of the things that are looked for.
+// Rule is a kind of finding.
 type Rule struct {
 	ID    string
 	Short string // the findings, in a sentence
@@ -104,7 +104,8 @@ type Finding struct {
 	// serving_default", "function __call__", "loading", "the saver"; "" for
 	// none.
 	Reached string `json:"reached,omitempty"`
-	// Count is how many nodes are alike: of the same function, op and reach.
+	// Count is the number of nodes with the same rule, message, function, op and
+	// reach. A finding about others that are left out (rule "more") has their number.
 	Count int `json:"count"`
 }
 
