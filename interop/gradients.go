@@ -235,7 +235,7 @@ type differentiation struct {
 	cases []*derivative
 }
 
-// write writes the files that TensorFlow needs.
+// write writes the files that interop/peer/differentiate.py reads: change both together.
 func (g *differentiation) write(ctx context.Context) error {
 	var roots []*graph.Function
 	for _, d := range g.cases {
