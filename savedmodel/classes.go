@@ -191,8 +191,8 @@ func (c *Classes) lookup(id string, packages []string) *class {
 	return nil
 }
 
-// A VersionError reports a version of an object that its class can't load. A class's Load
-// may return it too.
+// A VersionError reports a version of an object that its class can't load. The Load of a
+// program's class may return it; this package doesn't.
 type VersionError struct {
 	Identifier string
 	// Got is the version in the file.

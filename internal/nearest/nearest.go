@@ -11,9 +11,9 @@ import (
 // The order of suggestions is in goldens of errors; nothing else depends on it, so the rules may change.
 
 // Names come from files, so the work that they can cause is bounded. Of the names that aren't compared, one
-// is still found if it contains the wanted one.
+// is still found if it contains the wanted one. The bounds may change.
 const (
-	maxMeasured = 20_000 // names that are compared letter by letter
+	maxMeasured = 20_000 // names that are compared byte by byte
 	maxLength   = 128    // bytes of a name that are compared
 )
 

@@ -127,7 +127,7 @@ func (s *Set) Message(name string) *Message { return s.messages[name] }
 var errBad = errors.New("the descriptors can't be decoded")
 
 // maxDepth bounds the depth of messages that are declared in each other, so that a hostile descriptor
-// doesn't fill the stack.
+// doesn't fill the stack. The number is Cairn's and may grow.
 const maxDepth = 100
 
 // Parse reads a FileDescriptorSet.

@@ -182,6 +182,7 @@ func (t *Reader) tooLarge(h handle, n uint64) error {
 
 // maxKept is the greatest size in bytes of a block that is read into the common buffer. A
 // larger block has a new buffer, so that the common one doesn't keep its memory.
+// The number may change.
 const maxKept = 1 << 20
 
 const maxInt = int(^uint(0) >> 1)

@@ -310,6 +310,7 @@ func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
 
 // maxSingle limits the number of functions that are decoded one by one. Each search goes through
 // the names of all functions, so the next function decodes the whole library.
+// The number affects only time and memory.
 const maxSingle = 8
 
 // graphWith returns a graph whose library has the function of that name, with the

@@ -129,6 +129,7 @@ func (r *Report) Worst() (Severity, bool) {
 
 // maxFindings bounds the findings of one severity in a report: a graph can have a million bad
 // nodes. Each severity has its own bound, so that notes can't hide findings that are more severe.
+// The number is Cairn's and may change.
 const maxFindings = 10_000
 
 // add notes a finding; one that is like another but for the node is counted.

@@ -367,5 +367,6 @@ func (s *scanner) extraFile(name string, mode fs.FileMode) {
 	s.add(f)
 }
 
-// maxFiles is the number of files of a directory, or of an archive, that are looked at.
+// maxFiles is the number of files of a directory, or of an archive, that are examined. More are a finding
+// in a directory, and an error in an archive. The number is Cairn's and may change.
 const maxFiles = 100_000
