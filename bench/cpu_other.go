@@ -6,6 +6,6 @@ import "time"
 
 var began = time.Now()
 
-// cpuTime returns the seconds since the process began, if the system's count of busy
-// processors isn't known.
+// cpuTime returns the seconds since the process began, because the processors' time isn't
+// known on these systems.
 func cpuTime() float64 { return time.Since(began).Seconds() }

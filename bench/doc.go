@@ -23,7 +23,8 @@
 // products of matrices have: no contender that multiplies matrices is faster.
 //
 // Each peer speaks the same protocol on its standard streams: it prints "ready", then answers
-// every line (a verb) with the seconds that the work took.
+// every line (a verb) with the seconds that the work took, or with the figure that the verb asks
+// for, such as bytes of memory.
 //
 // The work of a verb must be the same for all contenders, so a change here needs the same
 // change in the programs in peer/. The documents quote rows with their figures: a row that is

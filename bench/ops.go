@@ -25,7 +25,8 @@ type opRow struct {
 	words, verb string
 	count       int  // calls of a request
 	exact       bool // whether the answers must have TensorFlow's bits
-	// spans reports whether vectors are determined up to a factor. If so, magnitudes are compared.
+	// spans reports whether vectors are determined only up to a factor. If so, magnitudes are
+	// compared.
 	spans bool
 }
 
@@ -125,8 +126,9 @@ func (b *bench) ops(ctx context.Context) error {
 	return nil
 }
 
-// opVerbs returns the work of a peer that runs the ops of a directory: the verb of a
-// line, and the figure that checks an op's answers against TensorFlow's.
+// opVerbs returns the function with which a peer that runs the ops of a directory answers
+// its lines. "OP COUNT" is answered with the CPU seconds of that many calls, "check OP" with 1
+// if the results are TensorFlow's, else with 0.
 func opVerbs(ctx context.Context, dir string) (func(line string) (float64, error), error) {
 	runtime.GOMAXPROCS(1)
 	m, err := modelrun.Load(ctx, os.DirFS(dir), &modelrun.LoadOptions{Kernels: kernel.All(), Workers: engine.NewWorkers(1)})

@@ -12,8 +12,8 @@ import (
 // TensorFlow's. Each is about a version of TensorFlow: a newer one may need fewer. An
 // exception must not be added to hide a fault of ours.
 type gradientException struct {
-	// onlyHere is the reason why TensorFlow has no gradient but we do; its error
-	// contains one of the texts says. The reasons are printed in the summary.
+	// onlyHere is the reason why TensorFlow has no gradient but we do. TensorFlow's error
+	// contains one of the texts of the next field. The reasons are printed in the summary.
 	onlyHere string
 	says     []string
 	// onlyThere is the reason why we have no gradient but TensorFlow does.

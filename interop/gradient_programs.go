@@ -32,8 +32,8 @@ var judgedScaled = grad.NewCustom("Judged/Scaled",
 		return []*ops.Value{ops.Mul(s, ops.Mul(s, dy[0], x[1]), 3), nil, ops.Add(s, ops.Mul(s, y[0], dy[0]), ops.Mul(s, dy[1], y[1]))}
 	})
 
-// models are functions of x, five rows of four, of labels and of the variables of
-// mlpVars.
+// models are functions that programs differentiate. Their inputs are x, five rows of four
+// numbers, and a label for each row; vars are the variables of mlpVars.
 var models = []struct {
 	name string
 	run  model
@@ -178,8 +178,8 @@ func rounds(s *ops.Scope, x *ops.Value, n int32, f func(s *ops.Scope, x *ops.Val
 		func(s *ops.Scope, v []*ops.Value) []*ops.Value { return []*ops.Value{ops.Add(s, v[0], 1), f(s, v[1])} })[1]
 }
 
-// gradientPrograms returns the models, each unchanged, called as a function
-// inside another, and its gradient, whose gradient is the second.
+// gradientPrograms returns four programs for each model: the model, a call of it as a
+// function, and the gradients of both. The gradient of a gradient is the second derivative.
 func gradientPrograms() []*program {
 	in := []*tensor.Tensor{ramp(0.3, 5, 4), tensor.Vector[int32](0, 2, 1, 1, 0)}
 	var out []*program

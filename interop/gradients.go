@@ -29,10 +29,10 @@ type derivative struct {
 	calls   judgeCalls                // the one call
 	arrays  map[string]*tensor.Tensor // of the call, as they are before it
 	dys     []*tensor.Tensor          // the gradient of each output, nil for outputs without one
-	by      []int                     // the places of the arguments it is differentiated by
-	got     []*tensor.Tensor          // by by: our gradients
-	sliced  []bool                    // by by: ours is an IndexedSlices
-	refused error                     // why there is none of ours
+	by      []int                     // numbers of the arguments it is differentiated by; captures are the last ones
+	got     []*tensor.Tensor          // our gradients, in the order of by
+	sliced  []bool                    // whether each of got is an IndexedSlices
+	refused error                     // why we have no gradients; nil if we have
 }
 
 // hasGradient reports whether elements of a type can be differentiated.
@@ -41,7 +41,7 @@ func hasGradient(d tensor.DType) bool { return d.IsFloating() || d.IsComplex() }
 // differentiate computes our gradient of the program by a trace. It returns nil for
 // one that has nothing to differentiate. The names of arrays begin with prefix.
 func (p *program) differentiate(ctx context.Context, prefix string) (*derivative, error) {
-	// A separate run, for it may change variables.
+	// A separate run with separate variables, because the program may change them.
 	out, err := p.function()(function.Eagerly).Call(ctx, p.values())
 	if err != nil {
 		return nil, fmt.Errorf("eagerly: %w", err)
@@ -235,7 +235,7 @@ type differentiation struct {
 	cases []*derivative
 }
 
-// write writes the files that TensorFlow needs.
+// write writes the files that interop/peer/differentiate.py reads: change both together.
 func (g *differentiation) write(ctx context.Context) error {
 	var roots []*graph.Function
 	for _, d := range g.cases {
@@ -292,7 +292,9 @@ func (all *gradientGroups) add(ctx context.Context, kind, name string, programs 
 	all.groups = append(all.groups, g)
 }
 
-// compare runs the groups in TensorFlow and compares.
+// compare runs the groups in TensorFlow and compares. interop/peer/differentiate.py prints "ran …"
+// for each directory that it has finished, and exits with 1 if another one failed. The comparison
+// of that group finds no result.json, and fails.
 func (all *gradientGroups) compare(ctx context.Context) {
 	r := all.run
 	if len(all.groups) == 0 {
@@ -318,7 +320,7 @@ func (all *gradientGroups) compare(ctx context.Context) {
 }
 
 // gradientCases differentiates every op with a kernel and all programs, here and in
-// TensorFlow, and compares.
+// TensorFlow, and compares. Without a Python it compares nothing; interop/run always passes one.
 func gradientCases(ctx context.Context, r *run) {
 	if r.python == "" {
 		return

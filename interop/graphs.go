@@ -17,7 +17,7 @@ type graphSpec struct {
 	Style      string     `json:"style"`  // kwargs, object, both: the arguments of tf.train.Checkpoint
 	Kwargs     []edgeSpec `json:"kwargs"` // the root's children by keyword
 	Nodes      []nodeSpec `json:"nodes"`
-	TFRestores bool       `json:"tf_restores"` // whether TensorFlow can restore it below another root
+	TFRestores bool       `json:"tf_restores"` // whether TensorFlow can restore it below another root; for join.go
 }
 
 // nodeSpec is an object. Name and tensor are a variable's, the slots an optimizer's.
@@ -64,8 +64,8 @@ type objectGraph struct {
 	root  map[string]any // style kwargs
 }
 
-// newGraph makes a spec's objects, unconnected. Zero leaves out their values, and
-// with them the slots.
+// newGraph makes a spec's objects, unconnected. If zero is set, variables are zero and
+// optimizers have no slots: a restore has to set both.
 func newGraph(spec *graphSpec, zero bool) (*objectGraph, error) {
 	g := &objectGraph{spec: spec}
 	for _, n := range spec.Nodes {
@@ -107,7 +107,7 @@ func newGraph(spec *graphSpec, zero bool) (*objectGraph, error) {
 	return g, nil
 }
 
-// connect adds the edges of node i from the one with number from on, up to n, without it.
+// connect adds the edges of node i with numbers from from up to n, exclusive.
 func (g *objectGraph) connect(i, from, n int) error {
 	for _, e := range g.spec.Nodes[i].Edges[from:n] {
 		var err error
@@ -262,9 +262,9 @@ func graphCases(ctx context.Context, r *run) {
 		if err != nil {
 			return err
 		}
-		// The graph grows edge by edge in an unusual order: the second half of every
-		// node's edges, which lists and maps of one order don't allow, comes after all
-		// first halves, the last node first.
+		// Edges are added in an order in which no program adds them, because values must
+		// arrive in any order. The first half of each node's edges comes first, from the
+		// last node to the first; then the second halves, from the first node to the last.
 		for i := len(spec.Nodes) - 1; i >= 0; i-- {
 			if err := g.connect(i, 0, len(spec.Nodes[i].Edges)/2); err != nil {
 				return err

@@ -25,7 +25,7 @@ import (
 
 const (
 	hostileFiles = 240      // the number of spoiled checkpoints, besides those of bundle/testdata/damaged
-	mostMemory   = 64 << 20 // the number of bytes that a refusal may take
+	mostMemory   = 64 << 20 // the most memory in bytes that a verb of the command may take
 )
 
 // verdict is our reading of a spoiled checkpoint; peer/hostile.py compares it
@@ -177,9 +177,9 @@ func damagedFixtures(root string, add func(how, folder string)) error {
 	return nil
 }
 
-// spoil makes spoiled copies of checkpoints that TensorFlow wrote. A third has
-// bits flipped, pieces cut or added; the rest have sound checksums and lying
-// contents: of an index entry, or of the object graph.
+// spoil makes spoiled copies of checkpoints that TensorFlow wrote. Every third copy, and
+// every one of a checkpoint of version 1, has bits flipped, pieces cut or added. The others
+// have correct checksums and a wrong index entry or object graph.
 func (r *run) spoil(root string, add func(how, folder string)) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	bases := []string{

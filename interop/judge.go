@@ -15,8 +15,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The format that interop/peer/run_functions.py and differentiate.py read: the keys and
-// their meanings must stay or change there, too.
+// The judge is TensorFlow's process, which makes the same calls. This is the format that its
+// programs interop/peer/run_functions.py and differentiate.py read: the keys and their meanings
+// must stay or change there, too.
 type (
 	// judgeCall is a call of a function of the library.
 	judgeCall struct {

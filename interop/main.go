@@ -33,13 +33,14 @@ import (
 type suite struct {
 	name string
 	run  func(ctx context.Context, r *run)
-	// judged means that TensorFlow's process, which works on one core, takes most of its
-	// time: each such suite runs in parallel with the others, and with all that compare
-	// files, one after the other.
+	// judged means that TensorFlow's process, on one core, takes most of the time. The
+	// suites that compare files run first, one after the other. Then the judged ones run
+	// in parallel.
 	judged bool
 }
 
-// suites are all suites, in the order in which they run.
+// suites are all suites, in the order in which those that compare files run and the judged
+// ones begin.
 var suites = []suite{
 	{name: "graphs", run: graphCases},
 	{name: "bundles", run: bundleCases},
@@ -68,8 +69,11 @@ const hostile = "hostile"
 
 // run is one run of the program over a work directory.
 type run struct {
-	root   string         // holds specs.json, tf/ and go/
-	python string         // shows differences through oracle.py; "" leaves them out
+	root string // holds specs.json, tf/ and go/
+	// python has TensorFlow: suites start the programs in peer/ with it, and oracle.py shows
+	// differences. Without it ("") gradients, programs, traces and types compare nothing,
+	// and other suites that need it fail. interop/run always passes one.
+	python string
 	cairn  string         // the command
 	match  *regexp.Regexp // the gradients to judge
 	specs  specs
@@ -222,7 +226,7 @@ func (r *run) tf(parts ...string) string {
 	return filepath.Join(append([]string{r.root, "tf"}, parts...)...)
 }
 
-// ours returns a path under go/, whose directory is made.
+// ours returns a path under go/, and makes the directory that the path is in.
 func (r *run) ours(parts ...string) string {
 	p := filepath.Join(append([]string{r.root, "go"}, parts...)...)
 	if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {

@@ -15,7 +15,8 @@ import (
 )
 
 // orderStep is a step of a program that peer/orders.py describes. On and Other are numbers of
-// objects, CK and File those of checkpoints and files; step has the meaning of Do and How.
+// objects, CK and File those of checkpoints and files. The method step shows the meaning of Do
+// and How.
 type orderStep struct {
 	Do, Field, Key, How string
 	On, Other, CK, File int

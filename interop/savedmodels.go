@@ -28,8 +28,10 @@ import (
 
 // savedModelCases writes SavedModels for peer/savedmodels.py: models that are built here
 // into go/savedmodels, and the test data's models, restored and saved again, into
-// go/resaved. Each has a .npz file with calls and their results next to it. The numbers
-// of models here are only lower bounds, against a directory that is empty by mistake.
+// go/resaved. Edited models are in go/savedmodels too, as edited_…. Each has a .npz file with
+// calls and their results next to it. peer/resaved.py compares go/resaved, and the models that
+// are rewritten without calls, in go/odd and go/tf1. The numbers of models here are only lower
+// bounds, against a directory that is empty by mistake.
 func savedModelCases(ctx context.Context, r *run) {
 	for _, b := range []struct {
 		name  string

@@ -13,7 +13,7 @@ import (
 
 // Class is a Go type with an identifier in SavedModels. It decides which data
 // its objects save besides their edges, and makes objects of saved data. T is a
-// pointer to a struct.
+// pointer type, unless Matches is set.
 type Class[T trackable.Trackable] struct {
 	// Package is the package of the class, Name its name; "Package.Name" is the
 	// identifier in files. Default: "" is the global package, whose classes every save
@@ -82,7 +82,8 @@ var tensorFlowClasses = []string{"StaticHashTable", "TrackableConstant"}
 
 // Register adds a class. Errors are an identifier that is taken (also as an alternate
 // of another class), a class without a name, and a name in package "tf" that
-// TensorFlow's list lacks.
+// TensorFlow's list lacks. Negative versions, a MinConsumer above Version, and a T that is
+// no pointer without Matches are errors too.
 func Register[T trackable.Trackable](classes *Classes, c Class[T]) error {
 	x := &class{
 		pkg: c.Package, name: c.Name, id: identifier(c.Package, c.Name), alternates: slices.Clone(c.AlternateIDs),
@@ -190,7 +191,8 @@ func (c *Classes) lookup(id string, packages []string) *class {
 	return nil
 }
 
-// A VersionError reports a version of an object that its class can't load.
+// A VersionError reports a version of an object that its class can't load. The Load of a
+// program's class may return it; this package doesn't.
 type VersionError struct {
 	Identifier string
 	// Got is the version in the file.

@@ -80,7 +80,7 @@ func sameTags(a, b []string) bool {
 
 // A NotFoundError reports that a model has nothing of that name.
 type NotFoundError struct {
-	Kind string   // "signature", "object", "function"
+	Kind string   // such as "signature", "object" or "function"
 	Name string   // the requested name
 	Near []string // names that may have been meant, best first
 	Note string   // an explanation; "" for none

@@ -14,7 +14,8 @@ import (
 )
 
 // Models are read through here, whole (readFile) or in parts (keepOpen). The bound on memory must stay
-// for every way of reading: a file may take ReadOptions.MaxMemory, or a multiple of its bytes on disk.
+// for every way of reading. It is the greater of ReadOptions.MaxMemory and package limit's multiple of
+// the bytes on disk.
 
 // file is an open file of a model.
 type file struct {
@@ -75,7 +76,7 @@ func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, er
 }
 
 // maxWholeFile is the size in bytes up to which a file is read whole, even if its parts could be read
-// later: so little memory is better than an open descriptor. It is a choice.
+// later: so little memory is better than an open descriptor. The number may change.
 const maxWholeFile = 256 << 10
 
 // graphFile is an open file whose parts are read when they are needed. It has

@@ -28,7 +28,8 @@ type FunctionInfo struct {
 type ConcreteFunction struct {
 	// Name is the function's name in the graph's library.
 	Name string
-	// Captures are the objects that are the function's last arguments.
+	// Captures are the objects that are the function's last arguments; nil for
+	// one that TensorFlow couldn't save.
 	Captures []*Object
 	// In is the structure of the arguments: a pair of a tuple of those by place
 	// and a dict of those by name. Arguments without tensors have the values
@@ -169,7 +170,8 @@ func pairOf(in *graph.Structure) (*graph.Structure, error) {
 	return nil, errors.New("its input signature isn't a pair of a tuple and a dict")
 }
 
-// structure reads a structured value; nil means that there is none.
+// structure reads a structured value. For a nil l its Kind is
+// graph.UnsetStructure.
 func (r *objectReader) structure(l *pb.Lazy[pb.StructuredValue]) (*graph.Structure, error) {
 	if l == nil {
 		return graphInternals.ReadStructure(nil, &r.constants)

@@ -323,10 +323,10 @@ func (g *MetaGraph) collection(name string) []string {
 	return nil
 }
 
-// OpUse is an op of a graph and the place of its node.
+// OpUse is an op of a graph and the numbers of its nodes.
 type OpUse struct {
 	Op string
-	// InGraph and InFunctions are how many nodes have the op.
+	// InGraph and InFunctions are the numbers of nodes that have the op.
 	InGraph, InFunctions int
 	// Defined reports whether TensorFlow 2.21, the file, or the graph's library
 	// defines the op.

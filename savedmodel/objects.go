@@ -236,8 +236,8 @@ func (g *MetaGraph) Object(path string) (*Object, error) {
 }
 
 // Paths returns the shortest path to each object that the root reaches, edges
-// joined by "/", by the object's number; of two as short the first. The root's
-// is "". It is made anew by each call.
+// joined by "/", by the object's number; of several with as few edges, the
+// first. The root's is "". It is made anew by each call.
 func (g *MetaGraph) Paths() map[int]string {
 	paths := map[int]string{}
 	if len(g.Objects) == 0 {
@@ -264,8 +264,8 @@ func (g *MetaGraph) Paths() map[int]string {
 	return paths
 }
 
-// maxPath is the length of a path in bytes from which on its beginning is left out: a graph may be so deep
-// that all paths together would fill any memory. It is a choice.
+// maxPath is the length in bytes of the longest path that is whole; others lack their beginning. A graph
+// may be so deep that all paths together would fill any memory. The number is Cairn's and may change.
 const maxPath = 512
 
 // Variables returns the variables in the order of their numbers.

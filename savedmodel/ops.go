@@ -13,7 +13,7 @@ import (
 // restoring; the first that there is counts.
 var initKeys = []string{"saved_model_main_op", "legacy_init_op"}
 
-// initSignature is the signature that names it in newer files.
+// initSignature is the signature that names this op in newer files.
 const initSignature = "__saved_model_init_op"
 
 // Collections whose contents loading initializes in a graph that names no op for it.

@@ -75,7 +75,7 @@ type Fingerprint struct {
 	// GraphHash, SignatureHash, SavedObjectHash and CheckpointHash are those of
 	// the parts, by TensorFlow's own rules.
 	GraphHash, SignatureHash, SavedObjectHash, CheckpointHash uint64
-	// UUID is random, made by each save.
+	// UUID identifies a save. TensorFlow draws it; Cairn makes it of the hashes.
 	UUID string
 	// Producer is the version of the rules.
 	Producer int
@@ -306,7 +306,8 @@ func (m *SavedModel) readText() (pb.Source, error) {
 	return pb.InMemory(p.Marshal()), nil
 }
 
-// maxMessage is roughly the size of the largest message in memory, in bytes.
+// maxMessage is roughly the size in bytes of the largest struct of a message in package pb, without its
+// contents. Estimates of memory count it for each message.
 const maxMessage = 512
 
 // limit returns the number of bytes that messages of size bytes of the file may take in memory; 0, which

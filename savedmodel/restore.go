@@ -37,7 +37,7 @@ type RestoreOptions struct {
 	AllowMissing bool
 	// Read controls how the files are read. Default: ReadOptions's defaults.
 	Read *ReadOptions
-	// Tags chooses the MetaGraph. Default: the only one, or "serve".
+	// Tags chooses the MetaGraph. Default: that of [SavedModel.Find] without tags.
 	Tags []string
 }
 
@@ -90,9 +90,10 @@ type UnknownClass struct {
 }
 
 // Restore makes the objects of a model: variables with their values, functions
-// with their traces, assets, tables, and the objects around them. Nothing runs.
-// An object of a class in opts is made by the class; any other is a generic
-// object, which keeps the file's data.
+// with their traces, assets, tables, and the objects around them. None of the
+// model's ops run, unless opts.Run is set: it runs functions that restore
+// variables. An object of a class in opts is made by the class; any other is a
+// generic object, which keeps the file's data.
 //
 // Functions capture the objects that are returned here, so a program may train
 // the variables, add objects and functions, and save the root again with

@@ -2,8 +2,8 @@ package savedmodel
 
 import "fmt"
 
-// A SaveError explains why a model can't be saved. Nothing of the model has
-// been written.
+// A SaveError explains why a model can't be saved. Files that were already
+// written are removed, and an older model stays.
 type SaveError struct {
 	// Path leads from the root to the object, edges joined by dots; "(root)" for the
 	// root, "" if the error belongs to no object.

@@ -65,8 +65,8 @@ func (s *saver) collect(c *graph.Concrete, id int) {
 
 // numbered returns the names of a library's functions. TensorFlow's fingerprint
 // orders functions by the number at the end of their names, so each needs a
-// unique one. A name that has such a number already stays, as other functions'
-// attributes refer to it.
+// unique one. A loaded function whose name has such a number keeps it, because other
+// functions' attributes refer to it.
 func numbered(lib *graph.Library) map[*graph.Function]string {
 	names := map[*graph.Function]string{}
 	taken := map[int64]bool{}

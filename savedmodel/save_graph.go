@@ -52,8 +52,8 @@ func addCall(g *graph.Graph, f *graph.Function, args []graph.Output) (*graph.Nod
 type mainGraph struct {
 	*saver
 	g      *graph.Graph
-	values []graph.Output // of the nodes of the walk
-	made   []bool
+	values []graph.Output       // of the nodes of the walk
+	made   []bool               // whether values has the output of a node
 	after  []*graph.Node        // the nodes of the initialization
 	paths  map[int]graph.Output // of assets, while initialization runs
 	err    error
@@ -113,8 +113,8 @@ func (m *mainGraph) callIn(initializing bool, c *graph.Concrete, args ...graph.O
 	return n
 }
 
-// variableNames returns a name for each variable's op. Equal shared names would make
-// variables one, so each is unique.
+// variableName returns the name for a variable's op. The method value makes it unique,
+// because equal shared names would make variables one.
 func (m *mainGraph) variableName(id int) string {
 	n := &m.nodes[id]
 	name := n.FullName

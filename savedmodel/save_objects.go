@@ -198,6 +198,7 @@ func (s *saver) children(obj trackable.Trackable) ([]trackable.Edge, error) {
 	return edges, nil
 }
 
+// list makes the list of edges that children keeps.
 func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
 	switch f := obj.(type) {
 	case *graph.Concrete:

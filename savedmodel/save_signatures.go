@@ -165,8 +165,8 @@ func (s *saver) addSignature(name string, f trackable.Trackable) error {
 	return nil
 }
 
-// wrapperOf returns a function that takes tensors by keyword only and returns a
-// dictionary of tensors: f itself if it is of that form.
+// wrapperOf returns a function that takes tensors by keyword and returns a dictionary of
+// tensors or composites: f itself if it is of that form.
 func wrapperOf(name string, f trackable.Trackable) (*TrackableBareFunction, error) {
 	var c *graph.Concrete
 	switch f := f.(type) {
@@ -197,8 +197,8 @@ func wrapperOf(name string, f trackable.Trackable) (*TrackableBareFunction, erro
 	return wrap(name, c, inputs, outputs)
 }
 
-// isWrapper reports whether a trace takes a dictionary of tensors, in the order of their
-// names, and returns one.
+// isWrapper reports whether a trace takes a dictionary of tensors and nothing else, and
+// returns a dictionary of tensors or composites.
 func isWrapper(c *graph.Concrete) bool {
 	if c.Call == nil || c.Call.Kind != graph.TupleStructure || len(c.Call.Elems) != 2 || len(c.Call.Elems[0].Elems) > 0 {
 		return false
@@ -272,6 +272,7 @@ func inputKeys(c *graph.Concrete) ([]string, error) {
 	return keys, unique(keys)
 }
 
+// unique returns an error if two inputs have one name.
 func unique(keys []string) error {
 	sorted := slices.Sorted(slices.Values(keys))
 	for i, k := range sorted {
@@ -284,8 +285,8 @@ func unique(keys []string) error {
 
 // wrap returns the function that a signature's node holds: it takes the inputs in the
 // order of their names and returns the outputs in the order of theirs. TensorFlow binds
-// the entries of a dictionary in that order. All that the function does has happened
-// when a result is there.
+// the entries of a dictionary in that order. Each result has a control dependency on the
+// call, so that the function's effects have happened when a session fetches a result.
 func wrap(name string, c *graph.Concrete, inputs []string, outputs []signatureOutput) (*TrackableBareFunction, error) {
 	fn := graph.NewFunction("__inference_signature_wrapper_" + validNodeName(name))
 	order := sortedPlaces(inputs)
@@ -326,7 +327,7 @@ func wrap(name string, c *graph.Concrete, inputs []string, outputs []signatureOu
 				return nil, err
 			}
 			if len(results) == len(call.Out) && !call.Out[i].Shape.HasRank() {
-				call.Out[i].Shape = results[i].Fact.Shape // the body of a loaded function has few shapes
+				call.Out[i].Shape = results[i].Fact.Shape // which inference often can't find in a loaded function's body
 			}
 			n.Out[0].Shape = call.Out[i].Shape
 			if err := fn.Graph.Add(n); err != nil {
@@ -345,6 +346,7 @@ func wrap(name string, c *graph.Concrete, inputs []string, outputs []signatureOu
 	if call.Op == graph.StatefulCallOp {
 		fn.Control = append(fn.Control, graph.ControlResult{Name: call.Name, Node: call})
 	}
+	// As in TensorFlow, the input of a wrapper with only one may be given by position.
 	bare.Positional = min(len(bare.Keywords), 1)
 	if len(bare.Keywords) > 1 {
 		bare.Positional = 0

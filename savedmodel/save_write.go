@@ -349,7 +349,8 @@ func publishGraphs(ctx context.Context, dir vfs.Dir, into string, m *pb.SavedMod
 	return nil
 }
 
-// modelFiles are the names that a model's directory may hold.
+// modelFiles are the names of files and directories of a model; a save refuses a directory
+// that holds others. It also refuses assets.extra, which would be lost.
 var modelFiles = []string{GraphFile, GraphFile + ".tmp", ChunkedGraphFile, ChunkedGraphFile + ".tmp", TextGraphFile, FingerprintFile, "variables", AssetsDir, "debug", "keras_metadata.pb", "assets.extra"}
 
 // existing reports whether a directory contains files that a save has to
@@ -423,7 +424,7 @@ func writeFile(dir vfs.Dir, name string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// removeAll deletes a directory with all that it holds; none is fine.
+// removeAll deletes a directory and all that it holds. A missing one is no error.
 func removeAll(dir vfs.Dir, name string) error {
 	entries, err := fs.ReadDir(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {

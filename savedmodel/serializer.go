@@ -12,8 +12,8 @@ import (
 
 // Serializer saves and loads models with the classes of a package, and those of the
 // global package, "", whose classes every save and load uses. A package here is the prefix
-// of a class's identifier, not a Go package.
-// Classes of other packages are not asked. The zero Serializer uses no classes.
+// of a class's identifier, not a Go package. Classes of other packages are not asked. The zero
+// Serializer uses no classes.
 //
 // The names follow TensorFlow's RFC "Building Custom SavedModels". docs/savedmodels.md has
 // examples. [Save] and [Rewrite] use a zero Serializer; package keras/models, programs with

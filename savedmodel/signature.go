@@ -34,8 +34,8 @@ type TensorInfo struct {
 	// Shape is the shape, as far as it is known.
 	Shape graph.PartialShape
 	// Default is the value of an input that the caller leaves out; nil if it is
-	// required. It is the file's, or the constant of a PlaceholderWithDefault,
-	// as in sessions of TensorFlow.
+	// required. It is the file's. Those of run.Signature.Inputs may also be the
+	// constant of a PlaceholderWithDefault, as in sessions of TensorFlow.
 	Default *tensor.Tensor
 	// Parts are the tensors of a composite, such as a sparse or a ragged tensor;
 	// nil for a plain tensor. Each has a name that begins with the composite's:

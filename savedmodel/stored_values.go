@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// The forms of these functions are those that TensorFlow writes (saveable_object_util.py): the one that
-// saves takes a key and returns a name, a slice and a tensor for each value, the other one takes the
-// tensors.
+// An object has a function that saves its values and one that restores them. Their forms are those that
+// TensorFlow writes (saveable_object_util.py). The one that saves takes a key and returns a name, a slice
+// and a tensor for each value; the one that restores takes the tensors.
 
 // storedValues are values that functions of a model save and restore, as the model's
 // checkpoint has them, and those functions.

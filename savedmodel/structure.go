@@ -8,11 +8,11 @@ import (
 )
 
 // maxStructure bounds the nesting of structures, composites and messages in a file, so that a hostile one
-// doesn't fill the stack. It is a choice.
+// doesn't fill the stack. The number is Cairn's and may change.
 const maxStructure = 64
 
 // maxConstants limits the size of the constants in the structures and the
-// defaults of one MetaGraph, in bytes. It is a choice.
+// defaults of one MetaGraph, in bytes. The number is Cairn's and may change.
 const maxConstants = 64 << 20
 
 // isSequence reports whether a structure is a list or a tuple.

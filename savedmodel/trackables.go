@@ -187,8 +187,8 @@ func (t *TrackableTensor) SavedModelOnly() {}
 // model's signatures are.
 type TrackableBareFunction struct {
 	Concrete *graph.Concrete
-	// Keywords are the names of the arguments, of which Positional may be given by
-	// place.
+	// Keywords are the names of the arguments. The first Positional of them may be given
+	// by position.
 	Keywords   []string
 	Positional int
 	// Parameters are the parameters of the Python function; nil if a file lacks

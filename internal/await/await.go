@@ -4,10 +4,9 @@ package await
 
 import "context"
 
-// Do calls f on another goroutine and waits until it returns. So callers.InTrace is false in f. If the
-// context ends first, Do
-// returns its cause, and f continues alone: its result may serve a later caller. A panic of f
-// reaches the caller while it waits.
+// Do calls f on another goroutine and waits until it returns. Thus callers.InTrace is false in f. If the
+// context ends first, Do returns its cause, and f continues alone: its result may serve a later caller. A
+// panic of f reaches the caller while it waits.
 func Do(ctx context.Context, f func()) error {
 	done := make(chan any, 1)
 	go func() {

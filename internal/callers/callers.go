@@ -12,7 +12,8 @@ import (
 	"sync/atomic"
 )
 
-// modulePath begins the names of this library's functions. A fork under another path changes it.
+// modulePath begins the names of functions in the packages below the root. The root package doesn't
+// match. A fork under another path changes it.
 const modulePath = "github.com/cairnml/cairn/"
 
 // inLibrary reports whether a frame is this library's. Its tests count as programs.
@@ -21,7 +22,7 @@ func inLibrary(f runtime.Frame) bool {
 }
 
 // Site returns the innermost line of the program outside of this library, as
-// "file.go:12".
+// "file.go:12"; "" if none of the innermost 64 frames is a program's.
 func Site() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])

@@ -44,8 +44,8 @@ type joiner struct {
 	left int64             // bytes that the message may still take
 }
 
-// maxDepth bounds the nesting of messages, in paths and in chunks together. It is a choice: the
-// number is the default of protobuf's parsers for nested messages.
+// maxDepth bounds the nesting of messages, in paths and in chunks together. It is Cairn's limit,
+// equal to the default of protobuf's parsers, and must not be lower.
 const maxDepth = 100
 
 // merge merges the message that p describes into m: its chunk first, then its fields in their

@@ -14,8 +14,8 @@ import (
 // MaxChunk is the largest chunk that TensorFlow's C++ reads.
 const MaxChunk = 1<<31 - 500
 
-// groupSize is the number of bytes of nodes and functions in one chunk. It is a choice: any division is
-// joined to the same message, but the fingerprint changes with it.
+// groupSize is the number of bytes of nodes and functions in one chunk. It is Cairn's and may change:
+// readers join any division to the same message. But the fingerprint changes with it.
 const groupSize = 64 << 20
 
 // Numbers of fields on the path to the split parts.

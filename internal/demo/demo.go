@@ -16,7 +16,7 @@
 //
 // and held-out are the images whose number leaves 4 when divided by 5, pixels
 // divided by 16. Names of fields are edges of the checkpoint: interop/resume
-// continues such a run in Python and back, so they must stay.
+// restores it in Python, so they must stay.
 package demo
 
 import (

@@ -13,13 +13,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Pretrained is how a model that TensorFlow trained and saved does on the held-out
-// digits.
+// Pretrained has the results, on the held-out digits, of a model that TensorFlow trained
+// and saved.
 type Pretrained struct {
-	Writer     string        // the version that saved it
-	Images     int           // how many there were
-	Right      int           // and how many were read right
-	Difference float64       // the largest from TensorFlow's answers
+	Writer     string        // TensorFlow's version that saved it
+	Images     int           // the number of images
+	Right      int           // the number of images recognized
+	Difference float64       // the largest difference from TensorFlow's results
 	Load, Call time.Duration // time for loading, and for one call with all images
 }
 

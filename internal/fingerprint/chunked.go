@@ -24,9 +24,11 @@ const chunkedProducer = 2
 //
 // The zero Chunks has seen no chunk.
 type Chunks struct {
+	// begun reports whether chunk 0 was added, odd whether a chunk belongs to a field
+	// other than graphs and objects.
 	begun, odd     bool
-	root           []byte
-	checksum       uint64
+	root           []byte // chunk 0
+	checksum       uint64 // of the other chunks
 	graph, objects chunkedPart
 }
 

@@ -82,8 +82,9 @@ func join(a, b uint64) uint64 {
 	return shift(shift(r) * k)
 }
 
-// graphHash returns the hash of a graph without its library and its versions, without
-// the numbers of the functions that it calls and without the values of its strings.
+// graphHash returns the hash of a graph without its library and versions. In calls of
+// functions the numbers of their names and config_proto are left out, in constants the
+// values of strings.
 func graphHash(l *pb.Lazy[pb.GraphDef]) (uint64, error) {
 	g := &pb.GraphDef{}
 	if l != nil {

@@ -6,7 +6,8 @@ package limit
 import "io/fs"
 
 // A reader may use Base bytes of memory for any file, plus Factor times the bytes stored on the disk. The
-// numbers are choices, which documents of options state: tests of memory and files of users depend on them.
+// numbers are Cairn's. The documents of options state them, and users' files and tests of memory depend on
+// them, so they must not decrease.
 const (
 	Base   = 64 << 20
 	Factor = 16

@@ -14,7 +14,8 @@ import (
 // ErrPage is the error for an HTML page, with the way to get the file.
 var ErrPage = errors.New("it is an HTML page, not the file that it offers: open it in a browser, and download the file that it leads to")
 
-// headSize is the number of bytes of a file that are examined. No format that Cairn reads begins alike.
+// headSize is the number of bytes of a file that are examined. No format that Cairn reads begins like a
+// pointer or a page.
 const headSize = 256
 
 // Check returns an error if a file with these first bytes is a pointer of Git LFS

@@ -11,9 +11,9 @@ import (
 // The order of suggestions is in goldens of errors; nothing else depends on it, so the rules may change.
 
 // Names come from files, so the work that they can cause is bounded. Of the names that aren't compared, one
-// is still found if it contains the wanted one.
+// is still found if it contains the wanted one. The bounds may change.
 const (
-	maxMeasured = 20_000 // names that are compared letter by letter
+	maxMeasured = 20_000 // names that are compared byte by byte
 	maxLength   = 128    // bytes of a name that are compared
 )
 
@@ -87,7 +87,7 @@ func lastParts(path string, n int) string {
 	return path
 }
 
-// Distance returns the number of letters to insert, delete, change or swap with
+// Distance returns the number of bytes to insert, delete, change or swap with
 // their neighbour to turn a into b; anything above limit is limit+1. For long
 // names only the ends are compared, because names differ most there.
 func Distance(a, b string, limit int) int {

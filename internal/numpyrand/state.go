@@ -65,8 +65,9 @@ func Python(seed uint64) *State {
 	return s
 }
 
-// Uint64 returns the next 32 bits in its upper half, and bits that follow from them in the
-// lower one. It makes a State a rand.Source whose every number takes one step.
+// Uint64 returns the next 32 bits in its upper half, and bits computed from them in the lower
+// one. It makes State a rand.Source, as rand.New in keras/base needs. NumPy has no such
+// function: the lower half is Cairn's own.
 func (s *State) Uint64() uint64 {
 	x := uint64(s.Uint32())
 	low := x * 0xd6e8feb86659fd93 // SplitMix's way to spread bits

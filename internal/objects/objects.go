@@ -33,15 +33,15 @@ func IsOptimizer(n *pb.TrackableObject) bool {
 	return rate && steps
 }
 
-// Tree is a graph's spanning tree. An object's parent is on the first edge that
-// leads to it, breadth first and not through an optimizer. Only objects that
-// nothing else references are below the optimizer, so that a layer's variables
-// are found in the layer.
+// Tree is a spanning tree of the graph, breadth first. The edges of optimizers
+// are followed last. Thus an object is below an optimizer only if nothing else
+// references it, and a layer's variables are found in the layer.
 type Tree struct {
 	Parent []int32 // of each node; -1 for the root and for nodes it doesn't reach
 	Edge   []int32 // which of the parent's children it is
 	Order  []int32 // the nodes that the root reaches, parents first
-	// Optimizer reports for each node whether it is an optimizer.
+	// Optimizer reports for each node whether it is an optimizer. The root never
+	// is one here, even if it owns slots.
 	Optimizer []bool
 	// State reports for each node whether it is below an optimizer.
 	State []bool
@@ -91,7 +91,7 @@ func NewTree(nodes []*pb.TrackableObject) *Tree {
 
 // MaxPath is the most bytes of a path that [Tree.Path] returns whole, counting a "/" for each edge. "…"
 // and the number of a node replace the beginning of a longer one. Files can have graphs so deep that all
-// paths together would fill any memory. It is a choice.
+// paths together would fill any memory. The number is Cairn's and may change.
 const MaxPath = 512
 
 // Path returns the path to a node in the tree, edges joined by "/"; "" for the

@@ -11,7 +11,7 @@ type Fields struct {
 	Rest []byte
 	// Number is the field's.
 	Number protowire.Number
-	// Varint is the value of a field that is a number.
+	// Varint is the value of a varint field.
 	Varint uint64
 	// Bytes is the value of a field that has a length; nil for a number.
 	Bytes []byte

@@ -80,15 +80,17 @@ func Join(parts []Source) (Source, error) {
 	return InMemory(all), nil
 }
 
-// Parts steps through the fields of a message, without reading those that have a
-// length. At the end, Err is the error of a message that can't be decoded or read.
+// Parts steps through the varints of a message and the fields that have a length, without
+// reading the latter. Fields of a fixed size (float, double, fixed32, fixed64) and groups are
+// passed over. At the end, Err is the error of a message that can't be decoded or read.
 type Parts struct {
 	// Number is the field's.
 	Number protowire.Number
-	// Varint is the value of a field that is a number.
+	// Varint is the value of a varint field; of one that has a length, it is the length.
 	Varint uint64
-	// Part is the value of a field that has a length, if Whole.
-	Part  Source
+	// Part is the value of a field that has a length. It is valid if Whole is set.
+	Part Source
+	// Whole reports whether the field has a length.
 	Whole bool
 	// Err is the error that ended the iteration; nil at the message's end.
 	Err error
@@ -109,8 +111,8 @@ func (s Source) Parts() *Parts {
 	return p
 }
 
-// Over returns the steps through another message's fields, which end p's: they take over its
-// memory. A nil p has none.
+// Over ends p's steps and returns those through the fields of s. They use p's buffers, so that
+// many messages of a file need one window. p may be nil.
 func (p *Parts) Over(s Source) *Parts {
 	if p == nil || s.file == nil || p.from.file == nil {
 		return s.Parts()
@@ -166,8 +168,8 @@ func (p *Parts) Bytes() ([]byte, error) {
 // ErrFields reports that a message can't be split into fields.
 var ErrFields = errors.New("its fields can't be told apart")
 
-// Next steps to the next field, and reports whether there is one. Fields that are neither
-// numbers nor have a length are passed over.
+// Next steps to the next varint or field with a length, and reports whether there is one. All
+// other fields are passed over.
 func (p *Parts) Next() bool {
 	const most = 2 * 10 // a tag and a number
 	for p.Err == nil && p.next < p.from.size {
@@ -211,8 +213,9 @@ func (p *Parts) Next() bool {
 	return false
 }
 
-// Split takes a message apart: each hears of the fields of those numbers that have a length,
-// and all others are returned as a message without them.
+// Split calls each for every field that has a length and one of the numbers. The rest is the
+// message without these fields: all others in their order, byte for byte. Bytes after the
+// first fault are in the rest too, so that its reader reports it.
 func (s Source) Split(each func(*Parts) error, numbers ...protowire.Number) (rest Source, err error) {
 	var others []Source
 	from := int64(0) // start of the bytes after the last field that was taken
@@ -232,7 +235,7 @@ func (s Source) Split(each func(*Parts) error, numbers ...protowire.Number) (res
 	if p.Err != nil && p.Err != ErrFields {
 		return Source{}, p.Err
 	}
-	if from < s.size { // including bytes that hold no whole field, which their reader reports
+	if from < s.size {
 		others = append(others, s.Slice(from, s.size-from))
 	}
 	return Join(others)

@@ -29,7 +29,7 @@ func FromSeed(a, b uint64) Generator {
 	return Generator{Key: [2]uint32{mix[0], mix[1]}, Counter: [4]uint32{0, 0, mix[2], mix[3]}}
 }
 
-// Words returns the key and the counter in the form of tensors.
+// Words returns the key and the halves of the counter, as [New] takes them.
 func (g *Generator) Words() (key, lo, hi uint64) {
 	return uint64(g.Key[0]) | uint64(g.Key[1])<<32,
 		uint64(g.Counter[0]) | uint64(g.Counter[1])<<32,
@@ -37,8 +37,8 @@ func (g *Generator) Words() (key, lo, hi uint64) {
 }
 
 // Skip advances the counter by n blocks. As in TensorFlow, the carry from the
-// upper half of n is lost if the lower half's carry makes it zero. A negative n
-// counts back.
+// upper half of n is lost if the lower half's carry makes it zero. A negative
+// delta of TensorFlow's ops, converted to uint64, is added the same way.
 func (g *Generator) Skip(n uint64) {
 	lo, hi := uint32(n), uint32(n>>32)
 	if g.Counter[0] += lo; g.Counter[0] < lo {

@@ -28,7 +28,7 @@ type page struct {
 	first  int32 // the index of its first slot, plus one; 0 if the entry of the table is free
 }
 
-// perPage is about the number of T's of a page, a choice.
+// perPage is about the number of T's of a page. It may change.
 const perPage = 64
 
 // layout returns the logarithm of a page's length in bytes, the size of T, and the number of places of a

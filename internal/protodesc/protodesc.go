@@ -89,7 +89,7 @@ type Field struct {
 	Repeated bool
 	Packed   bool // the values are written one after the other
 	// Default is the value of a missing number, as a number of 64 bits: floats by their
-	// bits as doubles. DefaultBytes is it for strings and bytes.
+	// bits as doubles. DefaultBytes is the default of strings and bytes.
 	Default      uint64
 	DefaultBytes string
 	Message      *Message // of messages and groups
@@ -127,7 +127,7 @@ func (s *Set) Message(name string) *Message { return s.messages[name] }
 var errBad = errors.New("the descriptors can't be decoded")
 
 // maxDepth bounds the depth of messages that are declared in each other, so that a hostile descriptor
-// doesn't fill the stack.
+// doesn't fill the stack. The number is Cairn's and may grow.
 const maxDepth = 100
 
 // Parse reads a FileDescriptorSet.

@@ -47,7 +47,7 @@ var key = []byte("Riegeli/records\nRiegeli/records\n")
 
 // Record is one record of a file.
 type Record struct {
-	// Position is the record's place: that of its chunk and its number in it.
+	// Position is the offset of the record's chunk plus its number in the chunk.
 	Position uint64
 	Data     []byte
 }

@@ -53,8 +53,8 @@ type Info struct {
 	Name  string
 	DType tensor.DType
 	Shape tensor.Shape
-	// Offset is the offset of the tensor's bytes in the file, Size their number. A
-	// writer computes both itself.
+	// Offset is the offset of the tensor's bytes in the file, Size their number. [Write]
+	// computes both; its offsets are counted from the end of the header.
 	Offset, Size int64
 }
 

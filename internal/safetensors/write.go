@@ -30,8 +30,8 @@ func toHost(b []byte, width int) {
 	}
 }
 
-// Write writes a file with the tensors that infos names. It sorts infos in place, as [Sorted] does, and
-// sets Offset and Size of each. It calls read for each, in that order, when it is next.
+// Write writes a file with the tensors that infos names. It sorts infos in place, in the order of
+// [Sorted], and sets Offset and Size of each. It calls read for each, in that order, when it is next.
 // The result of read must have the announced type and shape. The header is written
 // incrementally, because the format allows [MaxHeader] bytes for it.
 //

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// most is the maximum size in bytes of a list that is kept, a choice: the memory of one extraordinary
-// operation isn't kept for ordinary ones.
+// most is the maximum size in bytes of a list that is kept, because ordinary operations don't need the
+// memory of one extraordinary operation. The number may change.
 const most = 4 << 20
 
 // Pool keeps lists between uses. Lists unused for some time are left to the collector, and

@@ -15,7 +15,7 @@ import (
 // Name is the default name of the state file.
 const Name = "checkpoint"
 
-// Limits that keep a hostile file from taking memory.
+// Limits that keep a hostile file from taking memory. They are Cairn's and may grow.
 const (
 	MaxSize    = 16 << 20 // bytes of text
 	MaxEntries = 1 << 18  // paths, timestamps

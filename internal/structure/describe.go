@@ -13,8 +13,14 @@ import (
 )
 
 // Describe returns the structure of the value at base: structs are named tuples,
-// slices lists, arrays tuples, maps dicts, nil pointers None. place describes a
-// place. Fields that aren't exported are left out.
+// slices lists, arrays tuples, maps dicts; nil pointers, interfaces, functions and
+// channels are None. place returns the structure of the value at an address: of a
+// tensor or a composite. Fields that aren't exported are left out. A struct that has
+// no others is a static value as a whole, and so is a pointer to an object.
+//
+// Package function uses it for the arguments and results of a trace, and a SavedModel
+// stores them. The kinds and names must stay, because callers of saved functions use
+// them.
 func (l *Layout) Describe(base unsafe.Pointer, place func(at unsafe.Pointer) *graph.Structure) *graph.Structure {
 	d := describer{l.space.rules, place}
 	return d.describe(reflect.NewAt(l.typ, base).Elem(), true, 0)
@@ -31,7 +37,7 @@ func (d *describer) describe(v reflect.Value, root bool, depth int) *graph.Struc
 	if d.rules.IsValue(t, root) {
 		return d.place(v.Addr().UnsafePointer())
 	}
-	if depth > maxDepth {
+	if depth > maxDepth { // Each and AppendKey return the error
 		return &graph.Structure{}
 	}
 	if s := static(v); s != nil {
@@ -77,7 +83,7 @@ func (d *describer) describe(v reflect.Value, root bool, depth int) *graph.Struc
 	return graph.StaticOf(v.Interface())
 }
 
-// static returns the structure of a plain value; nil of anything else.
+// static returns the structure of a plain value; nil for anything else.
 func static(v reflect.Value) *graph.Structure {
 	switch x := v.Interface().(type) {
 	case tensor.DType:
@@ -115,7 +121,8 @@ func static(v reflect.Value) *graph.Structure {
 	return nil
 }
 
-// tupleName returns the name of the named tuple that a struct type is.
+// tupleName returns the name of the named tuple of a struct type: the type's name without
+// type arguments; Struct if it has none.
 func tupleName(t reflect.Type) string {
 	name, _, _ := strings.Cut(t.Name(), "[") // type arguments
 	name = strings.Map(func(r rune) rune {

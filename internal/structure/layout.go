@@ -16,10 +16,10 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Rules define the places.
+// Rules decide which parts are values.
 type Rules struct {
-	// IsValue reports whether values of t are values; root means that t is the
-	// whole.
+	// IsValue reports whether a part of type t is a value; root means that the part
+	// is the whole.
 	IsValue func(t reflect.Type, root bool) bool
 }
 
@@ -60,6 +60,7 @@ type space struct {
 	elems map[reflect.Type]*Layout // of the elements of slices, maps, pointers and interfaces
 }
 
+// The limits are Cairn's and may change.
 const (
 	maxDepth = 64      // of structs inside structs, and of values inside values
 	maxArray = 1 << 10 // elements of an array
@@ -88,7 +89,8 @@ func (l *Layout) Static() (name string, t reflect.Type, ok bool) {
 	return "", nil, false
 }
 
-// Fixed reports whether all values of the type have the same values.
+// Fixed reports whether every value of the type has the same number of values, at the
+// same offsets.
 func (l *Layout) Fixed() bool {
 	for _, e := range l.entries {
 		if e.kind != valueEntry {
@@ -98,8 +100,8 @@ func (l *Layout) Fixed() bool {
 	return true
 }
 
-// Len returns the number of values and of places that lead to values; 0 where values
-// of the type hold none.
+// Len returns the number of values and of places that lead to values; 0 if values of
+// the type hold none.
 func (l *Layout) Len() int { return len(l.entries) }
 
 // add adds the places of a value of type t.

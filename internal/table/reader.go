@@ -182,6 +182,7 @@ func (t *Reader) tooLarge(h handle, n uint64) error {
 
 // maxKept is the greatest size in bytes of a block that is read into the common buffer. A
 // larger block has a new buffer, so that the common one doesn't keep its memory.
+// The number may change.
 const maxKept = 1 << 20
 
 const maxInt = int(^uint(0) >> 1)
@@ -239,7 +240,8 @@ func (t *Reader) scan(i int, buf *[]byte) Entries {
 }
 
 // Get returns the value of a key, and its offset; nil if there is none. It
-// reads one block, and checks it up to the key only.
+// reads one block and verifies its checksum, but checks its entries up to the
+// key only.
 func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].limit, key) >= 0 })
 	if i == len(t.blocks) {

@@ -3,7 +3,7 @@
 //
 // A TensorProto stores its elements as one piece of memory (tensor_content) or
 // as a list of the element type's kind. If the list is shorter than the shape
-// requires, its last element is repeated.
+// requires, its last element is repeated; without any element, all are zero.
 //
 // Encoded messages must stay those that TensorFlow writes. Decoding refuses some
 // messages that TensorFlow takes: integers that the element type can't hold, and
@@ -81,7 +81,7 @@ func Decode(m *pb.TensorProto, allowance *int64) (*tensor.Tensor, error) {
 }
 
 // Exact returns the tensor of type d and a shape that m must hold element by
-// element: neither more nor fewer are taken. It shares no memory with m. Checkpoints of
+// element: neither more nor fewer are taken. Only strings may share m's memory. Checkpoints of
 // version 1 are read so. The error of variants and resources is errors.ErrUnsupported.
 func Exact(m *pb.TensorProto, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	if m.Dtype != 0 && tensor.DType(m.Dtype) != d {

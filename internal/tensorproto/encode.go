@@ -145,7 +145,8 @@ func ints[T ~int8 | ~int16 | ~int32 | ~uint8 | ~uint16](v []T) []int32 {
 	return out
 }
 
-// signed returns the signed integers in the lower bits of bytes.
+// signed returns the signed integers in the lower bits of each byte. bits is the
+// number of these bits.
 func signed(b []byte, bits int) []int32 {
 	out := make([]int32, len(b))
 	for i, v := range b {

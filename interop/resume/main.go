@@ -3,9 +3,9 @@
 //
 //	go run ./interop/resume -python PYTHON [-work DIRECTORY]
 //
-// PYTHON has TensorFlow 2.21, with its Keras 3, and tf_keras 2.21. It starts resume.py, which
-// trains every case for forty steps without a break, and then compares with its
-// losses:
+// PYTHON has TensorFlow 2.21, with its Keras 3, and tf_keras 2.21. The command starts
+// resume.py, which trains every case for forty steps without a break, and then compares
+// with its losses:
 //
 //   - TensorFlow for twenty steps, ours for twenty more;
 //   - TensorFlow, ours, TensorFlow, ours, ten steps each;

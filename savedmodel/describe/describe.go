@@ -113,7 +113,7 @@ type Variable struct {
 // Asset is a file that ops read.
 type Asset struct {
 	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"` // -1 where the file isn't there
+	Bytes int64  `json:"bytes"` // -1 if the file is missing
 }
 
 // Collection is a list that a graph of TensorFlow 1 keeps.
@@ -131,7 +131,8 @@ type Op struct {
 	Kernel    bool   `json:"kernel"`    // loading or a kernel runs it
 }
 
-// Describe describes a SavedModel whose ops are to be run by kernels.
+// Describe describes a SavedModel. fsys is its directory, in which the assets are. kernels
+// decide which ops have a kernel (Op.Kernel).
 func Describe(ctx context.Context, fsys fs.FS, m *savedmodel.SavedModel, kernels *engine.KernelSet) (*Description, error) {
 	d := &Description{File: m.File}
 	if f := m.Fingerprint; f != nil {
@@ -289,7 +290,8 @@ func assets(fsys fs.FS, g *savedmodel.MetaGraph) []Asset {
 	return out
 }
 
-// SetValues takes the values of scalars, by their keys in the checkpoint.
+// SetValues sets the values of scalar variables. byKey has them by their keys in the
+// checkpoint.
 func (d *Description) SetValues(byKey map[string]string) {
 	for _, g := range d.MetaGraphs {
 		for i := range g.Variables {
@@ -298,8 +300,8 @@ func (d *Description) SetValues(byKey map[string]string) {
 	}
 }
 
-// Choose leaves the MetaGraph alone that has these tags or, without tags, is loaded without
-// them.
+// Choose removes all MetaGraphs but the one that has these tags or, without tags, the one that
+// loading chooses.
 func (d *Description) Choose(m *savedmodel.SavedModel, tags []string) error {
 	g, err := m.Find(tags...)
 	if err != nil {
@@ -309,8 +311,8 @@ func (d *Description) Choose(m *savedmodel.SavedModel, tags []string) error {
 	return nil
 }
 
-// ChooseSignature leaves one signature of each MetaGraph alone, which the text shows
-// without the rest of the model.
+// ChooseSignature removes all signatures but the one of that name. The text then shows it
+// without the rest of the model. It is an error if no MetaGraph has it.
 func (d *Description) ChooseSignature(name string) error {
 	var last error
 	found := false

@@ -71,8 +71,8 @@ type goWriter struct {
 
 func (g *goWriter) printf(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
 
-// field returns the name of the field of Model for a signature. The names of the embedded run.Model are
-// taken: a method that is added there is added here.
+// field returns the name of the field of Model for a signature. A field with the name of a method of the
+// embedded run.Model would hide the method, so it gets a suffix: a method that is added there is added here.
 func (g *goWriter) field(name string) string {
 	switch name {
 	case "Call", "Function", "Instantiate", "MetaGraph", "Model", "Prune", "Signature", "Variable", "VariableOf", "Variables", "Close":

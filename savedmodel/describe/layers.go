@@ -22,7 +22,7 @@ type Layer struct {
 	Trainable  int64  `json:"trainable"`
 }
 
-// maxLayerDepth bounds the depth to which models within models are followed, a choice.
+// maxLayerDepth bounds the depth to which models within models are followed. It may change.
 const maxLayerDepth = 16
 
 // layers lists the model and its layers; none if Keras 2 has not written the
@@ -70,8 +70,9 @@ func (w *layerWalk) walk(o *savedmodel.Object, depth int) {
 	}
 }
 
-// layerEdges returns the edges to possible layers. They are in the order of the
-// model if the names have numbers: layer-0, layer_with_weights-0, layer-1 ….
+// layerEdges returns the edges to possible layers. If some are called layer-0,
+// layer-1 …, as those of Keras's models, only these are returned, in that order:
+// others, such as layer_with_weights-0, lead to the same layers.
 func layerEdges(o *savedmodel.Object) []savedmodel.Edge {
 	edges := slices.Clone(o.Children)
 	numbered := false

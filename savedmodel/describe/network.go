@@ -13,9 +13,11 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// Which nodes share a box is a choice, and so are the limits. Goldens of the command have pictures.
+// The rules by which nodes share a box, and the limits of boxes and of depth, are Cairn's and may change.
+// Goldens of cmd/cairn have pictures, so they must be regenerated in the same commit.
 
-// maxDrawn is the largest number of boxes of which a picture is made before repeated parts are folded.
+// maxDrawn is the largest number of boxes, inputs included, at one depth of the scopes; with more, a
+// smaller depth is tried. It may exceed render.MaxBoxes, because repeated parts are folded later.
 const maxDrawn = 2000
 
 // Network returns the computation of a signature, ready to be drawn: the
@@ -23,7 +25,9 @@ const maxDrawn = 2000
 // flow between them. An empty name means serving_default, or else the first
 // signature. A GraphDef is drawn from its feeds to its fetches. The picture
 // leaves out variables, constants, nodes that depend on them alone, and nodes
-// that save and restore.
+// that save and restore. If no node depends on an input, it shows all that the
+// outputs need except variables and constants. It is empty if there are too many
+// boxes at every depth of the scopes.
 func (x *MetaGraph) Network(signature string) (*render.Network, error) {
 	inputs, outputs, err := x.ends(signature)
 	if err != nil {
@@ -82,7 +86,8 @@ func (x *MetaGraph) Network(signature string) (*render.Network, error) {
 	return w.network(fn), nil
 }
 
-// ends returns the inputs and outputs of a signature, or of a GraphDef, without composites.
+// ends returns the inputs and outputs of a signature, or of a GraphDef, with the tensors of
+// composites in their place.
 func (x *MetaGraph) ends(signature string) (in, out []savedmodel.TensorInfo, err error) {
 	if x.meta.SavedModel().IsGraphDef() {
 		return x.meta.Endpoints()
@@ -193,7 +198,8 @@ func (w *networkWalk) network(fn *graph.Function) *render.Network {
 	return best
 }
 
-// weightOp reports whether an op reads a variable or is a constant.
+// weightOp reports whether a node is a variable, its read or a constant, or computes nothing
+// from other tensors (NoOp, a Placeholder that isn't fed).
 func weightOp(n *graph.Node) bool {
 	switch n.Op {
 	case "Const", "VarHandleOp", "VariableV2", "ReadVariableOp", "NoOp", "Placeholder":
@@ -239,7 +245,7 @@ func trimCommon(scopes [][]string) int {
 	}
 }
 
-// draw makes a box of each scope of some depth; nil if there are too many.
+// draw makes a box of each scope, cut off at a depth; nil if there are more than maxDrawn.
 func (w *networkWalk) draw(fn *graph.Function, ops []*graph.Node, scopes [][]string, depth int) *render.Network {
 	out := &render.Network{}
 	at := map[*graph.Node]int{}

@@ -18,7 +18,8 @@ type TextOptions struct {
 	// All shows every function, and functions in the tree of objects too. Default:
 	// those of the root, and how many others there are.
 	All bool
-	// Tree are the settings of the tree of objects. Its Width counts for all.
+	// Tree are the settings of the tree of objects. Its Width is that of the whole
+	// text.
 	Tree render.TextOptions
 	// Names is the tree of variable names for a model without objects; nil
 	// leaves it out.

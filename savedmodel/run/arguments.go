@@ -14,7 +14,7 @@ import (
 
 // Function.Call binds arguments by these rules, which are those of TensorFlow's
 // function_deserialization.py (_call_concrete_function, _concrete_function_callable_with). They must
-// stay; classes of Go for Python's values are a choice.
+// stay. The Go types for Python's values are Cairn's own, and callers depend on them.
 
 // accepts reports whether the trace accepts the arguments, and returns the
 // tensors among them in order. If convert is true, other values become tensors

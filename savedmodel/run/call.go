@@ -16,7 +16,7 @@ import (
 type signature struct {
 	*callable
 	def     *savedmodel.SignatureDef
-	inputs  []savedmodel.TensorInfo // plain tensors, in the file's order of the signature
+	inputs  []savedmodel.TensorInfo // plain tensors, in the order of def.Inputs
 	feed    []int                   // the argument's index for each input: two names may feed one tensor
 	outputs []savedmodel.TensorInfo // plain tensors, as the results of callable
 }

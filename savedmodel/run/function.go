@@ -73,7 +73,8 @@ func (e *MatchError) Error() string {
 
 // Call runs the trace that accepts the arguments. Arguments are tensors, or the
 // Go values that correspond to Python's: nil, bool, int, float64, string,
-// [List] or []any, [Tuple], map[string]any, [Composite]. Parameters that have
+// [List] or []any, [Tuple], [*NamedTuple], map[string]any, [Composite],
+// [*trackable.Variable], [tensor.Shape], [tensor.DType]. Parameters that have
 // defaults may be left out.
 //
 // As in TensorFlow, the first trace that accepts the arguments unchanged is

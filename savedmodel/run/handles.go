@@ -7,8 +7,9 @@ import (
 )
 
 // findHandles finds the object of each resource handle in the graph, and stores it in objectOf. The file
-// doesn't record it. A call of a function has the function's captures as its last inputs, and the file
-// has the objects of captures. Handles that no call has are found by the variable's name.
+// doesn't record which object a handle means. A call of a function has the function's captures as its last
+// inputs, and the file has the objects of captures. Handles that no call has are found by the variable's
+// name.
 func (r *runnable) findHandles(g *savedmodel.MetaGraph) {
 	r.objectOf = map[*graph.Node]*savedmodel.Object{}
 	byName := map[string]*savedmodel.Object{}

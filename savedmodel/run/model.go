@@ -243,7 +243,7 @@ func (m *Model) resolve(ctx context.Context, c *callable, args []engine.Value) (
 }
 
 // maxChain bounds the chain of resources that are made of each other, and of objects that are called by
-// each other's __call__, so that a hostile file ends. It is a choice.
+// each other's __call__, so that a hostile file ends. The number is Cairn's and may change.
 const maxChain = 100
 
 // valueOf returns the value of an object in this instance. If it is a resource,

@@ -28,7 +28,7 @@ type program struct {
 	restore    *callable                       // each instance runs it; nil if weights has all values
 	chosen     map[*savedmodel.Object]bool     // the objects that are loaded; nil for all
 	byOp       map[*savedmodel.Object]bool     // objects whose values only the restore op can restore
-	noRestore  error                           // why it can't run
+	noRestore  error                           // why the restore op can't run; nil if it can
 	mismatched map[*savedmodel.Object]error    // variables whose value in the checkpoint isn't theirs
 	init       *callable                       // run by each instance after that; nil for most
 
@@ -310,6 +310,7 @@ func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
 
 // maxSingle limits the number of functions that are decoded one by one. Each search goes through
 // the names of all functions, so the next function decodes the whole library.
+// The number affects only time and memory.
 const maxSingle = 8
 
 // graphWith returns a graph whose library has the function of that name, with the

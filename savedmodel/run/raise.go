@@ -13,7 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// runnable is a graph with functional control flow only.
+// runnable is a decoded graph. Its control flow is functional, except for the parts in
+// problems and for the graph of unraised.
 type runnable struct {
 	*graph.Graph
 	problems raise.Problems // control flow of TensorFlow 1 that could not be raised

@@ -27,7 +27,7 @@ type MissingOp struct {
 	Uses []string
 }
 
-// maxUses is the number of places of an op that an error lists, a choice.
+// maxUses is the number of places of an op that an error lists. It may change.
 const maxUses = 5
 
 // Error lists the ops and the places where they are used.

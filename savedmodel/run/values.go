@@ -39,8 +39,8 @@ type NamedTuple struct {
 // and row splits, the outermost first.
 type Composite []*tensor.Tensor
 
-// maxStructure bounds the depth of the values of calls, so that a value that contains itself ends. It is
-// a choice; TensorFlow fails by Python's limit on recursion.
+// maxStructure bounds the depth of the values of calls, so that a value that contains itself ends. The
+// number may change; TensorFlow fails by Python's limit on recursion.
 const maxStructure = 64
 
 // plain returns the Go value of a structure without tensors, such as a default.

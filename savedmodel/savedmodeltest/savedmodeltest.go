@@ -1,5 +1,5 @@
-// Package savedmodeltest tests classes that programs register for SavedModels, as the base
-// test class of the RFC "Building Custom SavedModels" is to:
+// Package savedmodeltest tests classes that programs register for SavedModels. The RFC
+// "Building Custom SavedModels" plans a base test class with these checks:
 //
 //	func TestCustom(t *testing.T) {
 //		savedmodeltest.Run(t, &savedmodeltest.Class[*Custom]{
@@ -34,12 +34,13 @@ type Class[T trackable.Trackable] struct {
 	// chooses. Loaded objects must return the same as the saved one. Default:
 	// nothing is compared.
 	Outputs func(ctx context.Context, obj T) ([]*tensor.Tensor, error)
-	// Options are the options of each save. Default: none.
+	// Options are the options of each save, except that of a generic object. Default:
+	// none.
 	Options *savedmodel.SaveOptions
 	// Identifier is the identifier that files must have. Default: any that is not
 	// empty.
 	Identifier string
-	// Version is the version that files must have. Default: any.
+	// Version is the version that files must have. Default (0): any.
 	Version int
 }
 

@@ -84,7 +84,8 @@ func (a *assets) all(refs []graph.Reference) bool {
 	})
 }
 
-// maxSources bounds the values that are looked at for one reference, a choice; with more it is no asset.
+// maxSources bounds the values that are examined for one reference; with more it is no asset. The number is
+// Cairn's and may change.
 const maxSources = 1000
 
 // is reports whether every value that an output can have is the path of an

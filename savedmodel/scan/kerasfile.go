@@ -26,7 +26,7 @@ const (
 // kerasConfig is the file of a .keras archive that describes the model.
 const kerasConfig = "config.json"
 
-// maxKerasConfig bounds the bytes of a description that is decompressed.
+// maxKerasConfig bounds the bytes of a description that is decompressed. It may change.
 const maxKerasConfig = 256 << 20
 
 // kerasArchive scans a .keras file: the description of the model, and the other
@@ -90,7 +90,7 @@ func (s *scanner) kerasText(text []byte, name string) {
 }
 
 // maxAttempts bounds the time of the search for descriptions, which may look at a byte several times: in
-// multiples of the file's bytes.
+// multiples of the file's bytes. It may change.
 const maxAttempts = 8
 
 // kerasHDF5 scans an HDF5 file. The description of the model is the text of an

@@ -39,7 +39,7 @@ func ParseSeverity(word string) (Severity, error) {
 	return 0, fmt.Errorf("no severity is called %q; there are %s", word, strings.Join(severityNames[:], ", "))
 }
 
-// Rule is one of the things that are looked for.
+// Rule is a kind of finding.
 type Rule struct {
 	ID    string
 	Short string // the findings, in a sentence
@@ -104,7 +104,8 @@ type Finding struct {
 	// serving_default", "function __call__", "loading", "the saver"; "" for
 	// none.
 	Reached string `json:"reached,omitempty"`
-	// Count is how many nodes are alike: of the same function, op and reach.
+	// Count is the number of nodes with the same rule, message, function, op and
+	// reach. A finding about others that are left out (rule "more") has their number.
 	Count int `json:"count"`
 }
 
@@ -128,6 +129,7 @@ func (r *Report) Worst() (Severity, bool) {
 
 // maxFindings bounds the findings of one severity in a report: a graph can have a million bad
 // nodes. Each severity has its own bound, so that notes can't hide findings that are more severe.
+// The number is Cairn's and may change.
 const maxFindings = 10_000
 
 // add notes a finding; one that is like another but for the node is counted.

@@ -9,7 +9,7 @@ import (
 )
 
 // Package graph has the table of effects of ops outside of the model. The engine refuses access to files
-// by the same table. This file decides the severity of findings. Limits are choices.
+// by the same table. This file decides the severity of findings. The limits are Cairn's and may change.
 
 // checkpointOps are the ops of a model's own saver, which nearly every model has.
 var checkpointOps = map[string]bool{
@@ -126,8 +126,8 @@ func (s *scanner) noted(f Finding, n *graph.Node) {
 	}
 }
 
-// maxElements is the number of elements from which on a tensor that the graph makes out of nothing is
-// reported, 1 GiB of float32.
+// maxElements is the number of elements, 1 GiB of float32, above which a tensor that the graph makes out
+// of nothing is reported.
 const maxElements = 1 << 28
 
 // makers are the ops that make a tensor of any size, with the index of the
@@ -175,8 +175,8 @@ func (s *scanner) sizes(f Finding, n *graph.Node) {
 	}
 }
 
-// constant returns the value of a node that is a constant, through the functions
-// that hand it on unchanged.
+// constant returns the value of a constant, also through up to 16 ops that pass it
+// on unchanged; nil if n is none.
 func constant(n *graph.Node) *tensor.Tensor {
 	for range 16 {
 		switch n.Op {

@@ -20,11 +20,12 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// maxFile is the largest file of a GraphDef in bytes; a protocol buffer can't be larger.
+// maxFile is the size in bytes of the largest single file that is scanned, also one of Keras. A protocol
+// buffer can't be larger.
 const maxFile = 1 << 31
 
 // Path scans a path of the operating system: a SavedModel's directory, a
-// saved_model.pb or the file of a GraphDef.
+// saved_model.pb, the file of a GraphDef or one of Keras; see [Bytes].
 func Path(ctx context.Context, path string, opts *savedmodel.ReadOptions) (*Report, error) {
 	r, err := scanPath(ctx, path, opts)
 	if err != nil && !strings.Contains(err.Error(), path) {
@@ -304,7 +305,7 @@ func (s *scanner) name(what, name, function, op string) {
 	s.add(Finding{Rule: ruleName, Severity: Warning, Function: printable(function), Op: op, Message: fmt.Sprintf("the name of the %s %q %s", what, clip(name), why)})
 }
 
-// maxName is the number of bytes from which on a name is reported, a choice.
+// maxName is the largest number of bytes of a name that isn't reported. It is Cairn's and may change.
 const maxName = 4096
 
 func printable(s string) string {
@@ -366,5 +367,6 @@ func (s *scanner) extraFile(name string, mode fs.FileMode) {
 	s.add(f)
 }
 
-// maxFiles is the number of files of a directory, or of an archive, that are looked at.
+// maxFiles is the number of files of a directory, or of an archive, that are examined. More are a finding
+// in a directory, and an error in an archive. The number is Cairn's and may change.
 const maxFiles = 100_000

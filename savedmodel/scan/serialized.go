@@ -6,8 +6,8 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// maxSerialized is the number of serialized graphs that may contain each other. It is a choice: the next
-// one is a finding.
+// maxSerialized is the number of serialized graphs that may contain each other; the next one is a finding.
+// The number is Cairn's and may change.
 const maxSerialized = 8
 
 // serialized scans a graph that a string of the model holds, which the node of f

@@ -24,7 +24,13 @@ func holdsMap(m protoreflect.MessageDescriptor) bool {
 	return false
 }
 
-// canonical writes the method that sorts the maps of a message.
+// canonical writes the method that sorts the maps of a message, into a zz_ file of
+// internal/pb; `go generate` there runs this program. internal/pb/canonical.go has the rest:
+// it calls canonical and unknown, and has canonicalEntries and the method of lazy fields. The
+// names must be the same in both. Only a lazy field with undecodable bytes makes an error.
+//
+// Packages savedmodel and internal/fingerprint hash the result, so the order must stay
+// TensorFlow's.
 func (g *generator) canonical(name string, m protoreflect.MessageDescriptor, fields []field) {
 	g.printf("// canonical sorts the maps inside; see [Canonical].\n")
 	if !holdsMap(m) {

@@ -98,14 +98,15 @@ type FS struct {
 	busy    []Op           // on names of open files
 }
 
-// New makes an empty one.
+// New makes an empty file system.
 func New() *FS {
 	return &FS{live: map[string]*inode{}, durable: map[string]*inode{}, cap: -1, handles: map[any]string{}}
 }
 
 // Hook makes every operation ask f before it is done; an error makes it fail. A
 // Write that fails has written half its bytes. Nil takes the hook away. The
-// count of operations begins anew.
+// count of operations begins anew. f is called while the file system is locked,
+// so it must not use it.
 func (d *FS) Hook(f func(Op) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

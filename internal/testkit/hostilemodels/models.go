@@ -80,7 +80,7 @@ func numbersFrom(g *graph, to int64) {
 	g.add(scalar("zero", 0), scalar("one", 1), scalar("to", to), node("range", "RangeDataset", []string{"zero", "to", "one"}, outTypes, outShapes))
 }
 
-// datasets repeat each other, and the first elements are taken from the last.
+// datasets makes a model of n RepeatDatasets in a chain. An element is taken from the last.
 func datasets(n int) []byte {
 	var g graph
 	numbersFrom(&g, 10)

@@ -62,8 +62,8 @@ func (w *Writer) Chunk(kind byte, count int, decoded uint64, data []byte) (begin
 	return begin
 }
 
-// Records appends a chunk of records, compressed with 'b', 'z', 's' or not at all, 0,
-// and returns its offset.
+// Records appends a chunk of records and returns its offset. compression is 'b' (brotli),
+// 'z' (zstd), 's' (snappy) or 0 (none).
 func (w *Writer) Records(compression byte, records ...[]byte) (begin int) {
 	var sizes, values []byte
 	for _, r := range records {
