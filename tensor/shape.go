@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// MaxRank is the largest number of dimensions, TensorFlow's own bound.
+// MaxRank is the largest number of dimensions. It is TensorFlow's limit.
 const MaxRank = 254
 
 // Shape lists the sizes of a tensor's dimensions, outermost first. A scalar's

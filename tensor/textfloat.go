@@ -11,7 +11,7 @@ import (
 // distinguish a number, at most precision of them, and the point in one column.
 type floatFormat struct {
 	d           DType
-	precision   int  // the most digits after the point
+	precision   int  // the most digits after the point; with fixed, the number that all have
 	exp         bool // scientific notation
 	expDigits   int  // digits of the exponent
 	left, right int  // columns before and after the point

@@ -8,9 +8,9 @@ import (
 )
 
 // acceptsChild returns whether obj can still get a child on an edge that it doesn't
-// have now. restoring.AcceptYes means that a [ChildAccepter] accepts it, or that the edge is a nil
-// field, the index after a slice's end, or a new key of a map. AcceptMaybe means that the object
-// has a [Base] and is neither a ChildAccepter nor a [FieldTracker] with fields.
+// have now. restoring.AcceptYes means that a [ChildAccepter] or [SelfDeclarer] accepts it, or that
+// the edge is a nil field, an index after a slice's end, or a key of a map. AcceptMaybe means that
+// the object has a [Base] and is neither a variable, a ChildAccepter nor a [FieldTracker] with fields.
 func acceptsChild(obj Trackable, edge string) restoring.Acceptance {
 	switch {
 	case hasPlace(obj, edge) || accepts(obj, edge):

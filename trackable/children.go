@@ -267,8 +267,8 @@ func (p purpose) childOf(v reflect.Value, c class) (Trackable, error) {
 		case classValue:
 			return nil, fmt.Errorf("it holds a %v by value; store a pointer", e.Type())
 		case classList, classMap:
-			// A value in an interface has no address; the copy shares the elements, and
-			// Identity uses their address.
+			// A value in an interface has no address. The copy shares the elements. Identity
+			// recognizes a map again, and no slice.
 			if !p.certain(e.Type()) && !p.holdsAny(e) {
 				return nil, nil
 			}
@@ -418,9 +418,9 @@ func isNil(obj Trackable) bool {
 }
 
 // Identity returns a comparable value that is the same for two references to one
-// node: a pointer's type and address. There are exceptions: for a struct that
-// embeds a [Variable] it is that variable, for a map its data, and for a slice
-// without an address the address of its first element.
+// node: a pointer's type and address. For a struct that embeds a [Variable] it is that
+// variable, and for a map its data. A slice in an interface or in a map has no address:
+// each call of [Children] makes another node of it.
 func Identity(obj Trackable) any {
 	if v := asVariable(obj); v != nil {
 		return v

@@ -13,8 +13,8 @@ import (
 // Packages checkpoint, savedmodel, convert, keras/saving and keras/callbacks use graphs.
 
 // Graph lists the objects reachable from a root, with their edges. The order is that
-// of TensorFlow's numbers: breadth first, then slot variables. These are sorted by
-// owner, then slot name, then variable.
+// of TensorFlow's numbers: breadth first, then slot variables. These are in the order of
+// their owners; within one, of its slot names; within a name, of the variables.
 type Graph struct {
 	Nodes []GraphNode
 	ids   identities

@@ -62,8 +62,8 @@ func (v Version) Weak() WeakVersion {
 	return WeakVersion{t: weak.Make(v.t), cell: weak.Make(v.cell), n: v.n}
 }
 
-// Gone reports whether no variable will have this version again: its value was
-// collected, or changed in place.
+// Gone reports whether the version's value was collected, so that no variable will have
+// the version again. It doesn't notice a change in place: see [WeakVersion.Replaces].
 func (w WeakVersion) Gone() bool {
 	if w.t != (weak.Pointer[tensor.Tensor]{}) {
 		return w.t.Value() == nil
