@@ -31,7 +31,8 @@ const (
 	closed       // it is among the nodes
 )
 
-// maxNodes is the largest number of calls of layers in a model.
+// maxNodes is the largest number of calls of layers in a model. The limit is ours and may
+// change: it bounds the time that a config from a file takes.
 const maxNodes = 1 << 20
 
 func (w *walk) run(in, out *structure) error {

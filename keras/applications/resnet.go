@@ -90,6 +90,8 @@ func (n *network) resNetBlock(name string, x *ops.Value, filters, stride int, pr
 	return n.relu(name+"_out", n.add(name+"_add", shortcut, x))
 }
 
+// resNetV2 connects a model as resNet does, of the second version: tf_keras's
+// applications/resnet_v2.py.
 func resNetV2(ctx context.Context, constructor string, blocks []int, opts *Options) (*keras.Functional, error) {
 	n, x, err := beginResNet(ctx, constructor, opts)
 	if err != nil {

@@ -56,7 +56,7 @@ func (f Fields) legacy() Fields {
 // EncodeOptions are the options of [Classes.Encode].
 type EncodeOptions struct {
 	// Legacy writes {"class_name", "config"} for the object itself, as SavedModels and
-	// .h5 files have it. Objects in its config keep tf_keras's form there. Default:
+	// .h5 files have it. Objects in its config have the default form. Default:
 	// {"module", "class_name", "config", "registered_name"}.
 	Legacy bool
 	// Learned writes vocabularies and bins that layers adapted to into their configs, as if

@@ -123,7 +123,7 @@ func Tables(c Column) map[string]*lookup.StaticHashTable {
 	return tables
 }
 
-// FeaturesOf lists the names of the features that columns read, in order and each once.
+// FeaturesOf lists the names of the features that columns read, sorted and each once.
 func FeaturesOf[C Column](columns []C) []string {
 	var names []string
 	for _, c := range columns {

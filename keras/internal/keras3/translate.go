@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/keras/internal/orderedjson"
 )
 
-// maxDepth is how deep values may nest.
+// maxDepth is the largest nesting of values. The limit is ours: it protects the stack.
 const maxDepth = 400
 
 // A Result is a translated configuration.
