@@ -306,6 +306,7 @@ func (t *Tensor) readComplex(dst []complex128, lo int) {
 	}
 }
 
+// fill sets the elements of dst, of type T, to f of those of src.
 func fill[T any, S int64 | float64](dst []byte, src []S, f func(S) T) {
 	d := cast[T](dst)
 	for i, v := range src {

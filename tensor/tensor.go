@@ -60,6 +60,7 @@ func New[T Element](values []T, dims ...int) (*Tensor, error) {
 	return t, nil
 }
 
+// adopt makes the n elements at p the storage of t.
 func (t *Tensor) adopt(p unsafe.Pointer, n int) {
 	if n == 0 {
 		return

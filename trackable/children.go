@@ -47,12 +47,15 @@ func (p purpose) children(obj Trackable) ([]Edge, error) {
 	return c.edges, nil
 }
 
+// collector collects the edges of one object.
 type collector struct {
 	purpose purpose
 	edges   []Edge
 	byName  map[string]int
 }
 
+// add appends the edge from obj to child. The same child again under the name is no second edge;
+// another one is an error.
 func (c *collector) add(obj Trackable, name string, child Trackable) error {
 	if c.purpose == forCheckpoint {
 		if _, only := child.(SavedModelOnly); only {
@@ -278,6 +281,7 @@ func (p purpose) childOf(v reflect.Value, c class) (Trackable, error) {
 	return nil, nil
 }
 
+// address returns a pointer to a struct, slice or map in a field or a container.
 func address(v reflect.Value) (Trackable, error) {
 	if v.CanAddr() {
 		return v.Addr().Interface(), nil
@@ -289,6 +293,7 @@ func address(v reflect.Value) (Trackable, error) {
 	return nil, fmt.Errorf("a %v in a map has no address; store pointers", v.Type())
 }
 
+// boxed returns a pointer to a copy of a slice or a map. The copy shares the elements.
 func boxed(v reflect.Value) Trackable {
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)

@@ -245,6 +245,7 @@ type typeFor struct {
 
 var layouts sync.Map // typeFor → *structLayout
 
+// layoutOf returns the layout of a struct type, made once for each type and purpose.
 func (p purpose) layoutOf(t reflect.Type) *structLayout {
 	key := typeFor{p, t}
 	if l, ok := layouts.Load(key); ok {

@@ -204,7 +204,7 @@ func rootEdges(root Trackable, edges []Edge, o *WalkOptions) ([]Edge, error) {
 	return c.edges, nil
 }
 
-// visit returns the number of obj's node, and adds the node where it is a new one.
+// visit returns the number of obj's node. It adds a node for an object that has none yet.
 func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	v := asVariable(obj)
 	id, there := g.ids.add(obj, v, len(g.Nodes))

@@ -75,6 +75,7 @@ func (n *Node) setFault(err error) {
 	n.fault = err
 }
 
+// addVariable works like [Base.AddVariable].
 func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error {
 	if spec.DType == tensor.Invalid {
 		spec.DType = tensor.Float32

@@ -260,7 +260,7 @@ func (v *Variable) Trainable() bool {
 	return !v.untrained
 }
 
-// DType returns the type of the elements, [tensor.Invalid] where there is no
+// DType returns the type of the elements, [tensor.Invalid] if there is no
 // value.
 func (v *Variable) DType() tensor.DType {
 	c := v.cell.Load()

@@ -12,7 +12,7 @@ import (
 type Version struct {
 	t    *tensor.Tensor // of a value that never changes
 	cell *cell          // of one that may be updated in place
-	n    uint64         // how often it was
+	n    uint64         // how often it was handed out for an update
 }
 
 // VersionOf returns the version of a tensor that never changes.
