@@ -53,6 +53,7 @@ const (
 	mapOfTensors
 )
 
+// structureOf returns the structure of inputs or outputs that a program passes.
 func structureOf(x any) (structure, error) {
 	switch x := x.(type) {
 	case *ops.Value:

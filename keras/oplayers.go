@@ -263,6 +263,7 @@ func stridedSlice(n *graph.Node, in []any) (functionCall, error) {
 	return functionCall{function: "__operators__.getitem", first: in[0], args: map[string]any{"slice_spec": spec}, slicing: true}, nil
 }
 
+// intsOf returns the integers of a constant list, and false for a tensor or another list.
 func intsOf(v any) ([]int, bool) {
 	list, ok := v.([]any)
 	out := make([]int, len(list))

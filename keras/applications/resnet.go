@@ -43,6 +43,7 @@ func ResNet152V2(ctx context.Context, opts *Options) (*keras.Functional, error) 
 
 func resNetNorm() normSettings { return normSettings{axis: 3, epsilon: new(1.001e-5)} }
 
+// beginResNet checks the options and adds the first convolution of both versions.
 func beginResNet(ctx context.Context, constructor string, opts *Options) (*network, *ops.Value, error) {
 	n, err := begin(ctx, design{constructor: constructor, name: strings.ToLower(constructor), size: 224, minSize: 32}, opts)
 	if err != nil {

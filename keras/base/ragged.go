@@ -58,7 +58,8 @@ func FormOf(v *ops.Value) string {
 }
 
 // RaggedRank returns the number of ragged dimensions of a tensor, tf.RaggedTensor's ragged_rank:
-// the index of the last size of shape that isn't known. It is 0 if only the batch's size isn't.
+// the index of the last size of shape that isn't known. It is 0 if all sizes after the batch's are
+// known.
 func RaggedRank(shape tensor.Shape) int {
 	for i := len(shape) - 1; i > 0; i-- {
 		if shape[i] < 0 {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// MaxDepth is the largest nesting of values in a config.
+// MaxDepth is the largest nesting of values in a config. The limit is ours: it protects the stack.
 const MaxDepth = 200
 
 // Marshaler is implemented by values that are not objects of a class and choose

@@ -41,7 +41,7 @@ type Categorical interface {
 	// Buckets is the number of categories.
 	Buckets() int
 	// Categories returns the numbers of the categories of each row, int64, and their weights.
-	// The latter have the places of the former; nil means ones.
+	// A weight has the place of its number in ids.Values; nil means ones.
 	Categories(s *ops.Scope, in *Inputs) (ids base.Sparse, weights *ops.Value)
 }
 

@@ -244,7 +244,9 @@ type stream struct {
 	all  func(ctx context.Context, pass int) iter.Seq2[*element, error]
 	size int // the number of batches in a pass; -1: unknown, infinite: without an end
 	err  error
-	user int // the caller's number of steps
+	// The steps of an epoch that the caller set, 0 for none. Each epoch begins a pass unless
+	// they differ from size.
+	user int
 }
 
 func (d *stream) source(_ context.Context, o *sourceOptions) (source, error) {
