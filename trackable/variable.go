@@ -288,7 +288,8 @@ func (v *Variable) Shape() tensor.Shape {
 }
 
 // SetShape lets the variable take values of any shape that s accepts (-1 is any
-// size), as tf.Variable(shape=…) does. Default: only the first value's shape.
+// size), as tf.Variable(shape=…) does. Default, and for nil: only the present
+// value's shape.
 func (v *Variable) SetShape(s tensor.Shape) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
