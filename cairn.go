@@ -66,8 +66,8 @@ func Verify(ctx context.Context, path string, opts *inspect.VerifyOptions) ([]in
 	return faults, err
 }
 
-// Runner returns a runner that calls functions of a model with all kernels, for
-// [savedmodel.RestoreOptions] and [convert.Options].
+// Runner returns a function that calls a model's functions with all kernels. It is a value for
+// the field Run of [savedmodel.RestoreOptions] and [convert.Options].
 func Runner() graph.Runner {
 	return func(ctx context.Context, c *graph.Concrete, args ...*tensor.Tensor) ([]graph.Captured, error) {
 		return ops.NewRunner(kernel.All())(ctx, c, args...)
@@ -99,7 +99,7 @@ func Merge(ctx context.Context, srcs []string, dst string, opts *convert.MergeOp
 	return convert.Merge(ctx, srcs, dst, opts)
 }
 
-// Recover finishes a write over a checkpoint that was cut off; see [convert.Recover].
+// Recover finishes the interrupted replacement of a checkpoint; see [convert.Recover].
 func Recover(ctx context.Context, path string) (recovered bool, err error) {
 	return convert.Recover(ctx, path)
 }

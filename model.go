@@ -51,8 +51,9 @@ func Bind[In, Out any](m *run.Model, signature string) (func(context.Context, In
 }
 
 // Run loads the SavedModel in dir, or the latest version in the directory of a model
-// server, calls one of its signatures with in and returns the outputs by name. An empty signature means "serving_default" or, if the model has one
-// signature only, that one. Programs that call a model more than once use [Load].
+// server. It calls one of the model's signatures with in and returns the outputs by name. An
+// empty signature means the model's only signature, or "serving_default" if it has several.
+// Programs that call a model more than once use [Load].
 func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tensor, opts *run.LoadOptions) (map[string]*tensor.Tensor, error) {
 	var with run.LoadOptions
 	if opts != nil {

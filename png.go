@@ -13,13 +13,13 @@ import (
 )
 
 // maxPNG is the greatest number of pixels that DecodePNG makes: a small file can declare any
-// size. It is Cairn's choice.
+// size. The limit is Cairn's and may change.
 const maxPNG = 1 << 26
 
 // DecodePNG returns a picture as uint8 of [height, width, channels]: one channel for
-// shades of grey, three for colours, four if the picture has transparency. Colours
-// aren't multiplied by the transparency. Of 16 bits the upper 8 are kept. Models depend on
-// these values, so they must stay.
+// shades of grey, three for colours, four if the format of the pixels has transparency.
+// Colours aren't multiplied by the transparency. Of 16 bits the upper 8 are kept. The results
+// of programs depend on these values, so they must stay.
 func DecodePNG(r io.Reader) (*tensor.Tensor, error) {
 	// The first bytes contain the size, which is checked before it is used.
 	var head bytes.Buffer

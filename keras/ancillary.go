@@ -12,8 +12,8 @@ import (
 
 // AddLoss adds a symbolic scalar that was computed from tensors of the model to the losses
 // that are minimized, as tf_keras's model.add_loss. The layers that compute it become
-// layers of the model, an [layers.AddLoss] at last. After an error the model computes as before;
-// if the error is a name that two layers have, it keeps the new layers.
+// layers of the model, the last of them an [layers.AddLoss]. After an error the model has the
+// layers that it had before.
 func (m *Functional) AddLoss(loss *ops.Value) error {
 	s := m.Symbolic()
 	v := new(layers.AddLoss).Call(s, loss)
@@ -32,9 +32,8 @@ func (m *Functional) AddLoss(loss *ops.Value) error {
 // the AddLoss layers of a config.
 //
 // New nodes and layers come after all others, inputs of a node before it. The order is that of
-// the config and must stay. Their depth is 0 or less, since outputs have 0; only [Summary] reads
-// it, to find branches. An error of the visit leaves nodes, layers and slots as they were. An
-// error of the names, the last check, leaves the new ones in the model.
+// the config and must stay. Their depth is below 0, since outputs have 0; only [Summary] reads
+// it, to find branches. After an error the network has the nodes and layers that it had before.
 func (n *network) insert(v *ops.Value) error {
 	w := walk{network: n, in: &n.inputs, layerIndex: map[Callable]int{}, state: map[*base.Node]visit{},
 		parents: map[*base.Node][]*ops.Value{}, starts: map[graph.Output]bool{}}

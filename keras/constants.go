@@ -11,7 +11,8 @@ import (
 
 // tensorOf returns lists of a config as a tensor: of float32 if a number has a fraction or an
 // exponent, else of int32; of strings; or of bools. All lists of one depth have one length. The
-// types are those of tf.convert_to_tensor for Python's lists; the limit of 16 dimensions is ours.
+// types are those of tf.convert_to_tensor for Python's lists, except that an integer beyond int32
+// is an error. The limit of 16 dimensions is ours.
 // The reader of functional models' configs calls it for constant inputs of layers.
 func tensorOf(list []any) (*tensor.Tensor, error) {
 	var shape tensor.Shape

@@ -32,7 +32,7 @@ type network struct {
 	outputs structure
 	slot    map[graph.Output]int // the index of each output of a node among the values of a call
 	slots   int                  // the number of these values
-	depth   map[*base.Node]int   // the number of nodes on the longest way to an output; 0 or less for those of insert
+	depth   map[*base.Node]int   // the number of nodes on the longest way to an output; below 0 for those of insert
 
 	notTrainable bool // of the model whose config is being written
 }
@@ -53,6 +53,7 @@ const (
 	mapOfTensors
 )
 
+// structureOf returns the structure of inputs or outputs that a program passes.
 func structureOf(x any) (structure, error) {
 	switch x := x.(type) {
 	case *ops.Value:

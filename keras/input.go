@@ -26,8 +26,8 @@ type InputOptions struct {
 	DType tensor.DType
 	// Sparse makes an input of sparse tensors: see [base.Sparse].
 	Sparse bool
-	// Ragged makes an input of ragged tensors: see [base.Ragged]. The sizes of -1 up to the
-	// last one differ from row to row.
+	// Ragged makes an input of ragged tensors: see [base.Ragged]. The shape needs a size of -1;
+	// all dimensions up to the last one of -1 are ragged.
 	Ragged bool
 }
 

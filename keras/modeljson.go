@@ -13,6 +13,8 @@ func (m *Functional) ToJSON() ([]byte, error) { return modelJSON(m) }
 // ToJSON returns the JSON of tf_keras's model.to_json(): the class and the config.
 func (m *Sequential) ToJSON() ([]byte, error) { return modelJSON(m) }
 
+// modelJSON writes the JSON of both kinds of models. The version is that of the tf_keras whose
+// configs the package writes.
 func modelJSON(m base.LayerLike) ([]byte, error) {
 	text, err := Config(m, nil)
 	if err != nil {

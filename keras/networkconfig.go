@@ -304,7 +304,7 @@ func (w *nodeWriter) argument(x any) (any, error) {
 	return jsonOf(x)
 }
 
-// jsonOf returns a constant of a call as JSON has it.
+// jsonOf returns a constant of a call as a value of JSON: a tensor becomes nested lists.
 func jsonOf(x any) (any, error) {
 	switch x := x.(type) {
 	case *ops.Value:
@@ -339,11 +339,11 @@ func (m *Functional) DecodeConfig(d *config.Decoder, fields map[string]any) erro
 type networkReader struct {
 	d       *config.Decoder
 	scope   *ops.Scope
-	layers  map[string]Callable
+	layers  map[string]Callable     // by name
 	nodes   map[string][]*base.Node // by layer, in the config's order
-	first   map[string]int          // the config's number of the first node
-	inputs  any
-	outputs any
+	first   map[string]int          // by layer: the config's number of its first node, 0 or 1
+	inputs  any                     // the config's input_layers
+	outputs any                     // the config's output_layers
 
 	losses   []*layers.AddLoss
 	uncalled []Callable // layers without a call, such as one set as an attribute of the model

@@ -177,7 +177,8 @@ type firstArgument interface {
 // number, or nested lists.
 type opRule func(n *graph.Node, in []any) (functionCall, error)
 
-// simple describes an op whose inputs are the function's arguments in order.
+// simple returns the rule of an op whose inputs are the function's arguments in order: the first
+// one, then params. Configs of tf_keras also have the argument name, None.
 func simple(function string, params ...string) opRule {
 	return func(_ *graph.Node, in []any) (functionCall, error) {
 		c := functionCall{function: function, first: in[0], args: map[string]any{}}
@@ -191,13 +192,15 @@ func simple(function string, params ...string) opRule {
 	}
 }
 
-// typed adds an argument for the type that an attribute has.
+// typed returns the rule of a function with an argument param, a type that is the op's attribute
+// attr.
 func typed(function, param, attr string) opRule {
 	return func(n *graph.Node, in []any) (functionCall, error) {
 		return functionCall{function: function, first: in[0], args: map[string]any{param: n.Attrs.Type(attr, tensor.Float32).String()}}, nil
 	}
 }
 
+// reduce returns the rule of a reduction along axes.
 func reduce(function string) opRule {
 	return func(n *graph.Node, in []any) (functionCall, error) {
 		return functionCall{function: function, first: in[0], args: map[string]any{"axis": in[1], "keepdims": n.Attrs.Bool("keep_dims")}}, nil
@@ -260,6 +263,7 @@ func stridedSlice(n *graph.Node, in []any) (functionCall, error) {
 	return functionCall{function: "__operators__.getitem", first: in[0], args: map[string]any{"slice_spec": spec}, slicing: true}, nil
 }
 
+// intsOf returns the integers of a constant list, and false for a tensor or another list.
 func intsOf(v any) ([]int, bool) {
 	list, ok := v.([]any)
 	out := make([]int, len(list))
@@ -271,7 +275,8 @@ func intsOf(v any) ([]int, bool) {
 	return out, ok
 }
 
-// opFunctions are the functions that emit an op, with the arguments that a config of the call has.
+// opFunctions has the rule of each op that may be between layers. A rule names the public function
+// of TensorFlow that emits the op, and the arguments that tf_keras writes to a config.
 var opFunctions = map[string]opRule{
 	"Abs": simple("math.abs"), "Acos": simple("math.acos"), "Acosh": simple("math.acosh"), "Asin": simple("math.asin"),
 	"Asinh": simple("math.asinh"), "Atan": simple("math.atan"), "Atanh": simple("math.atanh"), "Ceil": simple("math.ceil"),

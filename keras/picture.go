@@ -9,14 +9,14 @@ import (
 
 // Network returns a model's layers and the tensors between them, ready to be drawn as
 // plot_model does in Python: names, classes, element types and shapes. Its methods write SVG
-// and Graphviz's DOT, and draw on any surface, of which raster.Surface is one of PNG:
+// and Graphviz's DOT, and draw on any surface. raster.Surface is a surface that makes a PNG:
 //
 //	n, err := keras.Network(model)
 //	err = n.SVG(file)
 //	err = n.Draw(raster.Surface(file))
 //
-// A model in the model is one box, and so is a model of neither layers in a row nor a graph.
-// A sequential model whose input's shape isn't known is an error.
+// A model in the model is one box, and so is a subclassed model. A sequential model whose
+// input's shape isn't known is an error. The picture of a model may change.
 func Network(model Callable) (*render.Network, error) {
 	n := &render.Network{Title: modelName(model)}
 	var err error

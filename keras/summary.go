@@ -106,9 +106,9 @@ func memory(size float64) string {
 
 // summaryRow describes a layer.
 type summaryRow struct {
-	name, class, shape, params, connections string
+	name, class, shape, params, connections string // as printed
 	trainable                               bool
-	inner                                   []summaryRow
+	inner                                   []summaryRow // the layers of a model in the model
 }
 
 // summaryRows describes the layers of a model. connected reports whether they form
@@ -303,7 +303,7 @@ type summaryTable struct {
 	err       error
 }
 
-// columns sets the columns' places.
+// columns sets the columns' places. The widths and fractions are tf_keras's.
 func (t *summaryTable) columns() {
 	t.width = 65
 	places := []float64{0.45, 0.85, 1}

@@ -20,7 +20,7 @@ type walk struct {
 	starts     map[graph.Output]bool // inputs that are outputs of layers
 	layerIndex map[Callable]int      // the number of layers met before it; -1 for an input that no output needs
 	state      map[*base.Node]visit
-	parents    map[*base.Node][]*ops.Value // what parentsOf returned
+	parents    map[*base.Node][]*ops.Value // the results of parentsOf
 }
 
 type visit uint8
@@ -31,9 +31,12 @@ const (
 	closed       // it is among the nodes
 )
 
-// maxNodes is the largest number of calls of layers in a model.
+// maxNodes is the largest number of calls of layers in a model. The limit is ours and may
+// change: it bounds the time that a config from a file takes.
 const maxNodes = 1 << 20
 
+// run sets the nodes, layers and slots of the network between in and out. It replaces tensors in
+// them by the outputs of layers that were made for them: of ops between layers, and of new inputs.
 func (w *walk) run(in, out *structure) error {
 	w.slot, w.parents, w.starts = map[graph.Output]int{}, map[*base.Node][]*ops.Value{}, map[graph.Output]bool{}
 	for i, v := range in.values {
@@ -68,6 +71,7 @@ func (w *walk) isInput(v *ops.Value) bool {
 	return ok && isInputNode(p.Node)
 }
 
+// isInputNode reports whether a node is that of an input, which calls no layer.
 func isInputNode(n *base.Node) bool { return len(n.Inputs) == 0 && len(n.Args) == 0 }
 
 // replay makes new inputs in place of those that are outputs of layers, and calls the
@@ -219,8 +223,8 @@ func (w *walk) visit(v *ops.Value) error {
 }
 
 // sort orders nodes and layers by their depth, the deepest first, and assigns a slot to each
-// output. Layers of one depth are in the order in which the walk met them, nodes in the order in
-// which it left them: _map_graph_network sorts so.
+// output. As in _map_graph_network, layers of one depth are in the order in which the walk met them.
+// Nodes of one depth are in the order in which it left them; _map_graph_network may have another.
 func (w *walk) sort(in *structure) {
 	nodeDepth, layerDepth := map[*base.Node]int{}, map[Callable]int{}
 	for _, n := range slices.Backward(w.nodes) {

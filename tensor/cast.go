@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// castChunk is how many elements a conversion holds in between.
+// castChunk is the number of elements that a conversion keeps in its buffers. It may change.
 const castChunk = 1024
 
 // CanCast reports whether [Cast] knows a way from type a to type b: both are
@@ -20,8 +20,8 @@ func CanCast(a, b DType) bool {
 //     float64 to the types under 32 bits by way of float32);
 //   - between integers the low bits stay;
 //   - from floating to integer it truncates toward zero; a value out of range
-//     becomes the nearest the type can hold and NaN becomes 0 (TensorFlow
-//     leaves both to the processor);
+//     becomes the nearest one that the type can hold, and NaN becomes 0
+//     (TensorFlow's result depends on the processor);
 //   - to bool everything but zero is true; from complex the real part stays.
 //
 // Quantized types count as their plain integers. Strings, variants and
@@ -306,6 +306,7 @@ func (t *Tensor) readComplex(dst []complex128, lo int) {
 	}
 }
 
+// fill sets the elements of dst, of type T, to f of those of src.
 func fill[T any, S int64 | float64](dst []byte, src []S, f func(S) T) {
 	d := cast[T](dst)
 	for i, v := range src {

@@ -166,7 +166,7 @@ func (d DType) IsQuantized() bool {
 
 // Swap returns the width in bytes of the parts that change place between
 // little-endian and big-endian files: an element's own size, except that a
-// complex number swaps each half. It is 1 where nothing is swapped.
+// complex number swaps each half. It is 1 if nothing is swapped.
 func (d DType) Swap() int {
 	switch d {
 	case Complex64:

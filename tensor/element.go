@@ -2,9 +2,10 @@ package tensor
 
 import "unsafe"
 
-// Bits of the element types without a Go counterpart. Each is an integer that
-// holds the element's bit pattern; Float (or Int) returns its value, and the
-// functions To… (ToF16, ToI4) round to it.
+// The element types without a Go counterpart. F… and BF16 hold the bits of a floating-point
+// number: their method Float returns its value, and ToF16 and the other functions To… round to
+// it. I… and U… hold an integer of fewer than eight bits: Int returns it, and ToI4 and the
+// others keep the low bits. Q… are the plain integers of quantized types.
 type (
 	F16           uint16 // IEEE 754 half precision
 	BF16          uint16 // the upper half of a float32

@@ -177,9 +177,9 @@ func (v F8E5M2FNUZ) Float() float32 { return f8e5m2fnuzValues[v] }
 // Float returns the element's value, exactly; the upper four bits are ignored.
 func (v F4E2M1FN) Float() float32 { return f4e2m1fnValues[v] }
 
-// ToF16 rounds f to half precision: to the nearest, ties to even, too large
-// becomes an infinity. A float64 is rounded to float32 first, as TensorFlow
-// does; that holds for all functions To….
+// ToF16 rounds f to half precision: to the nearest, ties to even. A number that
+// is too large becomes an infinity. Like TensorFlow, [Cast] rounds a float64 to
+// float32 before it calls this function, or another one for a narrow float.
 func ToF16(f float32) F16 {
 	b := math.Float32bits(f)
 	sign, abs := F16(b>>16&0x8000), b&0x7fffffff

@@ -15,11 +15,11 @@ import (
 // be written to one.
 type NPYError struct {
 	Name string // the array's name in an .npz, empty otherwise
-	What string
-	Err  error // the cause, or nil
+	What string // the fault
+	Err  error  // the cause, or nil
 }
 
-// Error returns the file, the array and the fault.
+// Error returns the format, the array's name in an .npz, and the fault.
 func (e *NPYError) Error() string {
 	s := "npy: "
 	if e.Name != "" {
@@ -74,10 +74,12 @@ func NPYType(d DType) (DType, error) {
 
 var npyMagic = []byte("\x93NUMPY")
 
-// maxNPYHeader bounds the header's length; numpy itself distrusts one above
-// 10,000 bytes, and the longest honest one (254 dimensions) is under 6,000.
+// maxNPYHeader bounds the header's length. The limit is Cairn's and may change: numpy refuses
+// headers above 10,000 bytes by default, and one of 254 dimensions takes less than 6,000.
 const maxNPYHeader = 1 << 16
 
+// npyCodes are numpy's type strings, as WriteNPY writes them: byte order, kind, bytes. The
+// reader ignores the byte order in them.
 var npyCodes = map[DType]string{
 	Float16: "<f2", Float32: "<f4", Float64: "<f8", Complex64: "<c8", Complex128: "<c16", Bool: "|b1",
 	Int8: "|i1", Int16: "<i2", Int32: "<i4", Int64: "<i8", Uint8: "|u1", Uint16: "<u2", Uint32: "<u4", Uint64: "<u8",
@@ -255,9 +257,9 @@ func noEOF(err error) error {
 	return err
 }
 
-// ReadNPY reads one array. Storage is allocated as the data comes in, so that a
-// lying header costs nothing. S arrays become strings without their trailing
-// NULs, U arrays UTF-8 strings.
+// ReadNPY reads one array. Storage is allocated as the data comes in, so a header that
+// declares more data than there is costs no memory. S arrays become strings without their
+// trailing NULs, U arrays UTF-8 strings.
 func ReadNPY(r io.Reader) (*Tensor, error) {
 	h, err := ReadNPYHeader(r)
 	if err != nil {
@@ -308,8 +310,8 @@ func (h *NPYHeader) readStrings(r io.Reader, sized bool) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.width == 0 { // strings of no length take no bytes, so a lying shape would cost nothing
-		const most = 1 << 20
+	if h.width == 0 { // such strings take no bytes of the file, whatever number the header declares
+		const most = 1 << 20 // Cairn's limit
 		if n > most {
 			return nil, npyErr("%d empty strings without a byte of data", n)
 		}

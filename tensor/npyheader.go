@@ -115,7 +115,8 @@ func (h *NPYHeader) setType(descr string) error {
 	return npyErr("no tensor has elements of type %q", descr)
 }
 
-// pyLiteral reads the few Python literals that a header is made of.
+// pyLiteral reads the few Python literals that a header is made of. Its methods skip blanks
+// first, and return false if the text is something else.
 type pyLiteral struct {
 	s  string
 	at int

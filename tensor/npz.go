@@ -20,15 +20,15 @@ type NPZ struct {
 	names []string
 	size  int64  // of the file
 	total uint64 // decompressed size of all arrays
-	most  uint64 // the most total may be
+	most  uint64 // the largest total that a read accepts
 }
 
 // NPZOptions are the options for reading a .npz file; nil means the defaults.
 type NPZOptions struct {
 	// MaxSize is the most bytes that the arrays of a file may take together once
 	// they are decompressed; reading any array of a file with more is an error.
-	// Default 64 MiB and 16 times the file's size, so that a small file can't
-	// fill the memory.
+	// Default: 64 MiB plus 16 times the file's size, so that a small file can't
+	// fill the memory. The default is Cairn's and may change.
 	MaxSize int64
 }
 
@@ -40,9 +40,9 @@ func (o *NPZOptions) maxSize(file int64) uint64 {
 }
 
 // OpenNPZ reads the list of arrays; r must stay open as long as the NPZ is
-// used; nil options mean the defaults. Files of the zip that don't end in .npy
-// are no arrays and left out. Two arrays of one name are an error, and so are
-// arrays that together are longer than the file, whose bytes must overlap.
+// used; nil options mean the defaults. Entries of the zip whose names don't end in
+// .npy are left out. Two arrays of one name are an error. So are arrays that together
+// take more compressed bytes than the file has: their bytes overlap.
 func OpenNPZ(r io.ReaderAt, size int64, opts *NPZOptions) (*NPZ, error) {
 	zr, err := zipfile.Open(r, size)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// MaxRank is the largest number of dimensions, TensorFlow's own bound.
+// MaxRank is the largest number of dimensions. It is TensorFlow's limit.
 const MaxRank = 254
 
 // Shape lists the sizes of a tensor's dimensions, outermost first. A scalar's
@@ -16,7 +16,7 @@ const MaxRank = 254
 // specification -1 means an unknown one.
 type Shape []int
 
-// NumElements returns the product of the sizes: 1 for a scalar, 0 where any
+// NumElements returns the product of the sizes: 1 for a scalar, 0 if any
 // size is 0. An unknown size, a rank over [MaxRank] and a product that doesn't
 // fit an int are errors.
 func (s Shape) NumElements() (int, error) {

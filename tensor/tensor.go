@@ -18,9 +18,8 @@ type Tensor struct {
 	shared uint32 // 1 after Share
 	shape  Shape
 	data   []byte // fixed-size elements, native byte order
-	// String, variant and resource elements, nil for all others: in one word, so that the
-	// headers of numbers, of which there may be very many, are a line of the processor's
-	// cache each.
+	// The elements of string, variant and resource tensors, nil for all others. A pointer keeps
+	// a Tensor at 64 bytes, one line of the processor's cache: there may be very many.
 	strs *[]string
 }
 
@@ -61,6 +60,7 @@ func New[T Element](values []T, dims ...int) (*Tensor, error) {
 	return t, nil
 }
 
+// adopt makes the n elements at p the storage of t.
 func (t *Tensor) adopt(p unsafe.Pointer, n int) {
 	if n == 0 {
 		return
@@ -121,9 +121,9 @@ func Zeros(d DType, dims ...int) (*Tensor, error) {
 	return t, nil
 }
 
-// FromBytes makes a tensor over b, the elements in native byte order, without a
-// copy. The length must be the shape's, b must be aligned for the type (a slice
-// from make is), and d must have a fixed size.
+// FromBytes makes a tensor over b, the elements in native byte order. It copies b only if b
+// isn't aligned for the type; a slice from make is. The length must be the shape's, and d
+// must have a fixed size. Bytes of booleans must be 0 or 1, which isn't checked.
 func FromBytes(d DType, b []byte, dims ...int) (*Tensor, error) {
 	t := header(d, dims)
 	n, err := t.shape.NumElements()

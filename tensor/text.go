@@ -45,7 +45,8 @@ func (t *Tensor) String() string { return t.Text(nil) }
 // Text prints the elements as numpy's print does: columns aligned, as few
 // digits as distinguish the values, the middle of large tensors left out.
 // Strings are printed as Python prints bytes, elements of variant and resource
-// by their length. Nil options mean the defaults.
+// by their length. Nil options mean the defaults. The command's verb cat prints
+// this text, and its goldens contain it.
 func (t *Tensor) Text(opts *TextOptions) string {
 	o := opts.orDefault()
 	if t.Len() == 0 {
@@ -85,6 +86,8 @@ func (p *printer) ends(n int) (lead, trail int, gap bool) {
 	return 0, n, false
 }
 
+// pick appends the flat indices of the elements that are shown, of part number base of the
+// dimensions before axis.
 func (p *printer) pick(axis, base int) {
 	n := p.t.shape[axis]
 	last := axis == p.t.Rank()-1
@@ -129,6 +132,7 @@ func (p *printer) print(axis int, indent string, width int) {
 	p.b.WriteByte(']')
 }
 
+// row lays out the next words as one row of the last dimension, in lines of at most width columns.
 func (p *printer) row(lead, trail int, gap bool, indent string, width int) {
 	at := len(indent) // column, counted from the line's hanging indent
 	first := true

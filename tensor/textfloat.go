@@ -11,7 +11,7 @@ import (
 // distinguish a number, at most precision of them, and the point in one column.
 type floatFormat struct {
 	d           DType
-	precision   int  // the most digits after the point
+	precision   int  // the most digits after the point; with fixed, the number that all have
 	exp         bool // scientific notation
 	expDigits   int  // digits of the exponent
 	left, right int  // columns before and after the point
@@ -19,6 +19,8 @@ type floatFormat struct {
 	fixed       bool // exactly precision digits follow the point
 }
 
+// newFloatFormat returns the format for the numbers v of type d: the notation and the widths that
+// numpy chooses. plus requires a sign before positive numbers.
 func newFloatFormat(d DType, v []float64, precision int, plus bool) *floatFormat {
 	f := &floatFormat{d: d, precision: precision, plus: plus}
 	lo, hi, finite := math.Inf(1), 0.0, 0

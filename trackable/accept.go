@@ -8,9 +8,9 @@ import (
 )
 
 // acceptsChild returns whether obj can still get a child on an edge that it doesn't
-// have now. restoring.AcceptYes means that a [ChildAccepter] accepts it, or that the edge is a nil
-// field, the index after a slice's end, or a new key of a map. AcceptMaybe means that the object
-// has a [Base] and is neither a ChildAccepter nor a [FieldTracker] with fields.
+// have now. restoring.AcceptYes means that a [ChildAccepter] or [SelfDeclarer] accepts it, or that
+// the edge is a nil field, an index after a slice's end, or a key of a map. AcceptMaybe means that
+// anything can be attached to the object: see attachable.
 func acceptsChild(obj Trackable, edge string) restoring.Acceptance {
 	switch {
 	case hasPlace(obj, edge) || accepts(obj, edge):
@@ -51,8 +51,9 @@ func accepts(obj Trackable, edge string) bool {
 	return ok && c.AcceptsChild(edge)
 }
 
-// attachable reports whether anything may still be attached to an object that
-// doesn't declare its edges.
+// attachable reports whether anything may still be attached to an object: it has a
+// [Base] and is no variable. A [FieldTracker] that reports true must have no fields. Any
+// other object must be no [ChildAccepter].
 func attachable(obj Trackable) bool {
 	if nodeOf(obj) == nil {
 		return false

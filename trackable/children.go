@@ -47,12 +47,15 @@ func (p purpose) children(obj Trackable) ([]Edge, error) {
 	return c.edges, nil
 }
 
+// collector collects the edges of one object.
 type collector struct {
 	purpose purpose
 	edges   []Edge
 	byName  map[string]int
 }
 
+// add appends the edge from obj to child. The same child again under the name is no second edge;
+// another one is an error.
 func (c *collector) add(obj Trackable, name string, child Trackable) error {
 	if c.purpose == forCheckpoint {
 		if _, only := child.(SavedModelOnly); only {
@@ -267,8 +270,8 @@ func (p purpose) childOf(v reflect.Value, c class) (Trackable, error) {
 		case classValue:
 			return nil, fmt.Errorf("it holds a %v by value; store a pointer", e.Type())
 		case classList, classMap:
-			// A value in an interface has no address; the copy shares the elements, and
-			// Identity uses their address.
+			// A value in an interface has no address. The copy shares the elements. Identity
+			// recognizes a map again, and no slice.
 			if !p.certain(e.Type()) && !p.holdsAny(e) {
 				return nil, nil
 			}
@@ -278,6 +281,7 @@ func (p purpose) childOf(v reflect.Value, c class) (Trackable, error) {
 	return nil, nil
 }
 
+// address returns a pointer to a struct, slice or map in a field or a container.
 func address(v reflect.Value) (Trackable, error) {
 	if v.CanAddr() {
 		return v.Addr().Interface(), nil
@@ -289,6 +293,7 @@ func address(v reflect.Value) (Trackable, error) {
 	return nil, fmt.Errorf("a %v in a map has no address; store pointers", v.Type())
 }
 
+// boxed returns a pointer to a copy of a slice or a map. The copy shares the elements.
 func boxed(v reflect.Value) Trackable {
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
@@ -418,9 +423,9 @@ func isNil(obj Trackable) bool {
 }
 
 // Identity returns a comparable value that is the same for two references to one
-// node: a pointer's type and address. There are exceptions: for a struct that
-// embeds a [Variable] it is that variable, for a map its data, and for a slice
-// without an address the address of its first element.
+// node: a pointer's type and address. For a struct that embeds a [Variable] it is that
+// variable, and for a map its data. A slice in an interface or in a map has no address:
+// each call of [Children] makes another node of it.
 func Identity(obj Trackable) any {
 	if v := asVariable(obj); v != nil {
 		return v

@@ -53,7 +53,8 @@ const (
 	forSavedModel                // for checkpoints, plus the objects that only SavedModels have: functions
 )
 
-// excludes reports whether values of type t are no nodes.
+// excludes reports whether t marks its values as no nodes: as Untracked, and for a SavedModel
+// not as SavedModelOnly.
 func (p purpose) excludes(t reflect.Type) bool {
 	return t.Implements(typeUntracked) && (p == forCheckpoint || !t.Implements(typeSavedModelOnly))
 }
@@ -63,7 +64,7 @@ func (p purpose) includes(t reflect.Type) bool {
 	return hasMethods(t) || p == forSavedModel && t.Implements(typeSavedModelOnly)
 }
 
-// classify looks at a static type only.
+// classify returns the class of a static type. An interface is classDynamic, whatever it holds.
 func (p purpose) classify(t reflect.Type) class {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -224,16 +225,16 @@ type structLayout struct {
 	typ     reflect.Type
 	purpose purpose
 	fields  []trackedField
-	err     error
+	err     error // the first fault of the type, which every walk returns
 }
 
 type trackedField struct {
-	index    []int
+	index    []int  // the path of the field, through embedded structs
 	name     string // Go's, for errors
-	edge     string
+	edge     string // the edge's name
 	class    class
 	embedded bool // an embedded struct that lists its own children
-	hidden   bool // unexported: whatever it holds dynamically is an error
+	hidden   bool // an unexported interface: a trackable value in it is an error
 }
 
 // typeFor is the key of the cache of struct types.
@@ -244,6 +245,7 @@ type typeFor struct {
 
 var layouts sync.Map // typeFor → *structLayout
 
+// layoutOf returns the layout of a struct type, made once for each type and purpose.
 func (p purpose) layoutOf(t reflect.Type) *structLayout {
 	key := typeFor{p, t}
 	if l, ok := layouts.Load(key); ok {

@@ -142,6 +142,8 @@ func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int
 	}
 }
 
+// ownScope returns the scope of a Scoped: its name, or an automatic one. taken counts the
+// automatic names so far, by stem.
 func ownScope(obj Trackable, taken map[string]int) string {
 	if name := obj.(Scoped).ScopeName(); name != "" {
 		return name

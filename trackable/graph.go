@@ -13,8 +13,8 @@ import (
 // Packages checkpoint, savedmodel, convert, keras/saving and keras/callbacks use graphs.
 
 // Graph lists the objects reachable from a root, with their edges. The order is that
-// of TensorFlow's numbers: breadth first, then slot variables. These are sorted by
-// owner, then slot name, then variable.
+// of TensorFlow's numbers: breadth first, then slot variables. These are in the order of
+// their owners; within one, of its slot names; within a name, of the variables.
 type Graph struct {
 	Nodes []GraphNode
 	ids   identities
@@ -204,7 +204,7 @@ func rootEdges(root Trackable, edges []Edge, o *WalkOptions) ([]Edge, error) {
 	return c.edges, nil
 }
 
-// visit returns the number of obj's node, and adds the node where it is a new one.
+// visit returns the number of obj's node. It adds a node for an object that has none yet.
 func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	v := asVariable(obj)
 	id, there := g.ids.add(obj, v, len(g.Nodes))

@@ -105,7 +105,7 @@ type SelfDeclarer interface {
 
 // SelfPreparer is implemented by a type that other types embed. It makes the children of
 // self, the object that embeds it, before they are listed. The base of Keras's metrics does
-// so, whose variables depend on the fields of the metric.
+// so, since a metric's variables depend on its fields.
 type SelfPreparer interface{ PrepareChildren(self Trackable) }
 
 // declare returns the variables that obj is going to make, as its [Declarer] or

@@ -75,12 +75,12 @@ func (internals) Stamp(n *Node) uint64 { return n.currentStamp() }
 // SetStamp records that the restore with that order set the object's values.
 func (internals) SetStamp(n *Node, order uint64) { n.setStamp(order) }
 
-// SetNodeFault makes creating a variable below the object fail with err; nil removes the error. A
-// restore has values for the object that it can't deliver.
+// SetNodeFault makes creating a variable below the object fail with err; nil removes the error.
+// Package checkpoint sets it while a restore has values for the object that it can't deliver.
 func (internals) SetNodeFault(n *Node, err error) { n.setFault(err) }
 
-// SetVariableFault makes ops that use v fail with err; nil removes the error. A restore couldn't set
-// v to its value.
+// SetVariableFault makes ops that use v fail with err; nil removes the error. Package checkpoint
+// sets it if a restore couldn't set v to its value.
 func (internals) SetVariableFault(v *Variable, err error) { v.setFault(err) }
 
 // VariableFault returns the error of ops that use v; nil if v may be used.

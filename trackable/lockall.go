@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// lockBlock is how many variables are looked at before they are locked: the
+	// lockBlock is the number of variables that are looked at before they are locked: the
 	// processor gets them from memory together then, and not one by one.
 	lockBlock = 64
-	// lockShare is how many variables it takes for a worker more.
+	// lockShare is the least number of variables for each goroutine. Both numbers only
+	// decide the speed and may change.
 	lockShare = 4096
 )
 
@@ -28,9 +29,9 @@ func eachShare(n int, f func(share, from, to int)) {
 func shareCount(n int) int { return max(1, min(runtime.GOMAXPROCS(0), n/lockShare)) }
 
 // lockAll locks the variables in the order of creation. While each range of them is
-// still in the processor's cache it calls each with it, from several goroutines. It
-// repeats some ranges if others hold locks or the variables come in another order.
-// If anything fails none is locked.
+// still in the processor's cache it calls each with it, from several goroutines. If
+// other goroutines hold locks or the variables come in another order, it calls each again
+// with all of them. If anything fails, none is locked.
 func lockAll(vars []*Variable, each func(from, to int) error) error {
 	// Locks that are only tried need no order.
 	shares := make([]lockedShare, shareCount(len(vars)))

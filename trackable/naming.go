@@ -92,10 +92,10 @@ func SnakeCase(field string) string {
 	return b.String()
 }
 
-// scopeName returns the automatic name of an object of a type, as Keras makes
-// it from a class name. It differs from SnakeCase in that a digit between
-// letters can swallow the "_" (MyL2Norm → my_l2norm), a quirk that names in
-// files show.
+// scopeName returns the automatic name of an object of a type, as TensorFlow's older
+// Keras (tensorflow.python.keras) makes it from a class name. It differs from SnakeCase
+// and from tf_keras 2.21: a digit between letters can swallow the "_" (MyL2Norm →
+// my_l2norm). Full names in files contain it.
 func scopeName(typeName string) string {
 	typeName, _, _ = strings.Cut(typeName, "[") // type arguments
 	runes := []rune(typeName)

@@ -85,6 +85,7 @@ func (n *Node) Attach(edge string, child Trackable) error {
 	return n.Add(child, func() (string, error) { return edge, n.put(edge, child, false) })
 }
 
+// put sets the child of an edge. Unless replace is set, another child on the edge is an error.
 func (n *Node) put(edge string, child Trackable, replace bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

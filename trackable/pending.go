@@ -20,8 +20,8 @@ type Pending interface {
 	// Holds reports whether a part of the checkpoint is pending for edge.
 	Holds(edge string) bool
 	// Initial reads the value for v, which is about to be created with that type
-	// and shape as edge. It returns nil if the checkpoint has none for a lone
-	// variable.
+	// and shape as edge. It returns nil if the checkpoint has no value of a variable
+	// for that edge.
 	Initial(edge string, v *Variable, d tensor.DType, s tensor.Shape) (*tensor.Tensor, error)
 	// Deliver restores child, which the object has as edge now, and all below it.
 	Deliver(edge string, child Trackable) error
@@ -68,13 +68,14 @@ func (n *Node) currentStamp() uint64 { return n.stamp.Load() }
 func (n *Node) setStamp(order uint64) { n.stamp.Store(order) }
 
 // setFault makes creating a variable below the object fail with err; nil removes
-// the error. A restore has values for the object that it can't deliver.
+// the error. It is set while a restore has values for the object that it can't deliver.
 func (n *Node) setFault(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fault = err
 }
 
+// addVariable works like [Base.AddVariable].
 func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error {
 	if spec.DType == tensor.Invalid {
 		spec.DType = tensor.Float32
@@ -130,7 +131,8 @@ func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error
 }
 
 // initial returns the pending value for a variable that is about to be made,
-// and the order of its restore. Without one, a strict restore is the error.
+// and the order of its restore. If no restore has one, it returns nil, or the error of a
+// strict restore that wants one.
 func (n *Node) initial(edge string, v *Variable, spec VariableSpec) (*tensor.Tensor, uint64, error) {
 	list := n.restores()
 	shape := spec.Shape

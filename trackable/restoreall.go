@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// tensorLists are the arguments of f in RestoreAll, for every row of a restore.
+// tensorLists keeps the lists that restoreAll passes to f, for later calls.
 var tensorLists scratch.Pool[*tensor.Tensor]
 
 // ErrWritten reports that a variable was written since it was created or
@@ -79,7 +79,8 @@ func filled(vars []*Variable, bufs []*tensor.Tensor, f func([]*tensor.Tensor) er
 	return err
 }
 
-// outlives reports whether v has its value from a later restore than o's, a late one.
+// outlives reports whether v keeps its value: o's restore comes late (Unwritten), and a later
+// restore has set v since.
 func (v *Variable) outlives(o *restoring.Options) bool {
 	return o.Unwritten && o.Stamp != 0 && v.node.currentStamp() > o.Stamp
 }

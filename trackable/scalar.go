@@ -64,8 +64,8 @@ func (s *Scalar[T]) Change(f func(T) T) T {
 }
 
 // Add adds delta at once and returns the new value. Booleans are or-ed, strings
-// appended to; numbers without a Go type (half, bfloat16, the narrow ones) are
-// refused with a panic: use [Scalar.Change].
+// appended to. The types that package tensor defines (F16, BF16, I4, Q8, Opaque and so
+// on) are refused with a panic: use [Scalar.Change].
 func (s *Scalar[T]) Add(delta T) T {
 	return s.Change(func(x T) T { return add(x, delta) })
 }

@@ -29,13 +29,13 @@ type SlotNamer interface {
 	SlotFullNames(variable, slot string) []string
 }
 
-// NameRestorer is implemented by objects that continue from values which a name-based
-// checkpoint has under names that no variable of theirs has: an optimizer from the
-// step count of another program's.
+// NameRestorer is implemented by objects that restore their state from a name-based
+// checkpoint that has it under other names than their variables': an optimizer restores
+// its step count from another program's.
 type NameRestorer interface {
-	// NamesFor returns those of scalars, the sorted names of the file's scalars,
-	// that the object restores its state from. If there are any, the object's own
-	// variables besides slots needn't be in the file.
+	// NamesFor gets the sorted names of the file's scalars, and returns those from which
+	// the object restores its state. If there are any, the object's own variables besides
+	// slots needn't be in the file.
 	NamesFor(scalars []string) []string
 	// RestoreNamed restores the object from their values.
 	RestoreNamed(values map[string]*tensor.Tensor) error

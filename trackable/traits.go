@@ -1,7 +1,7 @@
 package trackable
 
-// VariableTraits are properties of a variable that TensorFlow's files store and nothing
-// here follows. Programs rarely set them: they come from files and return to files.
+// VariableTraits are properties of a variable that TensorFlow's files store. Cairn preserves
+// them from file to file and doesn't act on them. Programs rarely set them.
 type VariableTraits struct {
 	// Device is the device on which TensorFlow places the variable. Default: any.
 	Device string

@@ -53,8 +53,8 @@ type Variable struct {
 	_ [16]byte // so that the first fields are in one line wherever the allocator places v
 }
 
-// shapes are those that a variable takes which takes others than its value's. They
-// don't change.
+// shapes are the shapes that a variable accepts, if others than its value's. A value of this
+// type never changes.
 type shapes struct {
 	unranked bool         // any shape
 	like     tensor.Shape // if it isn't unranked: the shapes that it accepts
@@ -119,8 +119,8 @@ func (v *Variable) isWritten() bool {
 	return v.written
 }
 
-// setFault makes ops that use v fail with err; nil removes the error. A restore
-// couldn't set v to its value.
+// setFault makes ops that use v fail with err; nil removes the error. It is set if a
+// restore couldn't set v to its value.
 func (v *Variable) setFault(err error) {
 	if err == nil {
 		v.fault.Store(nil)
@@ -260,7 +260,7 @@ func (v *Variable) Trainable() bool {
 	return !v.untrained
 }
 
-// DType returns the type of the elements, [tensor.Invalid] where there is no
+// DType returns the type of the elements, [tensor.Invalid] if there is no
 // value.
 func (v *Variable) DType() tensor.DType {
 	c := v.cell.Load()
@@ -288,7 +288,8 @@ func (v *Variable) Shape() tensor.Shape {
 }
 
 // SetShape lets the variable take values of any shape that s accepts (-1 is any
-// size), as tf.Variable(shape=…) does. Default: only the first value's shape.
+// size), as tf.Variable(shape=…) does. Default, and for nil: only the present
+// value's shape.
 func (v *Variable) SetShape(s tensor.Shape) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -390,8 +391,8 @@ func (v *Variable) Borrow() (t *tensor.Tensor, release func()) {
 	}
 }
 
-// Lease is a short-lived read of a variable, as returned by [Variable.Borrow],
-// for callers that keep many. The zero Lease holds nothing.
+// Lease is a short-lived read of a variable, like that of [Variable.Borrow], for callers
+// that keep many, such as package engine. The zero Lease holds nothing.
 type Lease struct{ cell *cell }
 
 // Lease returns the value now, for use until the lease is released, at the
@@ -411,7 +412,7 @@ func (v *Variable) Lease() (*tensor.Tensor, Lease) {
 // Held reports whether the lease holds a value.
 func (l Lease) Held() bool { return l.cell != nil }
 
-// Pin makes the value that is held last: its storage is never written again. The
+// Pin declares the held value as shared, so that its storage is never written again. The
 // lease still has to be released.
 func (l Lease) Pin() {
 	if l.cell != nil {
@@ -463,8 +464,8 @@ func (v *Variable) StoreShared(t *tensor.Tensor) error {
 
 // Update changes the value: f gets the storage to work on, in place if there is
 // no other reference, otherwise a copy. Its contents after f are the new value,
-// even if f returns an error after working in place. f must not use v, and must
-// not update another variable: use [UpdateAll] for that.
+// even if f returns an error. f must not use v, and must not update another
+// variable: use [UpdateAll] for that.
 func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
 	if err := v.refuse("Update", writeInstead); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 type Version struct {
 	t    *tensor.Tensor // of a value that never changes
 	cell *cell          // of one that may be updated in place
-	n    uint64         // how often it was
+	n    uint64         // how often it was handed out for an update
 }
 
 // VersionOf returns the version of a tensor that never changes.
@@ -62,8 +62,8 @@ func (v Version) Weak() WeakVersion {
 	return WeakVersion{t: weak.Make(v.t), cell: weak.Make(v.cell), n: v.n}
 }
 
-// Gone reports whether no variable will have this version again: its value was
-// collected, or changed in place.
+// Gone reports whether the version's value was collected, so that no variable will have
+// the version again. It doesn't notice a change in place: see [WeakVersion.Replaces].
 func (w WeakVersion) Gone() bool {
 	if w.t != (weak.Pointer[tensor.Tensor]{}) {
 		return w.t.Value() == nil

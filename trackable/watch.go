@@ -10,11 +10,12 @@ import (
 	"github.com/cairnml/cairn/internal/restoring"
 )
 
-// watchers are a Gate's, with how far they have looked.
+// watchers are the watchers of a Gate: package checkpoint's restores that still have values
+// for objects in plain fields.
 type watchers struct {
 	mu   sync.Mutex // held while they run
 	list []restoring.Watcher
-	seen uint64 // no need to ask while there are so many variables
+	seen uint64 // the watchers are asked unless this is the number of variables made so far
 }
 
 // always is a number of variables that is never reached.

@@ -41,8 +41,8 @@ type Options struct {
 	// ClassifierActivation is the activation of the classifier; activations.Linear
 	// returns logits, the only choice for RegNet models. Default: activations.Softmax.
 	ClassifierActivation activations.Activation
-	// Alpha multiplies the numbers of filters of MobileNet, MobileNetV2 and MobileNetV3.
-	// Other models refuse it. Default: 1.
+	// Alpha multiplies the numbers of filters of MobileNet, MobileNetV2 and MobileNetV3, up to
+	// 1000, a limit of ours. Other models refuse it. Default: 1.
 	Alpha float64
 	// Minimalistic leaves the blocks out of MobileNetV3 that are slow on some devices. Other
 	// models refuse it.

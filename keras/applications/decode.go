@@ -28,7 +28,7 @@ type Prediction struct {
 	Score float64
 }
 
-// maxClassFile is the largest class file in bytes that ReadClasses takes.
+// maxClassFile is the largest class file in bytes that ReadClasses takes. The limit is ours.
 const maxClassFile = 64 << 20
 
 // ReadClasses reads the file imagenet_class_index.json, an object with the ID and name of
@@ -63,7 +63,7 @@ func ReadClasses(r io.Reader) ([]Class, error) {
 
 // Decode returns the top predictions of each example, the largest score first. scores are
 // the outputs of a classifier, [batch, classes]. top may exceed the number of classes. Classes
-// of equal scores are in their order, which is a choice of ours.
+// of equal scores are in their order; tf_keras defines none.
 func Decode(scores *tensor.Tensor, classes []Class, top int) ([][]Prediction, error) {
 	shape := scores.Shape()
 	switch {

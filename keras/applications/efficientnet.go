@@ -54,6 +54,7 @@ func EfficientNetB7(ctx context.Context, opts *Options) (*keras.Functional, erro
 	return efficientNet(ctx, "B7", 2.0, 3.1, 600, 0.5, opts)
 }
 
+// efficientStages are the stages of B0, which the other models scale.
 var efficientStages = []efficientStage{
 	{3, 1, 32, 16, 1, 1, 0.25, false}, {3, 2, 16, 24, 6, 2, 0.25, false}, {5, 2, 24, 40, 6, 2, 0.25, false}, {3, 3, 40, 80, 6, 2, 0.25, false},
 	{5, 3, 80, 112, 6, 1, 0.25, false}, {5, 4, 112, 192, 6, 2, 0.25, false}, {3, 1, 192, 320, 6, 1, 0.25, false},

@@ -9,7 +9,8 @@ import (
 )
 
 // InceptionV3 returns the model of "Rethinking the Inception Architecture for Computer
-// Vision". Its images are preprocessed by ModeTF.
+// Vision". Its images are preprocessed by ModeTF. Layers, their names and their order are those
+// of tf_keras's applications/inception_v3.py, so that its weights fit.
 func InceptionV3(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: "InceptionV3", name: "inception_v3", size: 299, minSize: 75}, opts)
 	if err != nil {

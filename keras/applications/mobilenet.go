@@ -12,7 +12,8 @@ import (
 )
 
 // MobileNet returns the model of "MobileNets: Efficient Convolutional Neural Networks for
-// Mobile Vision Applications". Its images are preprocessed by ModeTF.
+// Mobile Vision Applications". Its images are preprocessed by ModeTF. Layers, their names and
+// their order are those of tf_keras's applications/mobilenet.py, so that its weights fit.
 func MobileNet(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	n, err := begin(ctx, design{constructor: "MobileNet", size: 224, minSize: 32, features: hasAlpha}, opts)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// regNetTable has a row of numbers a model.
+// regNetTable has the sizes of one model.
 type regNetTable struct {
 	depths, widths [4]int
 	group          int // the channels of one group of a convolution
@@ -47,6 +47,7 @@ var regNets = map[string]regNetTable{
 	"Y320": {[4]int{2, 5, 12, 1}, [4]int{232, 696, 1392, 3712}, 232},
 }
 
+// regNet connects the model of a variant, a key of regNets.
 func regNet(ctx context.Context, variant string, opts *Options) (*keras.Functional, error) {
 	name := "regnet" + strings.ToLower(variant)
 	n, err := begin(ctx, design{constructor: "RegNet" + variant, name: name, size: 224, minSize: 32, features: hasPreprocessing | onlyLogits}, opts)

@@ -43,6 +43,7 @@ func ResNet152V2(ctx context.Context, opts *Options) (*keras.Functional, error) 
 
 func resNetNorm() normSettings { return normSettings{axis: 3, epsilon: new(1.001e-5)} }
 
+// beginResNet checks the options and adds the first convolution of both versions.
 func beginResNet(ctx context.Context, constructor string, opts *Options) (*network, *ops.Value, error) {
 	n, err := begin(ctx, design{constructor: constructor, name: strings.ToLower(constructor), size: 224, minSize: 32}, opts)
 	if err != nil {
@@ -90,6 +91,8 @@ func (n *network) resNetBlock(name string, x *ops.Value, filters, stride int, pr
 	return n.relu(name+"_out", n.add(name+"_add", shortcut, x))
 }
 
+// resNetV2 connects a model as resNet does, of the second version: tf_keras's
+// applications/resnet_v2.py.
 func resNetV2(ctx context.Context, constructor string, blocks []int, opts *Options) (*keras.Functional, error) {
 	n, x, err := beginResNet(ctx, constructor, opts)
 	if err != nil {

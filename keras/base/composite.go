@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Sparse is a sparse tensor, of which only some elements are stored: tf.SparseTensor.
+// Sparse is a tensor with only some elements stored: tf.SparseTensor.
 type Sparse struct {
 	// Indices are the places of the elements, int64 [n, rank], in order.
 	Indices *ops.Value

@@ -191,9 +191,9 @@ func (g *Graph) name(layer any) {
 	l.AsLayer().Name = g.names.Next(layer)
 }
 
-// Directory is implemented by layers that record a call in another form: tf_keras moves
-// initial states from an argument to the inputs, and the second input of an attention to
-// an argument. A call with masks of its own isn't folded.
+// FoldCall lets a layer record a call in another form: tf_keras moves initial states from an
+// argument to the inputs, and the second input of an attention to an argument. Graph.record
+// calls it, unless the call has masks as options.
 type Folder interface {
 	FoldCall(inputs []ops.Input, args map[string]any) ([]ops.Input, map[string]any)
 }

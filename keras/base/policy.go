@@ -111,7 +111,7 @@ func (s *Shape) UnmarshalConfig(v any) error {
 			return fmt.Errorf("a size is no number")
 		}
 		k, err := n.Int64()
-		if err != nil || k < 0 || k > 1<<40 {
+		if err != nil || k < 0 || k > 1<<40 { // the largest size is ours
 			return fmt.Errorf("the size %.40s is out of range", n)
 		}
 		out[i] = int(k)

@@ -57,8 +57,9 @@ func FormOf(v *ops.Value) string {
 	return ""
 }
 
-// RaggedRank returns the number of dimensions of a ragged tensor of a shape that have rows of
-// different lengths, or enclose these: up to the last size that isn't known.
+// RaggedRank returns the number of ragged dimensions of a tensor, tf.RaggedTensor's ragged_rank:
+// the index of the last size of shape that isn't known. It is 0 if all sizes after the batch's are
+// known.
 func RaggedRank(shape tensor.Shape) int {
 	for i := len(shape) - 1; i > 0; i-- {
 		if shape[i] < 0 {
@@ -153,8 +154,9 @@ func computeForms(s *ops.Scope, self any, c *Invocation) []*ops.Value {
 	return computed(s, self, c)
 }
 
-// mapRagged computes the elements of ragged tensors, which must have equal rows. Rows of unequal
-// lengths are an error of the call, from an Assert. The outputs have no mask.
+// mapRagged computes the elements of ragged tensors. All inputs must have rows of the same
+// lengths; if only the values of a call show that they don't, an Assert fails. The outputs have
+// no mask.
 func mapRagged(s *ops.Scope, l elementMapper, self any, c *Invocation) []*ops.Value {
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
 	unit, err := l.MapsElements()

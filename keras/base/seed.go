@@ -11,8 +11,8 @@ import (
 
 type seedKey struct{}
 
-// seeded is a generator that scopes carry, those of layers that goroutines call
-// too.
+// seeded has the generators of one [WithSeed]. The scopes made of its scope share them, in
+// several goroutines too.
 type seeded struct {
 	mu    sync.Mutex
 	first *rand.Rand // of first values

@@ -9,8 +9,8 @@ import (
 type Stateful interface {
 	// IsStateful reports whether the layer has such states now.
 	IsStateful() bool
-	// ResetStates sets the states, to zeros without arguments: one tensor for each state, in
-	// the order of the layer's states.
+	// ResetStates sets the states to the given tensors, one for each state in the order of the
+	// layer's states. Without arguments it sets them to zeros.
 	ResetStates(states ...*tensor.Tensor) error
 }
 

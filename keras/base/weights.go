@@ -94,8 +94,9 @@ func WithZeroWeights(s *ops.Scope) *ops.Scope { return s.With(zeroWeightsKey{}, 
 
 // WithWeightsOfFile returns a context under which models that are made from their configs
 // have weights of 0, as with [WithZeroWeights], because values of a file follow. size is the
-// number of bytes of these values. All models together may make four times as much, for
-// values that are stored in a narrower type, and 64 MiB.
+// number of bytes of these values. All models together may make weights of 64 MiB and four times
+// size, because a file may store values in a narrower type; at most half of the machine's
+// memory. These limits are ours and may change.
 func WithWeightsOfFile(ctx context.Context, size int64) context.Context {
 	const spare = 64 << 20
 	limit := engine.MachineMemory() / 2
@@ -248,7 +249,8 @@ func (l *Layer) DeclareVariablesOf(self trackable.Trackable, inFile func(edge st
 }
 
 // AcceptsChildOf reports whether self can still get a child on edge: before it is
-// built, the variables that it declares.
+// built, the variables that its Weights declares. Without Weights, a layer with Compute or
+// ComputeAll gets none, and another one answers by its AcceptsChild.
 func (l *Layer) AcceptsChildOf(self trackable.Trackable, edge string) bool {
 	if d, ok := self.(Weighted); ok {
 		if l.Built() || l.complete(self) != nil {

@@ -101,8 +101,8 @@ func (r *Run) setLearningRate(who string, rate float64) error {
 	return nil
 }
 
-// monitored returns the log that a callback goes by. If there is none, it prints a warning
-// and ok is false.
+// monitored returns the number in the logs that a callback monitors. who is the callback's name.
+// If there is no such number, it prints a warning and ok is false.
 func (r *Run) monitored(who, name string, logs Logs) (value float64, ok bool) {
 	if value, ok = logs[name]; !ok {
 		r.Printf("WARNING: %s: the logs have no %q; there are %s\n", who, name, strings.Join(slices.Sorted(maps.Keys(logs)), ", "))

@@ -23,7 +23,7 @@ type profile struct {
 	stepBegan    time.Time
 }
 
-// maxProfiled is the largest number of ops that a profile has.
+// maxProfiled is the largest number of ops that a profile has. The limit is ours and may change.
 const maxProfiled = 1 << 18
 
 // The numbers of the stats of a step's event. The field numbers in this file are those of

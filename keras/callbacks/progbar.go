@@ -140,13 +140,14 @@ func (p *ProgbarLogger) begin(r *Run) {
 	p.bar = &progbar{target: target, width: width, now: p.now, start: p.now()}
 }
 
-// barWidth is the number of characters of a whole bar, shortBar that of the shortest one.
+// barWidth is the number of characters of a whole bar, as in tf_keras. shortBar is that of the
+// shortest one, and ours.
 const (
 	barWidth = 30
 	shortBar = 10
 )
 
-// interval is the least time between two pictures of a bar.
+// interval is the least time between two pictures of a bar, as in tf_keras.
 const interval = 50 * time.Millisecond
 
 // progbar is the progress of one epoch.

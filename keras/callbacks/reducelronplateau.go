@@ -41,7 +41,7 @@ type ReduceLROnPlateau struct {
 
 func (p *ReduceLROnPlateau) monitor() string { return cmp.Or(p.Monitor, "val_loss") }
 
-// or returns what p points to, or value if p is nil.
+// or returns the value that p points to, or value if p is nil.
 func or[T any](p *T, value T) T {
 	if p != nil {
 		return *p

@@ -357,7 +357,7 @@ func (d *Decoder) value(v any, dst reflect.Value) error {
 		}
 	case reflect.Slice:
 		l, ok := v.([]any)
-		if !ok { // one value means a list of one
+		if !ok {
 			return fmt.Errorf("got %s, want a list", kindOf(v))
 		}
 		s := reflect.MakeSlice(t, len(l), len(l))

@@ -16,6 +16,7 @@
 //	order=a b c  of an embedded struct: the keys of the config, in this order, and no others
 //	default=…    the meaning of Go's zero value; the rest of the tag is the value, as
 //	             JSON, or the name of a class or function
+//	const=…      of a field _: the key always has the string that is the rest of the tag
 //
 // [Classes.Complete] replaces zero values by these defaults. If zero is itself a useful
 // setting, the field is a pointer: nil means the default, or null if there is none, and

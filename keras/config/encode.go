@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// MaxDepth is the largest nesting of values in a config.
+// MaxDepth is the largest nesting of values in a config. The limit is ours: it protects the stack.
 const MaxDepth = 200
 
 // Marshaler is implemented by values that are not objects of a class and choose
@@ -56,7 +56,7 @@ func (f Fields) legacy() Fields {
 // EncodeOptions are the options of [Classes.Encode].
 type EncodeOptions struct {
 	// Legacy writes {"class_name", "config"} for the object itself, as SavedModels and
-	// .h5 files have it. Objects in its config keep tf_keras's form there. Default:
+	// .h5 files have it. Objects in its config have the default form. Default:
 	// {"module", "class_name", "config", "registered_name"}.
 	Legacy bool
 	// Learned writes vocabularies and bins that layers adapted to into their configs, as if

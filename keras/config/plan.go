@@ -12,12 +12,12 @@ import (
 
 // field is a struct field that is part of a config.
 type field struct {
-	index     []int
+	index     []int  // the path of the field, through embedded structs
 	name      string // in the JSON
-	not       bool
-	single    bool
-	omitEmpty bool
-	def       string
+	not       bool   // the JSON has the opposite bool
+	single    bool   // the number is rounded to a float32
+	omitEmpty bool   // the zero value is left out of the JSON
+	def       string // the default, as the tag has it
 	hasDef    bool
 	constant  string // the value that the key always has; the field is no more than its place
 }

@@ -13,7 +13,8 @@ import (
 
 // Constraint projects the value of a weight.
 type Constraint interface {
-	// Project returns the nearest allowed value, of the type and shape of w.
+	// Project returns the allowed value that tf_keras's formula makes of w, of its type and
+	// shape.
 	Project(s *ops.Scope, w ops.Input) *ops.Value
 }
 

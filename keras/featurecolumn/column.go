@@ -41,7 +41,7 @@ type Categorical interface {
 	// Buckets is the number of categories.
 	Buckets() int
 	// Categories returns the numbers of the categories of each row, int64, and their weights.
-	// The latter have the places of the former; nil means ones.
+	// A weight has the place of its number in ids.Values; nil means ones.
 	Categories(s *ops.Scope, in *Inputs) (ids base.Sparse, weights *ops.Value)
 }
 
@@ -123,7 +123,7 @@ func Tables(c Column) map[string]*lookup.StaticHashTable {
 	return tables
 }
 
-// FeaturesOf lists the names of the features that columns read, in order and each once.
+// FeaturesOf lists the names of the features that columns read, sorted and each once.
 func FeaturesOf[C Column](columns []C) []string {
 	var names []string
 	for _, c := range columns {

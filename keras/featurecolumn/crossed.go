@@ -18,15 +18,15 @@ type Crossed struct {
 	Keys []Key
 	// HashBucketSize is the number of categories. It is required.
 	HashBucketSize int
-	// HashKey is the key of the hash. Default: TensorFlow's.
+	// HashKey is the key of the hash. Default, and for 0: TensorFlow's.
 	HashKey *int64
 }
 
 // Key is a part of a [Crossed]: the name of a feature, or a column.
 type Key struct {
-	// Feature is the name. Default: Column.
+	// Feature is the name of a feature. It is used if Column is nil.
 	Feature string
-	// Column is the column.
+	// Column is the column. Default: none.
 	Column Categorical
 }
 

@@ -17,7 +17,7 @@ type Identity struct {
 	// NumberBuckets is the number of categories. It is required.
 	NumberBuckets int
 	// DefaultValue is the category of integers out of range. Default: they stay as
-	// they are, and are an error of an Embedding.
+	// they are. An Embedding ignores negative ones, and too large ones are its error.
 	DefaultValue *int
 }
 

@@ -35,8 +35,9 @@ func (in *Inputs) dense(s *ops.Scope, name string) (*ops.Value, error) {
 	return x, nil
 }
 
-// sparse returns a feature as a sparse matrix, or deep as a sparse tensor: of a dense one the elements that are not
-// ignore, or if that is nil the empty string, -1 or 0 of floats.
+// sparse returns a feature as a sparse matrix, or as a sparse tensor of any rank if in is deep. Of a dense feature it
+// takes the elements that differ from ignore. A nil ignore means the empty string, -1 for integers and 0 for floats, as
+// in TensorFlow's _to_sparse_input_and_drop_ignore_values.
 func (in *Inputs) sparse(s *ops.Scope, name string, ignore ops.Input) (base.Sparse, error) {
 	x := in.Values[name]
 	if x != nil {

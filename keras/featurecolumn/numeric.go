@@ -60,7 +60,7 @@ func (n *Numeric) check() error {
 	}
 	size := 1
 	for _, k := range n.shape() {
-		if k < 1 || k > 1<<30/size {
+		if k < 1 || k > 1<<30/size { // the limit is ours
 			return fmt.Errorf("column %s has the shape %v, want sizes of 1 or more and at most %d numbers", n.Key, n.Shape, 1<<30)
 		}
 		size *= k

@@ -17,8 +17,8 @@ type Sequence interface {
 	// Size is the number of numbers for each step.
 	Size() int
 	// ComputeSequence returns the numbers [batch, steps, Size], and the number of steps of
-	// each row, int64. The former are float32, those of a SequenceNumeric of the feature's
-	// type.
+	// each row, int64. The numbers are float32, or of the feature's type for a
+	// SequenceNumeric.
 	ComputeSequence(s *ops.Scope, in *Inputs) (numbers, lengths *ops.Value)
 }
 
@@ -87,8 +87,8 @@ func (t *steps) matrix(s *ops.Scope, numbers *ops.Value, size int) *ops.Value {
 	return ops.ReshapeTo(s, numbers, ops.Stack(s, []ops.Input{t.batch, t.longest, int64(size)}, 0))
 }
 
-// lengthsOf returns the number of steps of each row of a sparse tensor, of which each takes
-// size elements: up to the last element.
+// lengthsOf returns the number of steps of each row of a sparse tensor, up to the row's last
+// element. A step takes size elements.
 func lengthsOf(s *ops.Scope, t base.Sparse, size int) *ops.Value {
 	rows, places := ops.StridedSlice(s, t.Indices, ops.Whole(), ops.At(0)), ops.StridedSlice(s, t.Indices, ops.Whole(), ops.At(1))
 	n := raw.UnsortedSegmentMax(s, ops.Add(s, places, int64(1)), rows, ops.StridedSlice(s, t.Shape, ops.At(0)))

@@ -36,7 +36,8 @@ type VocabularyList struct {
 type VocabularyFile struct {
 	// Key is the name of the feature. It is required.
 	Key string
-	// Path is the file's path in the config, if it isn't opened.
+	// Path is the path of the file in a config. Nothing is read from it: see File. Default:
+	// File's path.
 	Path string `keras:"vocabulary_file"`
 	// VocabularySize is the number of lines that are read. It is required.
 	VocabularySize int

@@ -92,8 +92,8 @@ type Weight struct {
 	Name  string
 	DType tensor.DType
 	Shape tensor.Shape
-	// Path is the path of the weight in the HDF5 file, as "layers/dense/vars/0". Write sets
-	// it.
+	// Path is the path of the weight in the HDF5 file from which it was read, as
+	// "layers/dense/vars/0". Write ignores it.
 	Path string
 	// Read returns the value, which has DType and Shape.
 	Read func(ctx context.Context) (*tensor.Tensor, error)

@@ -1,6 +1,6 @@
 // Package kerasfile reads and writes the files in which Keras 2 (tf_keras) and Keras 3 store models
-// and weights, as containers: named weights, the configuration as JSON, assets. It knows no layers;
-// package keras interprets these.
+// and weights, as containers: named weights, the configuration as JSON, assets. It knows no layers:
+// package keras/saving makes models of the contents.
 //
 // [Open] determines the [Format] of a file. It reads names, types and shapes; each [Weight] is read
 // when it is asked for. [Write] writes [Contents] in any format that can hold them.

@@ -25,7 +25,8 @@ func (f *File) HDF5() *hdf5.File { return f.h5 }
 
 // Open reads the lists and the configuration of a file of size bytes, and finds out which format
 // it has. r must stay open as long as the File is used. The error is a [FormatError] if the file is
-// no Keras file; an HDF5 file of another kind is one too.
+// a damaged archive, or an archive or an HDF5 file that isn't Keras's. A file that is neither is an
+// error of package hdf5.
 func Open(r io.ReaderAt, size int64, opts *Options) (*File, error) {
 	memory := limit.Memory(limit.Stored(r, size))
 	if opts != nil {

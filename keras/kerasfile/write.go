@@ -117,7 +117,8 @@ func setAttributes(set func(string, *tensor.Tensor, *hdf5.ValueOptions) error, l
 	return nil
 }
 
-// described reports whether HDF5 has a number type for the elements that h5py writes.
+// described reports whether h5py stores elements of the type as numbers of HDF5, and not as
+// opaque bytes.
 func described(d tensor.DType) bool {
 	return !(d == tensor.BFloat16 || d.Size() == 1 && d != tensor.Int8 && d != tensor.Uint8 && d != tensor.Bool)
 }

@@ -85,12 +85,12 @@ func (c *Contents) legacy(ctx context.Context, h *hdf5.Writer, format Format) er
 	return nil
 }
 
-// maxVariable is the largest number of strings of varying length in an attribute, of 64 KiB: each
-// takes 16 bytes.
+// maxVariable is the largest number of strings of varying length in an attribute: HDF5 limits an
+// attribute to 64 KiB, and each string takes 16 bytes in it.
 const maxVariable = 4000
 
-// setNames stores a list of names as Keras does: one too long for an attribute in several, whose
-// strings have a fixed size, and an empty one as no numbers.
+// setNames stores a list of names as Keras does. A list too long for an attribute is divided among
+// several, as strings of a fixed size. An empty list is stored as an empty list of numbers.
 func setNames(g *hdf5.GroupWriter, name string, list []string) error {
 	if len(list) == 0 {
 		return g.SetAttribute(name, tensor.Must(tensor.Zeros(tensor.Float64, 0)), nil)

@@ -51,7 +51,8 @@ func legacy(text json.RawMessage) bool {
 	return !newer
 }
 
-// compiled returns an argument of compile as JSON: names, objects, lists and maps of them.
+// compiled returns an argument of compile as JSON: names, objects, lists and maps of them. The limit
+// of the depth is ours.
 func (x *exporter) compiled(v any, depth int) (any, error) {
 	if depth > 4 {
 		return nil, fmt.Errorf("lists nest deeper than 4")

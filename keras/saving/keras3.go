@@ -204,8 +204,8 @@ func compilation3(model base.Callable, opts *SaveModelOptions, classes *config.C
 	return r.JSON, groups, err
 }
 
-// stateOf returns the variables of an optimizer, as an archive stores them. Those of an
-// optimizer in another one are stored twice.
+// stateOf returns the variables of an optimizer, as an archive stores them. The variables of the
+// optimizer in a LossScaleOptimizer are stored twice.
 func stateOf(o optimizers.Optimizer) ([]kerasfile.Group, error) {
 	list, ok := o.(stateful)
 	if !ok {

@@ -46,7 +46,7 @@ type CompileOptions struct {
 	// it is not built yet, and of the order of examples. Default: none, each run differs.
 	Seed *uint64
 
-	stored bool // in a file, whose metric objects may have the names of outputs before their own
+	stored bool // the options are from a file: the names of metrics may begin with an output's
 }
 
 // Trainer trains, evaluates and runs a model. It must not be used by several goroutines at

@@ -26,9 +26,9 @@ type Data interface {
 type sourceOptions struct {
 	batchSize int // 0: the default
 	steps     int // of a pass as the caller set it, 0 for unknown
-	passes    int
+	passes    int // the number of epochs
 	shuffle   bool
-	seed      *uint64
+	seed      *uint64 // of the shuffles; nil for another order in each run
 }
 
 // source is data as batches.
@@ -205,7 +205,7 @@ func (r *rows) open(ctx context.Context, _ int) (next func() (*element, error), 
 	}, func() {}
 }
 
-// slice returns rows lo to hi of a tensor, which share its storage.
+// slice returns rows lo to hi of a tensor. They share its storage if they are aligned in it.
 func slice(t *tensor.Tensor, lo, hi int) *tensor.Tensor {
 	shape := t.Shape().Clone()
 	n := shape[0]
@@ -244,7 +244,9 @@ type stream struct {
 	all  func(ctx context.Context, pass int) iter.Seq2[*element, error]
 	size int // the number of batches in a pass; -1: unknown, infinite: without an end
 	err  error
-	user int // the caller's number of steps
+	// The steps of an epoch that the caller set, 0 for none. Each epoch begins a pass unless
+	// they differ from size.
+	user int
 }
 
 func (d *stream) source(_ context.Context, o *sourceOptions) (source, error) {

@@ -226,7 +226,7 @@ func join(parts []*tensor.Tensor) (*tensor.Tensor, error) {
 
 // BatchOptions are the options of [Trainer.TrainOnBatch] and [Trainer.TestOnBatch].
 type BatchOptions struct {
-	// ClassWeight has a factor for the examples of each class; TestOnBatch has none.
+	// ClassWeight has a factor for the examples of each class; TestOnBatch ignores it.
 	// Default: ones.
 	ClassWeight []float64
 	// KeepMetrics adds the batch to the state of the metrics. Default: the logs are those

@@ -54,7 +54,8 @@ var recurrent = with(only2("time_major", false), ignored2("implementation", "ena
 // random are the options of the layers that draw numbers.
 var random = ignored2("rng_type", "force_generator")
 
-// axis is an axis that Keras 2 stores as a list of one, and single one that may be no other list.
+// axis is an option with an axis that Keras 2 stores as a list of one. single is the same option of a
+// class that takes no longer list in Keras 3.
 var axis, single = changed("axis", oneAxis, keep), changed("axis", noList, keep)
 
 // interpolation is a method of resizing images.
@@ -63,7 +64,7 @@ var interpolation = changed("interpolation", knownMethod, keep)
 const noCode = "its code is Python's and can't be carried over; replace it by a registered layer"
 
 // classes are the classes that differ between the versions; a class that isn't listed is the same
-// in both. To add one, add a line: what each field means is said at class and option.
+// in both. To add one, add a line: the types class and option explain the fields.
 var classes = []class{
 	{kind: layer, name: "InputLayer", named: true, options: with(renamed("batch_input_shape", "batch_shape"), only3("optional", false))},
 	{kind: layer, name: "Dense", options: with(only3("quantization_config", nil))},
@@ -176,7 +177,8 @@ var kindOptions = map[kind][]option{
 	loss: with(changed("reduction", reductionUp, keep), ignored3("dtype"), ignored2("fn")),
 }
 
-// added2 are options that Keras 2 expects in a config of a class with its own learning rate.
+// added2 are options that Keras 2 needs in a config, by the kind of its class. A LossScaleOptimizer
+// needs none.
 var added2 = map[kind]map[string]any{optimizer: {"is_legacy_optimizer": false, "jit_compile": false}}
 
 type key struct {

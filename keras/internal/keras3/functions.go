@@ -10,8 +10,8 @@ import (
 // functionTable has the functions of TensorFlow that TFOpLambda layers call, and the operations of
 // Keras 3 that compute the same. In a line are
 //
-//   - the names of the function, the one to write first;
-//   - the names of the operation below keras.src.ops, likewise;
+//   - the names of the function, the one that is written first;
+//   - the names of the operation below keras.src.ops, the one that is written first;
 //   - the function's parameters that are inputs of the operation, in its order; a list in brackets;
 //   - the parameters that are settings of the operation. ":b" is the operation's name for it,
 //     "=2|3" the defaults of the function and of the operation if they differ, and
@@ -132,13 +132,13 @@ type function struct {
 	call       []string // the parameters that are inputs, in the operation's order
 	list       bool     // the first input is a list
 	settings   []setting
-	only       map[string]any // the parameters that must have one value, and these
+	only       map[string]any // the parameters that must have one value, and that value
 }
 
 // A setting is a parameter of a function that is an option of an operation.
 type setting struct {
 	two, three               string // the names in Keras 2 and in Keras 3
-	defaults                 bool
+	defaults                 bool   // the two defaults are set, since they differ
 	defaultTwo, defaultThree any
 }
 

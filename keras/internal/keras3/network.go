@@ -335,7 +335,8 @@ func (g *network) first2(name string) int64 {
 	return 0
 }
 
-// first3 returns the number of the first call of a layer among the outputs of a model of Keras 3.
+// first3 returns the number of the first call of a layer in input_layers and output_layers of Keras
+// 3. The calls' own places begin with 0 there.
 func (g *network) first3(name string) int64 {
 	switch g.layers[name]["class_name"] {
 	case "Functional", "Model":

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/keras/internal/orderedjson"
 )
 
-// maxDepth is how deep values may nest.
+// maxDepth is the largest nesting of values. The limit is ours: it protects the stack.
 const maxDepth = 400
 
 // A Result is a translated configuration.
@@ -104,7 +104,8 @@ func (t *translator) value(of kind, v any) (any, error) {
 	return v, nil
 }
 
-// kindOfKey returns the kind of the objects below a key of a config.
+// kindOfKey returns the kind of the objects below a key of a config; of is that of the object with
+// the config.
 func kindOfKey(name string, of kind) kind {
 	for suffix, k := range map[string]kind{"initializer": initializer, "regularizer": regularizer, "constraint": constraint,
 		"learning_rate": schedule, "optimizer": optimizer, "optimizer_config": optimizer, "loss": loss, "metrics": metric} {

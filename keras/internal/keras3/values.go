@@ -40,7 +40,7 @@ func policyDown(v any) (any, error) {
 	return name, nil
 }
 
-// oneAxis returns the axis in a list of one.
+// oneAxis returns the axis in a list of one. Other values stay.
 func oneAxis(v any) (any, error) {
 	if list, ok := v.([]any); ok && len(list) == 1 {
 		return list[0], nil
@@ -64,7 +64,7 @@ func noList(v any) (any, error) {
 	return v, err
 }
 
-// knownMethod returns the name of a method of resizing that Keras 3 has.
+// knownMethod returns an error for the methods of resizing that Keras 3 lacks. Others stay.
 func knownMethod(v any) (any, error) {
 	if equal(v, "gaussian") || equal(v, "mitchellcubic") {
 		return nil, fmt.Errorf("the method %v is unknown to Keras 3", v)
@@ -72,7 +72,8 @@ func knownMethod(v any) (any, error) {
 	return v, nil
 }
 
-// notCausal returns a padding that separable convolutions of Keras 3 have.
+// notCausal returns an error for the padding that Keras 3's separable convolutions lack. Others
+// stay.
 func notCausal(v any) (any, error) {
 	if equal(v, "causal") {
 		return nil, fmt.Errorf("the padding %v is unknown to Keras 3 here", v)
@@ -80,7 +81,7 @@ func notCausal(v any) (any, error) {
 	return v, nil
 }
 
-// notNull returns a value that Keras 3 has no null for.
+// notNull returns an error for null, if Keras 3 has no null for an option. Other values stay.
 func notNull(v any) (any, error) {
 	if v == nil {
 		return nil, fmt.Errorf("the value null is unknown to Keras 3")
@@ -91,7 +92,7 @@ func notNull(v any) (any, error) {
 // int64Only returns the only type of vocabularies of integers that Keras 3 has; it holds all others.
 func int64Only(any) (any, error) { return "int64", nil }
 
-// hasBins returns an error for a layer without bins, which Keras 3 calls with none.
+// hasBins returns an error for a Discretization without bins, since Keras 3 can't call it.
 func hasBins(conf map[string]any) error {
 	if conf["bin_boundaries"] == nil {
 		return fmt.Errorf("it was not adapted and has no bin_boundaries, which a call in Keras 3 needs")
@@ -111,6 +112,6 @@ func bothWays(conf map[string]any) error {
 	return nil
 }
 
-// convolutions are the ranks of inputs of the layers that take further dimensions of examples
-// in Keras 2.
+// convolutions has the ranks of inputs of the layers that in Keras 2 also take inputs with more
+// dimensions of examples.
 var convolutions = map[string]int{"Conv1D": 3, "Conv2D": 4, "Conv3D": 5}

@@ -46,8 +46,8 @@ func (r *Rated) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
 	return ops.Div(s, r.Of, ops.Add(s, 1, ops.Cast(s, step, tensor.Float32)))
 }
 
-// Makes makes the optimizers of gen_keras.py, by their names there. Names and settings must stay
-// those of that script, which writes the fixtures.
+// Makes has a function for each optimizer of gen_keras.py, by its name there. Names and settings
+// must stay those of that script, which writes the fixtures.
 var Makes = map[string]func() optimizers.Optimizer{
 	"sgd": func() optimizers.Optimizer { return optimizers.NewSGD(0.1) },
 	"sgd_momentum": func() optimizers.Optimizer {

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// maxNesting is the largest nesting of values.
+// maxNesting is the largest nesting of values, as in encoding/json.
 const maxNesting = 10_000
 
 // Orders are the orders of the keys of parsed objects, by the addresses of the maps that these
@@ -18,8 +18,8 @@ const maxNesting = 10_000
 type Orders map[uintptr][]string
 
 // Parse reads one JSON value: nil, a bool, a [json.Number], a string, a []any or a
-// map[string]any. The orders are valid while the value is alive. More after the value, and a
-// nesting above 10,000, are errors.
+// map[string]any. The orders are valid while the value is alive. Of a key that an object has
+// twice, the last value counts. More after the value, and a nesting above 10,000, are errors.
 func Parse(data []byte) (v any, orders Orders, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
