@@ -45,7 +45,7 @@ func verifyModel(ctx context.Context, dir fs.FS, shown string, o *VerifyOptions)
 			}
 			faults = append(faults, more...)
 		}
-		variables = max(variables, variablesOf(g))
+		variables = max(variables, ModelVariables(g))
 		for _, a := range g.Assets {
 			file := path.Join(savedmodel.AssetsDir, a.Name)
 			if seen[file] {
@@ -85,9 +85,9 @@ func verifyModel(ctx context.Context, dir fs.FS, shown string, o *VerifyOptions)
 	return append(faults, more...), nil
 }
 
-// variablesOf returns the number of variables that a MetaGraph lists, among its
+// ModelVariables returns the number of variables that a MetaGraph lists, among its
 // objects or, in a model of TensorFlow 1, in its collection of them.
-func variablesOf(g *savedmodel.MetaGraph) int {
+func ModelVariables(g *savedmodel.MetaGraph) int {
 	n := len(g.Variables())
 	for _, c := range g.Collections() {
 		if c.Name == "variables" {

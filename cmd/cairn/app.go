@@ -143,7 +143,7 @@ func need(least, most int, words string) cobra.PositionalArgs {
 		case len(args) < least:
 			return usagef("%s needs %s", cmd.Name(), words)
 		case most >= 0 && len(args) > most:
-			return usagef("%s needs %s; %q is one too many", cmd.Name(), words, args[most])
+			return usagef("%s takes %s; %q is one too many", cmd.Name(), words, args[most])
 		}
 		return nil
 	}

@@ -44,6 +44,7 @@ func (f *showFlags) onlyForModels() error {
 // shownModel is a SavedModel as show has read it.
 type shownModel struct {
 	path  string
+	bare  bool // there is no checkpoint of variables
 	about *describe.Description
 	view  *inspect.View // the objects, or the tree of the variables' names
 }
@@ -158,7 +159,7 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 			return nil, err
 		}
 	}
-	v := &inspect.View{Objects: true}
+	v, bare := &inspect.View{Objects: true}, false
 	s, err := a.openFile(ctx, path)
 	switch {
 	case err == nil:
@@ -171,8 +172,13 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 			return nil, err
 		}
 	case errors.Is(err, fs.ErrNotExist) || isNoCheckpoint(err):
-		if n := len(about.MetaGraphs[0].Variables); n > 0 {
-			a.note("%s: the checkpoint %s is missing: the values of %d variables aren't there", render.Printable(path), savedmodel.VariablesPrefix, n)
+		bare = true
+		most := 0
+		for _, g := range m.MetaGraphs {
+			most = max(most, inspect.ModelVariables(g))
+		}
+		if most > 0 {
+			a.note("%s: the checkpoint %s is missing, and with it the values of the variables (%d)", render.Printable(path), savedmodel.VariablesPrefix, most)
 		}
 	case a.withoutValues(ctx, err) != nil:
 		return nil, err
@@ -182,7 +188,7 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 	if g := about.MetaGraphs[0].Objects(!f.picture() || f.all); len(g.Edges) > 0 || v.Graph == nil {
 		v.Graph, v.Objects = g, true
 	}
-	return &shownModel{path, about, v}, nil
+	return &shownModel{path, bare, about, v}, nil
 }
 
 // withoutValues prints a note that a model is shown without its variables' values, because of err. If ctx
@@ -236,8 +242,12 @@ func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
 	if depth == 0 {
 		depth = -1
 	}
+	title := fmt.Sprintf("%s  (SavedModel, %v)", m.path, m.view.Count)
+	if m.bare {
+		title = m.path + "  (SavedModel, no checkpoint of variables)"
+	}
 	o := &describe.TextOptions{
-		Title: fmt.Sprintf("%s  (SavedModel, %v)", m.path, m.view.Count), All: f.all,
+		Title: title, All: f.all,
 		Tree: render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == "", Fold: a.outTTY && f.file == "" && !f.all},
 	}
 	if !m.view.Objects {
