@@ -89,6 +89,9 @@ func stateOf(s *tensorfile.File, og *pb.TrackableObjectGraph) func(name string) 
 		if strings.Contains(name, "/.OPTIMIZER_SLOT/") || strings.HasPrefix(name, "optimizer/") || strings.HasPrefix(name, "optimizer_weights/") { // of Keras's archives and .h5 files
 			return true
 		}
+		if strings.HasPrefix(name, "metrics/") && strings.Contains(name, "/vars/") { // of Keras's archives
+			return true
+		}
 		dir, base, _ := cutLast(name)
 		// TF1's slots: kernel/Adam, kernel/Momentum; and powers of the rates.
 		return base == "" && (dir == "beta1_power" || dir == "beta2_power") || base != "" && s.Has(dir)

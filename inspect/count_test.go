@@ -43,6 +43,8 @@ func TestParametersAreTheModelsByName(t *testing.T) {
 		{"TF1", map[string]*tensor.Tensor{"kernel": three, "kernel/Adam": three, "beta1_power": one, "beta2_power": one, "step": tensor.Scalar[int64](1)}, Count{5, 3, 40}},
 		{"scopes like slots", map[string]*tensor.Tensor{"beta1_power/w": three, "beta2_power/w": three, "other/w": three}, Count{3, 9, 36}},
 		{"Keras .h5", map[string]*tensor.Tensor{"model_weights/dense/kernel": three, "optimizer_weights/adam/m": three}, Count{2, 3, 24}},
+		{"Keras .keras", map[string]*tensor.Tensor{"layers/dense/vars/0": three, "optimizer/vars/1": three, "metrics/mean/vars/0": one}, Count{3, 3, 28}},
+		{"a module called metrics", map[string]*tensor.Tensor{"metrics/w": three}, Count{1, 3, 12}},
 		{"TF2", map[string]*tensor.Tensor{"w/.ATTRIBUTES/VARIABLE_VALUE": three, "w/.OPTIMIZER_SLOT/opt/m/.ATTRIBUTES/VARIABLE_VALUE": three, "optimizer/rate": one, "z": tensor.Vector[complex64](1i)}, Count{4, 4, 36}},
 		{"a broken graph", map[string]*tensor.Tensor{"kernel": three, "kernel/Adam": three, tensorfile.GraphKey: tensor.Scalar(string(broken.Marshal()))}, Count{2, 3, 24}},
 	} {
