@@ -94,8 +94,8 @@ func clip(s string) string {
 	return s[:n] + "…"
 }
 
-// asError returns err as an error: a nil *Error becomes a nil error, which a plain
-// conversion doesn't give.
+// asError returns err as an error. Unlike a plain conversion, it makes a nil error of
+// a nil *Error.
 func asError(err *Error) error {
 	if err == nil {
 		return nil
@@ -109,7 +109,7 @@ type RemoteError struct {
 	Message string
 }
 
-// Error returns the server's message and says whose it is.
+// Error returns the server's message after words about its origin.
 func (e *RemoteError) Error() string { return "the server answers: " + e.Message }
 
 // errNoOutputs is the error of WritePredictResponse for a response without outputs, for which
