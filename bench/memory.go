@@ -15,7 +15,8 @@ func residentNow() (int64, error) {
 	return status("VmRSS:")
 }
 
-// residentPeak returns the greatest resident memory in bytes since forgetPeak, or ever.
+// residentPeak returns the greatest resident memory in bytes since the last forgetPeak, or
+// since the process began.
 func residentPeak() (int64, error) { return status("VmHWM:") }
 
 // forgetPeak resets the peak to the resident memory after unused memory has been
@@ -25,7 +26,8 @@ func forgetPeak() error {
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// status returns the bytes that a line of Linux's /proc has in KiB. Other systems have an error.
+// status returns a field of Linux's /proc/self/status, converted from KiB to bytes. On other
+// systems it returns an error.
 func status(field string) (int64, error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

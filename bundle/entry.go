@@ -22,8 +22,9 @@ type Entry struct {
 	Offset, Size int64
 
 	// CRC is the CRC-32C of the bytes as hash/crc32 computes it (Castagnoli); the
-	// file holds it masked. For strings and variants it runs over their lengths
-	// as fixed-width numbers: see the package's page. It is 0 if the tensor is
+	// file holds it masked. For strings and variants it covers the whole data, but
+	// the lengths as numbers of fixed width, not as the varints that the file has:
+	// see the package's page. It is 0 if the tensor is
 	// stored in slices, and in version 1, whose checksums are those of the
 	// table's blocks.
 	CRC uint32
@@ -45,9 +46,10 @@ func (e *Entry) Raw() []byte {
 	return e.index.message(e.index.at(int(e.number)))
 }
 
-// record is an entry of the index, that of a tensor or that of a slice.
+// record is an entry of the index, that of a tensor or that of a slice, with the data that
+// only this package needs. Callers get its Entry.
 type record struct {
-	Entry          // Name is the key
+	Entry          // Name is the key in the index: a tensor's name, or a slice's encoded key
 	at    int64    // its offset in the index file
 	elems int64    // the number of elements
 	parts []int    // the numbers of the slices' entries
@@ -68,7 +70,8 @@ type unsupportedError struct{ what string }
 func (e *unsupportedError) Error() string        { return e.what }
 func (e *unsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// checkSize returns an error unless n elements can take size bytes in a data file.
+// checkSize returns an error unless n elements of type d can take size bytes in a data file:
+// n times the width, or for strings and variants at least n.
 func checkSize(d tensor.DType, n, size int64) error {
 	switch width := int64(d.Size()); {
 	case width > 0 && n > math.MaxInt64/width:

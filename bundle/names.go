@@ -24,7 +24,9 @@ func DataName(prefix string, shard, shards int) string {
 	return fmt.Sprintf("%s.data-%05d-of-%05d", prefix, shard, shards)
 }
 
-// ParseDataName takes a data file's name apart.
+// ParseDataName splits a data file's name into the bundle's prefix and the two numbers. ok is
+// false if it is no such name. Each number has at least five digits, and shard is less than
+// shards.
 func ParseDataName(name string) (prefix string, shard, shards int, ok bool) {
 	i := strings.LastIndex(name, ".data-")
 	if i < 0 {
@@ -39,6 +41,7 @@ func ParseDataName(name string) (prefix string, shard, shards int, ok bool) {
 	return name[:i], shard, shards, true
 }
 
+// parseCount parses a number of at least five digits.
 func parseCount(s string) (int, error) {
 	if len(s) < 5 || strings.TrimLeft(s, "0123456789") != "" {
 		return 0, strconv.ErrSyntax

@@ -20,8 +20,8 @@ import (
 const lockName = ".cairn-lock"
 
 // held records the holder of each directory within this process, because locks
-// on files don't exclude managers of one process (and js has no locks). Like
-// the locks themselves it belongs to the process.
+// on files don't exclude managers of one process (and js has no locks). It is
+// global because a lock belongs to the process, too.
 var held = struct {
 	sync.Mutex
 	by map[any]string
@@ -101,9 +101,9 @@ func lockDirectory(dir string) (*lock, error) {
 	return l, nil
 }
 
-// renew takes the lock again if the directory was deleted, whether or not it was
-// created again since; again reports whether that happened. Another manager may
-// have taken the lock first.
+// renew takes the lock again if the lock file was deleted, alone or with its
+// directory. again reports whether it took the lock. If another manager has the
+// lock by then, the error is a [LockedError].
 func (l *lock) renew() (again bool, err error) {
 	if l == nil || l.f == nil || isLocked(l.f, l.file) {
 		return false, nil
@@ -129,7 +129,7 @@ func (l *lock) release() error {
 	if l.f == nil {
 		return nil
 	}
-	if runtime.GOOS != "windows" && isLocked(l.f, l.file) { // there, an open file can't be removed
+	if runtime.GOOS != "windows" && isLocked(l.f, l.file) { // on Windows an open file can't be removed
 		_ = os.Remove(l.file)
 	}
 	return l.f.Unlock()
@@ -209,7 +209,7 @@ func writeHolder(file string) {
 	}
 	defer f.Close()
 	// A file that is there under other names too, or holds more than a holder's
-	// words, is not only ours.
+	// words, is not only ours, so it isn't written.
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > holderSize+1 || hardLinked(info) {
 		return
 	}

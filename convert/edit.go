@@ -382,7 +382,7 @@ func (e *graphEdit) renameSaved(node int, n *pb.TrackableObject, wants map[[2]in
 }
 
 // walk finds the first path to every node, breadth first. References that lead
-// out of the graph are passed over.
+// out of the graph are ignored.
 func (e *graphEdit) walk() {
 	n := len(e.g.Nodes)
 	e.parent, e.edge, e.depth = make([]int, n), make([]int, n), make([]int, n)

@@ -144,8 +144,8 @@ func (it *Iterator[T]) CheckRestore(tensors map[string]*tensor.Tensor) error {
 }
 
 // RestoreFromTensors takes a place from the checkpoint. It refuses one of
-// another pipeline; the elements before the place are passed over by the next
-// call of [Iterator.Next].
+// another pipeline. The next call of [Iterator.Next] skips the elements before
+// the place.
 func (it *Iterator[T]) RestoreFromTensors(tensors map[string]*tensor.Tensor) error {
 	it.mu.Lock()
 	defer it.mu.Unlock()

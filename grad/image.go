@@ -9,7 +9,8 @@ import (
 )
 
 // imageRules are the rules of ops that resize, crop and dilate images, or convert
-// their colors. Those that select boxes have no gradient.
+// their colors. Ops that select boxes have no gradient: none.go lists those that
+// TensorFlow registers so.
 var imageRules = map[string]Rule{
 	"ResizeBilinear": byImage("ResizeBilinearGrad"),
 	"ResizeBicubic": func(s *ops.Scope, op *Op) {
@@ -25,12 +26,12 @@ var imageRules = map[string]Rule{
 	"Dilation2D":          gradDilation,
 	"ScaleAndTranslate":   gradScaleAndTranslate,
 	"RGBToHSV":            gradHue,
-	"NonMaxSuppressionV3": none,
+	"NonMaxSuppressionV3": none, // TensorFlow registers neither this version nor the next
 	"NonMaxSuppressionV4": none,
 }
 
-// byImage returns the rule of an op whose gradient is an op of the gradient and
-// the images. Images of integers have none.
+// byImage returns the rule of an op whose gradient the op called name computes from
+// the output's gradient and the images. Images of integers have none.
 func byImage(name string) Rule {
 	return func(s *ops.Scope, op *Op) {
 		if op.In(0).DType().IsFloating() {
@@ -67,6 +68,7 @@ func gradCrop(s *ops.Scope, op *Op) {
 	}
 }
 
+// gradDilation computes the gradients of the images and of the filter.
 func gradDilation(s *ops.Scope, op *Op) {
 	attrs := attrsOf(op, "strides", "rates", "padding")
 	for i, name := range []string{"Dilation2DBackpropInput", "Dilation2DBackpropFilter"} {
@@ -76,8 +78,8 @@ func gradDilation(s *ops.Scope, op *Op) {
 	}
 }
 
-// gradScaleAndTranslate computes gradients of the images; the gradient's op takes
-// and returns single precision only, as the op's output is.
+// gradScaleAndTranslate computes gradients of the images. The gradient's op takes
+// and returns float32 only, the type of the op's output.
 func gradScaleAndTranslate(s *ops.Scope, op *Op) {
 	x := op.In(0)
 	if op.Needs(0) {

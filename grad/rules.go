@@ -20,15 +20,17 @@ type Rule func(s *ops.Scope, op *Op)
 // is safe for use from many goroutines.
 type Rules struct {
 	byOp       map[string]Rule
-	ofFunction map[*graph.Function]*graph.Function // the gradients that a library holds
-	captures   map[string][]graph.Output           // of the gradients that a library registers, by their names
+	ofFunction map[*graph.Function]*graph.Function // the gradient of a function, of those that a library holds
+	captures   map[string][]graph.Output           // by the name of a gradient that a library registers, that gradient's captures
 
-	base *Rules                      // those to which the gradients of lib were added, nil for rules of a program's
-	lib  weak.Pointer[graph.Library] // in addition to base
+	// Only from sets these.
+	base *Rules                      // the rules before the gradients of lib were added; nil if from added none
+	lib  weak.Pointer[graph.Library] // the library whose gradients were added to base, for comparisons only
 }
 
-// from returns the rules with the gradients of the library that a function was read
-// with.
+// from returns the rules with the gradients of lib, the library that a function was read
+// with, in place of those of a library that from added before. If lib has no gradients,
+// it returns the rules without any library of from.
 func (r *Rules) from(lib *graph.Library) *Rules {
 	root := r.root()
 	if lib == nil || len(lib.Registered) == 0 && len(lib.Gradients) == 0 {
@@ -42,7 +44,7 @@ func (r *Rules) from(lib *graph.Library) *Rules {
 	return next
 }
 
-// root returns the rules as they are without a library that from has added.
+// root returns the rules without the library that from added, if any.
 func (r *Rules) root() *Rules {
 	if r.base != nil {
 		return r.base
@@ -116,7 +118,7 @@ func All() *Rules { return builtin() }
 var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
 	for _, family := range []map[string]Rule{
-		constantRules(), // first, for a rule of a family goes before
+		constantRules(), // first, because a later rule of the same op replaces it
 		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, sparseSumRules, csrRules, summaryRules, raggedRules,
 		nnRules, convRules, imageRules, rnnRules, quantRules, xlaRules,
 		segmentRules, scatterRules, diagonalRules, moveRules, specialRules, signalRules(), linalgRules, randomRules, patchRules,

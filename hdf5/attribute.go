@@ -43,8 +43,8 @@ func (a *Attribute) Value() (*tensor.Tensor, error) {
 	return t, nil
 }
 
-// Raw returns the bytes of the attribute's elements as they are in the file. They must not be
-// changed.
+// Raw returns the bytes of the attribute's elements as they are in the file. Strings of variable
+// length are references into a heap there, not characters. The caller must not change the bytes.
 func (a *Attribute) Raw() []byte { return a.data }
 
 // Text returns the value of an attribute that is a single string.
@@ -59,8 +59,8 @@ func (a *Attribute) Text() (string, error) {
 	return t.Strings()[0], nil
 }
 
-// Texts returns the strings of an attribute. An array without elements is none, whatever its
-// type: h5py stores an empty list as numbers.
+// Texts returns the strings of an attribute. For an array without elements it returns nil,
+// whatever the type, because h5py stores an empty list as numbers.
 func (a *Attribute) Texts() ([]string, error) {
 	t, err := a.Value()
 	if err != nil {
@@ -108,7 +108,8 @@ func (o *object) Attribute(name string) (*Attribute, error) {
 // attributeSize is the approximate memory of an attribute besides its bytes.
 const attributeSize = 256
 
-// attributes reads the attributes of the object with a header.
+// attributes reads the attributes of the object whose header is h, sorted by name. owner is the
+// object's path.
 func (f *File) attributes(m *meter, owner string, h *header) ([]*Attribute, error) {
 	var list []*Attribute
 	add := func(msg message) error {
@@ -131,7 +132,7 @@ func (f *File) attributes(m *meter, owner string, h *header) ([]*Attribute, erro
 		c := f.cursor(msg.body, msg.addr)
 		version, flags := c.u8(), c.u8()
 		if flags&1 != 0 {
-			c.skip(2) // the largest number of creation
+			c.skip(2) // the largest creation index
 		}
 		heap, names := c.addr(), c.addr()
 		if err := c.err(); err != nil {
@@ -177,6 +178,8 @@ func (f *File) attribute(m *meter, msg message) (*Attribute, error) {
 	case 3:
 		c.skip(1) // the character set
 	}
+	// part reads n bytes. In version 1 each part is padded to a multiple of 8 bytes. The padding
+	// may be missing at the end of the message.
 	part := func(kind uint16, n uint64, shared uint8) message {
 		addr := uint64(c.Offset() - f.base)
 		b := c.Bytes(n)

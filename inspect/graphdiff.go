@@ -18,7 +18,8 @@ const maxObjects = 10_000
 // diffGraphs compares the objects by their first paths from the root: edges,
 // attributes, slot variables and savers. It walks both graphs at once and
 // composes a path only for a difference, since the paths of a deep graph
-// together are far longer than the graph.
+// together are far longer than the graph. Objects that no path from the root reaches
+// aren't compared.
 func diffGraphs(ctx context.Context, a, b *tensorfile.File) ([]Difference, error) {
 	ga, err := a.Graph(ctx)
 	if err != nil {
@@ -163,6 +164,8 @@ func (d *graphDiff) walk() error {
 			case e.Tree && f.Tree:
 				d.twin[e.To] = int32(f.To)
 				queue = append(queue, int32(e.To))
+			// A Tree edge in one graph only: the other one reaches the target by an earlier path,
+			// so the objects below have no counterpart here.
 			case e.Tree:
 				d.below(d.a, e.To, true)
 			default:

@@ -32,7 +32,8 @@ func fault(at int, format string, args ...any) *Error {
 	return &Error{Offset: int64(at), Problem: fmt.Sprintf(format, args...)}
 }
 
-// under prefixes the path with an element's index.
+// under prefixes e's path with an element's index. It changes e and returns it; nil
+// stays nil.
 func (e *Error) under(index int) *Error {
 	if e != nil {
 		if e.Path != "" && e.Path[0] != '[' {
@@ -43,7 +44,8 @@ func (e *Error) under(index int) *Error {
 	return e
 }
 
-// below prefixes the path with the name of a field.
+// below prefixes e's path with the name of a field. It changes e and returns it; nil
+// stays nil.
 func (e *Error) below(name string) *Error {
 	if e == nil {
 		return nil
@@ -92,7 +94,8 @@ func clip(s string) string {
 	return s[:n] + "…"
 }
 
-// asError returns err as an error, nil if there is none.
+// asError returns err as an error. Unlike a plain conversion, it makes a nil error of
+// a nil *Error.
 func asError(err *Error) error {
 	if err == nil {
 		return nil
@@ -106,7 +109,7 @@ type RemoteError struct {
 	Message string
 }
 
-// Error returns the server's message.
+// Error returns the server's message after words about its origin.
 func (e *RemoteError) Error() string { return "the server answers: " + e.Message }
 
 // errNoOutputs is the error of WritePredictResponse for a response without outputs, for which

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// oneFile is a directory with one file in memory, by which Unmarshal and its variants use the code that
-// reads directories.
+// oneFile is a directory with one file in memory. Unmarshal and its variants read through it, so that they
+// share the code for directories.
 type oneFile struct {
 	name string
 	data []byte
@@ -21,6 +21,7 @@ func (f oneFile) Open(name string) (fs.File, error) {
 	return &memFile{bytes.NewReader(f.data), name}, nil
 }
 
+// memFile is the open file and its fs.FileInfo. The Reader has Read, ReadAt and Size.
 type memFile struct {
 	*bytes.Reader
 	name string

@@ -22,7 +22,7 @@ import (
 //
 // A struct held by value, in a field, a slice or an array, is known by its
 // address: it must not be moved, as an append to its slice does. Fields that
-// can't hold anything trackable are passed over, and so is nil. An unexported
+// can't hold anything trackable are left out, and so is nil. An unexported
 // field of a trackable type is an error that names it, as are two different
 // children of one name and a map whose keys are no strings.
 func Children(obj Trackable) ([]Edge, error) { return forCheckpoint.children(obj) }

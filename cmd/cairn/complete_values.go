@@ -9,7 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// completeSignatures offers the signatures of the model that the first argument names.
+// completeSignatures offers the values of --signature: the signatures of the model that the
+// first argument names. It offers none if that is no model.
 func completeSignatures(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -38,6 +39,6 @@ func completeSignatures(cmd *cobra.Command, args []string, _ string) ([]string, 
 // completeFlag sets the completion of the values of a flag that c has.
 func completeFlag(c *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, values); err != nil {
-		panic(err) // a flag of another name
+		panic(err) // c has no such flag: a mistake in the command
 	}
 }

@@ -80,7 +80,7 @@ func (f *showFlags) showModel(ctx context.Context, a *app, path string) error {
 }
 
 // outsideOf returns an error if file is a file of the model's directory dir, also by a link. Files
-// that can't be read are passed over, because file can't be one that exists and is readable then.
+// that can't be read aren't compared, because file can't be one that exists and is readable then.
 func outsideOf(dir, file string) error {
 	there, err := os.Stat(file)
 	if err != nil {

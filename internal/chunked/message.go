@@ -9,27 +9,30 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 )
 
-// message is an encoded message that can be split if chunks are merged into it.
+// message is an encoded message into which chunks are merged while a file is joined. It
+// remains bytes until a path leads into it. Then split divides it into its fields, so that
+// chunks can be merged into these. This isn't the split of a model into chunks.
 type message struct {
-	parts  [][]byte                            // its encoding, joined; after a split the later parts
-	fields []field                             // in order, once it was split
-	open   bool                                // it was split
+	parts  [][]byte                            // its encoding, one after the other; once it has fields, the parts after them
+	fields []field                             // in order; nil until split is called
+	open   bool                                // split was called; not used
 	byNum  map[protowire.Number][]int          // indices in fields of those with a length
 	byKey  map[protowire.Number]map[string]int // of map fields, the index in fields for the encoded key
 }
 
 // field is one field of a message: the bytes with their tag, or, once chunks were merged into it, a
-// message. One without both was merged into an earlier field, and takes no bytes.
+// message. One with neither was merged into an earlier field, and takes no bytes.
 type field struct {
 	raw []byte
 	num protowire.Number
 	sub *message // nil: raw
 }
 
-// merge appends an encoded message, which merges it.
+// merge appends an encoded message: a parser of the joined bytes merges the two.
 func (m *message) merge(b []byte) { m.parts = append(m.parts, b) }
 
-// set makes b all that there is: the value of a field of bytes.
+// set replaces the contents by b, for a chunk that is the value of a field of bytes and no
+// message.
 func (m *message) set(b []byte) { *m = message{parts: [][]byte{b}} }
 
 // split splits the message into its fields. Parts that were merged later are split by the next call.
@@ -95,7 +98,7 @@ func (m *message) find(path []*pb.FieldIndex) (*message, error) {
 	return m, nil
 }
 
-// at returns the message in a field.
+// at returns the message in field i of fields, which must have a length: one of those in byNum.
 func (m *message) at(i int) *message {
 	f := &m.fields[i]
 	if f.sub == nil {
@@ -219,7 +222,8 @@ func (m *message) size() (n int) {
 	return n
 }
 
-// append appends the encoded message to b.
+// append appends the encoded message to b. The fields keep their order, unknown ones too, and
+// parts that were merged later come last. So a parser merges them as TensorFlow's merge.cc does.
 func (m *message) append(b []byte) []byte {
 	for i := range m.fields {
 		f := &m.fields[i]

@@ -8,7 +8,7 @@ import (
 )
 
 // AddLoss adds its input, a scalar, to the losses that are minimized. tf_keras makes one for
-// each call of add_loss on a functional model.
+// each call of add_loss on a functional model; its class is private (engine/base_layer.py).
 type AddLoss struct {
 	base.Layer
 	// Unconditional marks a loss that doesn't depend on the inputs. It is kept, and does

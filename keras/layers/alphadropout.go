@@ -9,17 +9,18 @@ import (
 )
 
 // AlphaDropout is a [Dropout] for layers with the activation selu: it keeps mean and
-// variance by setting dropped elements to selu's smallest value, and scaling the result.
+// variance by setting dropped elements to selu's smallest value, and scaling
+// and shifting the result.
 type AlphaDropout struct {
 	base.Layer
 	// Rate is the probability of dropping an element, from 0 up to but not including 1.
 	Rate float64
 	// NoiseShape is the shape of the mask, broadcast to the input's; -1 is the input's
-	// size. It is no part of the config, as in tf_keras. Default: the input's shape.
+	// size in that dimension. It is no part of the config, as in tf_keras. Default: the input's shape.
 	NoiseShape base.Shape `keras:"-"`
 	// Seed makes the numbers the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the numbers; see [Dropout]. Default: one of Seed.
+	// Random draws the numbers; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

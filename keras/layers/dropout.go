@@ -9,21 +9,21 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Dropout sets a part of its inputs to 0 while training and divides the others by the
-// remaining part, so that the mean stays. Outside of training, which is the default, it
+// Dropout sets elements of its input to 0 with probability Rate while training, and divides
+// the others by 1-Rate, so that the mean stays. Outside of training, which is the default, it
 // returns its input; see [ops.Scope.WithTraining].
 type Dropout struct {
 	base.Layer
 	// Rate is the probability of 0, from 0 up to but not including 1.
 	Rate float64
 	// NoiseShape is the shape of the mask, broadcast to the input's; -1 is the input's
-	// size. Default: the input's shape.
+	// size in that dimension. Default: the input's shape.
 	NoiseShape base.Shape
 	// Seed makes the masks the same in every run. Default: they differ.
 	Seed *int
 	// Random draws the masks. Keras doesn't save a dropout layer's generator, and neither
 	// does this layer; to resume a run exactly, hold the generator in a field of the
-	// checkpointed struct too. Default: one of Seed.
+	// checkpointed struct too. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

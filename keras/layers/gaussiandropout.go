@@ -17,7 +17,7 @@ type GaussianDropout struct {
 	Rate float64
 	// Seed makes the numbers the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the numbers; see [Dropout]. Default: one of Seed.
+	// Random draws the numbers; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

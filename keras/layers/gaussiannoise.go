@@ -15,7 +15,7 @@ type GaussianNoise struct {
 	StdDev float64 `keras:"stddev"`
 	// Seed makes the numbers the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the numbers; see [Dropout]. Default: one of Seed.
+	// Random draws the numbers; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

@@ -8,8 +8,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// LayerScale multiplies each channel by a number that is learned, as the blocks of ConvNeXt
-// do.
+// LayerScale multiplies each channel by a number that is learned. It is the layer of that name
+// in tf_keras.applications.convnext; tf_keras.layers has none.
 type LayerScale struct {
 	base.Layer
 	// InitValues is the first value of all numbers. It is required.

@@ -37,7 +37,7 @@ func checkRate(rate float64) error {
 }
 
 // onesLike returns ones of the type of x and of a shape that broadcasts to x's: noise, in
-// which -1 is the input's size, or x's shape if noise is nil.
+// which -1 is the input's size in that dimension, or x's shape if noise is nil.
 func onesLike(s *ops.Scope, x *ops.Value, noise base.Shape) *ops.Value {
 	if noise == nil {
 		return ops.OnesLike(s, x)
@@ -55,7 +55,7 @@ func onesLike(s *ops.Scope, x *ops.Value, noise base.Shape) *ops.Value {
 	return ops.Cast(s, s.Emit1("Fill", nil, ops.Concat(s, sizes, 0), float32(1)), x.DType())
 }
 
-// dropElements sets a part of x to 0 and divides the others by the remaining part. All
+// dropElements sets elements of x to 0 with probability rate and divides the others by 1-rate. All
 // elements that share one of noise are dropped together.
 func dropElements(s *ops.Scope, r *ops.Random, x *ops.Value, rate float64, noise base.Shape) *ops.Value {
 	if noise == nil {

@@ -23,7 +23,7 @@ type RandomBrightness struct {
 	ValueRange []float64 `keras:",default=[0, 255]"`
 	// Seed makes the numbers the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the numbers; see [Dropout]. Default: one of Seed.
+	// Random draws the numbers; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

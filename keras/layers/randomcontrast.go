@@ -20,7 +20,7 @@ type RandomContrast struct {
 	Factor Numbers
 	// Seed makes the contrasts the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the contrasts; see [Dropout]. Default: one of Seed.
+	// Random draws the contrasts; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

@@ -19,7 +19,7 @@ type RandomCrop struct {
 	Height, Width int
 	// Seed makes the places the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the places; see [Dropout]. Default: one of Seed.
+	// Random draws the places; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

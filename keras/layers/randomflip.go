@@ -18,7 +18,7 @@ type RandomFlip struct {
 	Mode string `keras:",default=horizontal_and_vertical"`
 	// Seed makes the choices the same in every run. Default: they differ.
 	Seed *int
-	// Random makes the choices; see [Dropout]. Default: one of Seed.
+	// Random makes the choices; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// RandomFourierFeatures computes cos(x·UnscaledKernel/KernelScale + Bias), whose products
+// RandomFourierFeatures is the layer of tf_keras.layers.experimental. It computes cos(x·UnscaledKernel/KernelScale + Bias), whose products
 // approximate a kernel function of the inputs. Kernel and bias are random and stay. The scale is
 // learned unless NotTrainable is set, as it is by default in tf_keras.
 type RandomFourierFeatures struct {

@@ -26,7 +26,7 @@ type RandomRotation struct {
 	Interpolation string `keras:",default=bilinear"`
 	// Seed makes the angles the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the angles; see [Dropout]. Default: one of Seed.
+	// Random draws the angles; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

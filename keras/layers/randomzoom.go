@@ -29,7 +29,7 @@ type RandomZoom struct {
 	Interpolation string `keras:",default=bilinear"`
 	// Seed makes the factors the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the factors; see [Dropout]. Default: one of Seed.
+	// Random draws the factors; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

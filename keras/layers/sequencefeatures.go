@@ -12,7 +12,7 @@ import (
 )
 
 // SequenceFeatures turns features of sequences into numbers for each step, as columns
-// describe. Its input is that of [DenseFeatures].
+// describe. It is keras.experimental.SequenceFeatures. Its input is that of [DenseFeatures].
 type SequenceFeatures struct {
 	base.Layer
 	// FeatureColumns are the columns. The layer brings them into the order of their names.

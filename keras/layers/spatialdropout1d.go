@@ -18,7 +18,7 @@ type SpatialDropout1D struct {
 	NoiseShape base.Shape
 	// Seed makes the masks the same in every run. Default: they differ.
 	Seed *int
-	// Random draws the masks; see [Dropout]. Default: one of Seed.
+	// Random draws the masks; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

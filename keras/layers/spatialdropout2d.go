@@ -21,7 +21,7 @@ type SpatialDropout2D struct {
 	// DataFormat is ChannelsLast or ChannelsFirst. It is no part of the config, as in tf_keras.
 	// Default: ChannelsLast.
 	DataFormat string `keras:"-"`
-	// Random draws the masks; see [Dropout]. Default: one of Seed.
+	// Random draws the masks; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`
 
 	once sync.Once

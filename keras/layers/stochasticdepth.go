@@ -9,8 +9,10 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// StochasticDepth sets whole examples to 0 while training and divides the others by the
-// remaining part, so that a residual block is skipped for them.
+// StochasticDepth is the layer of that name in tf_keras.applications.convnext; tf_keras.layers
+// has none. In a training scope it sets each example to 0 with probability DropPathRate, so that
+// a residual block is skipped for it. It divides the other examples by 1-DropPathRate. Like
+// tf_keras's, it has no seed in its config and passes no masks on.
 type StochasticDepth struct {
 	base.Layer
 	// DropPathRate is the probability of 0, from 0 up to but not including 1.

@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// SyncBatchNormalization is the older class of a [BatchNormalization] with Synchronized. Its
-// config has the same fields.
+// SyncBatchNormalization is the older class of a [BatchNormalization] with Synchronized, of
+// tf_keras.layers.experimental. Its config has the same fields.
 type SyncBatchNormalization struct{ BatchNormalization }
 
 // CompleteConfig sets Synchronized.

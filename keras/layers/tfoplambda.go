@@ -11,7 +11,8 @@ import (
 )
 
 // TFOpLambda applies a public function of TensorFlow, such as "math.multiply". tf_keras
-// makes one for each function that is called on symbolic tensors. The inputs are the
+// makes one for each function that is called on symbolic tensors; its class is private
+// (layers/core/tf_op_layer.py). The inputs are the
 // function's first argument; the others are arguments of the call, by TensorFlow's names.
 type TFOpLambda struct {
 	base.Layer
@@ -46,7 +47,7 @@ func (l *TFOpLambda) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Value {
 	return applyFunction(s, l.Function, c)
 }
 
-// SlicingOpLambda applies a function that takes slices: "__operators__.getitem", whose
+// SlicingOpLambda, of the same file of tf_keras, applies a function that takes slices: "__operators__.getitem", whose
 // argument "slice_spec" has an index, null for a new dimension, "..." or an object with
 // start, stop and step for each dimension.
 type SlicingOpLambda struct {

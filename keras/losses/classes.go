@@ -10,8 +10,9 @@ import (
 
 const module = "keras.losses"
 
-// Classes lists the losses for configs. Names and modules are tf_keras's and must stay; a new loss
-// is a line here.
+// Classes lists the losses for configs. Names and modules are tf_keras's and must stay. A
+// new class is a line here and a struct with the fields Name and Reduction, which NameOf and
+// ReductionOf read. A new function is a line in functions.
 func Classes() []config.Class {
 	list := []config.Class{
 		config.Of[BinaryCrossentropy](module, "BinaryCrossentropy"),
@@ -52,6 +53,7 @@ func Get(identifier any) (Loss, error) {
 	case Loss:
 		return id, nil
 	case string:
+		// Lookup takes a class's name in snake case too, which is a function's name here.
 		if t := classes.Lookup(id); t != nil {
 			if k, ok := classes.ClassOf(reflect.Zero(t).Interface()); ok && k.Name == id {
 				return reflect.Zero(t).Interface().(Loss), nil
@@ -100,8 +102,9 @@ func NameOf(l Loss) string {
 	return config.SnakeCase(k.Name)
 }
 
-// ReductionOf returns the reduction of a loss: the field Reduction of those of this package,
-// [SumOverBatchSize] for a [Function], a [Func] and others.
+// ReductionOf returns the reduction of a loss: the field Reduction of those of this package.
+// It is [SumOverBatchSize] if the field is empty or [AutoReduction], and for a [Function], a
+// [Func] and others.
 func ReductionOf(l Loss) Reduction {
 	if _, ok := classes.ClassOf(l); ok {
 		if f := reflect.ValueOf(l).FieldByName("Reduction"); f.IsValid() && !f.Interface().(Reduction).mean() {

@@ -8,7 +8,7 @@ import (
 )
 
 // SumOverBatchSize is the sum of all values that it was given, each times its weight, divided
-// by the number of values.
+// by the number of values. In tf_keras it is private (metrics/base_metric.py).
 type SumOverBatchSize struct{ Mean }
 
 // Update takes all elements of values into account. weights are those of [Mean.Update].
@@ -31,7 +31,7 @@ func (m *Mean) addSize(s *ops.Scope, self any, values, weights ops.Input) {
 }
 
 // SumOverBatchSizeMetricWrapper is the [SumOverBatchSize] of a function of truths and
-// predictions. Its config, as tf_keras's, has no function, so it can't be read.
+// predictions, as private in tf_keras. Its config, as tf_keras's, has no function, so it can't be read.
 type SumOverBatchSizeMetricWrapper struct {
 	Averaged
 	// Fn is the function.

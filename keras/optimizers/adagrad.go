@@ -8,7 +8,7 @@ import "github.com/cairnml/cairn/ops"
 //	accumulator += g*g
 //	variable -= rate*g / (sqrt(accumulator)+Epsilon)
 //
-// The newer optimizer, see [Layout], has Epsilon below the root. Its slot is
+// In the new family and in Keras 3, see [Layout], Epsilon is under the root. The slot is
 // "accumulator".
 type Adagrad struct {
 	Base

@@ -57,7 +57,7 @@ func adamStep(s *ops.Scope, u *Update, beta1, beta2, epsilon float64) {
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
 	switch {
 	case !u.isLegacy:
-		// The newer optimizer has no fused op. It computes 1-beta from the options, not
+		// The new family has no fused op. It computes 1-beta from the options, not
 		// from their float32 values, which matters for Beta2.
 		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.Gradient, m), 1-beta1))
 		ops.AssignAdd(s, v, ops.Mul(s, ops.Sub(s, ops.Square(s, u.Gradient), v), 1-beta2))
@@ -94,7 +94,7 @@ func adamRows(s *ops.Scope, u *Update, x ops.IndexedSlices, beta1, beta2, epsilo
 }
 
 // decayRows decays a mean and adds the rows of x to it. beta is the decay in the layout's
-// precision. The newer optimizers compute 1-beta from option, the number itself.
+// precision. The new family computes 1-beta from option, the number itself.
 func decayRows(s *ops.Scope, u *Update, x ops.IndexedSlices, mean *trackable.Variable, beta ops.Input, option float64, rows *ops.Value) {
 	if !u.isLegacy {
 		ops.AssignAdd(s, mean, ops.Mul(s, ops.Neg(s, mean), 1-option))

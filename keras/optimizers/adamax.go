@@ -56,7 +56,7 @@ func (a *Adamax) UpdateStep(s *ops.Scope, u *Update) {
 	a.move(s, u, m, v, power)
 }
 
-// move takes the step of the newer optimizer.
+// move takes the step of the new family and of Keras 3.
 func (a *Adamax) move(s *ops.Scope, u *Update, m, v *trackable.Variable, power ops.Input) {
 	divisor := ops.Mul(s, ops.Sub(s, 1, power), ops.Add(s, v, a.Epsilon))
 	ops.AssignSub(s, u.Variable, ops.Div(s, ops.Mul(s, u.rate(), m), divisor))

@@ -41,7 +41,7 @@ func Classes() []config.Class {
 var classes = config.Must(config.New(Classes(), schedules.Classes()))
 
 // Get returns the optimizer of an identifier: an Optimizer is returned itself; a string is
-// a class's name in any case, for an optimizer of the newer family with tf_keras's
+// a class's name in any case, for an optimizer of the new family with tf_keras's
 // defaults; a json.RawMessage or []byte is a config. Programs whose configs have their own
 // classes use keras.FromConfig.
 func Get(identifier any) (Optimizer, error) {

@@ -26,7 +26,7 @@ func (o *Base) ConfigClass(c config.Class, legacy bool) config.Class {
 	case o.isLegacy():
 		c.Module = legacyModule
 	case legacy:
-		c.Package = "Custom" // tf_keras registers its newer optimizers
+		c.Package = "Custom" // tf_keras registers the optimizers of its new family
 	}
 	return c
 }
@@ -103,7 +103,7 @@ type decayRule interface{ legacyDecay() *float64 }
 
 var errNewOnly = errors.New("tf_keras has no legacy optimizer of that class; use NewLayout")
 
-// DecodeConfig sets the options and the learning rate. The layout is the newer family's if
+// DecodeConfig sets the options and the learning rate. The layout is the new family's if
 // is_legacy_optimizer is false, or if there is no config at all.
 func (o *Base) DecodeConfig(d *config.Decoder, conf map[string]any) error {
 	o.mu.Lock()

@@ -1,5 +1,6 @@
-// Package optimizers has the optimizers of tf_keras, with its variables' places and names
-// in a checkpoint, in the layouts of its two families and of Keras 3's; see [Layout].
+// Package optimizers has the optimizers of tf_keras. In a checkpoint their variables have the
+// places and names of one of tf_keras's two families, the legacy or the new one, or of Keras 3;
+// see [Layout]. Edges and their order decide the keys of checkpoints, so they must stay.
 //
 //	opt := optimizers.NewAdam(0.001)
 //	opt.ClipNorm = new(1.0)
@@ -14,13 +15,15 @@
 //
 // The config of an optimizer is tf_keras's get_config of the family that its layout belongs
 // to, the learning rate included as it is now. keras.Config and keras.FromConfig convert it.
-// [Get] makes an optimizer by name. A config without is_legacy_optimizer is one of the
-// legacy family.
+// [Get] makes an optimizer of the new family by name. A config without is_legacy_optimizer is
+// one of the legacy family; for AdamW, Lion and Adafactor, which that family lacks, it is one
+// of the new family.
 //
 // # Optimizers in a checkpoint
 //
 // The legacy layout, of tf_keras.optimizers.legacy and of TensorFlow's guide,
-// is the default of optimizers. For an Adam called
+// is the default of all optimizers except AdamW, Lion and Adafactor. These exist only in
+// the new family and have its layout. For an Adam called
 // "optimizer" and a variable net/l1/kernel with the full name net/dense/kernel:
 //
 //	key                                             full name
@@ -50,8 +53,8 @@
 //	_variables: 0, 1, …            those below, in order of making
 //	_iterations (= _variables/0)   iteration                     all, int64
 //	_learning_rate                 learning_rate                 all, float32
-//	_current_learning_rate         current_learning_rate         instead, with a schedule;
-//	                                                             _learning_rate is the schedule then, if it has variables
+//	_current_learning_rate         current_learning_rate         in place of _learning_rate, with a schedule; the edge
+//	                                                             _learning_rate then leads to the schedule, if that has variables
 //	_exclude_from_weight_decay     nodes without children        after ExcludeFromWeightDecay,
 //	                                                             and _exclude_from_weight_decay_names
 //	loss_scale                     current_loss_scale, good_steps  with a dynamic LossScaleOptimizer
@@ -61,8 +64,8 @@
 //	_momentums, _velocities        Adam/m/…, Adam/v/…            Adam, AdamW
 //	_velocity_hats                 Adam/vhat/…                   with AMSGrad
 //	_velocities                    RMSprop/velocity/…            RMSprop
-//	_momentums                     RMSprop/momentum/…            RMSprop; empty without
-//	_average_gradients             RMSprop/average_gradient/…    RMSprop; empty without
+//	_momentums                     RMSprop/momentum/…            RMSprop; an empty list if Momentum is 0
+//	_average_gradients             RMSprop/average_gradient/…    RMSprop; an empty list unless Centered
 //	_accumulators                  Adagrad/accumulator/…         Adagrad
 //	_accumulated_grads             Adadelta/accumulated_grad/…   Adadelta
 //	_accumulated_delta_vars        Adadelta/accumulated_delta_var/…
@@ -73,22 +76,23 @@
 //	_u_product                     Nadam/Variable                Nadam
 //	_r, _c, _v                     Adafactor/r/…, c/…, v/…       Adafactor; an int32 instead of r and c of a vector
 //
-// Adam, AdamW, Nadam, Adafactor, Adadelta, Adamax and Ftrl make their kinds variable by variable, the
-// others list by list. The counter
+// The order of making: Adam, AdamW, Nadam, Adafactor, Adadelta, Adamax and Ftrl make all slots
+// of the first variable, then all of the second, and so on; _velocity_hats come after all of
+// these. RMSprop makes the first slot of all variables, then the second of all. The counter
 // is both _variables/0 and _iterations; the learning rate isn't in _variables.
 // Hyperparameters aren't saved.
 //
 // Keras 3, which is TensorFlow 2.21's own tf.keras, has another layout: as the new one, but _variables/1 is the learning
 // rate, and _trainable_variables lists the model's variables. _trainable_variables_indices replaces _index_dict. Unused
-// lists don't exist, and a Dense has its kernel under _kernel. Such checkpoints of models that are structs are read, and a
-// run that continues from one writes the same keys; Keras 3 reads them. [Keras3Layout] and the field Keras3 of layers.Dense
-// begin such a run. Keras 3's sequential models, and its full names, are not followed.
+// lists don't exist, and a Dense has its kernel under _kernel. Cairn reads such checkpoints if the
+// model is a Go struct, which corresponds to a subclassed model. A run that continues from one writes the same keys;
+// Keras 3 reads them. [Keras3Layout] and the field Keras3 of layers.Dense begin such a run. Keras 3's sequential models, and its full names, are not followed.
 //
 // An optimizer that is restored before its first step from a checkpoint of
-// another layout takes that over and continues with it.
+// another layout takes over that layout and continues with it.
 // [Base.SetLayout] chooses one from the start.
 //
-// Two formulas differ between the families: RMSprop without momentum and Adagrad
-// add epsilon outside of the root in the legacy one, below it in the newer ones.
-// Each optimizer follows the layout that it has.
+// Two formulas differ: RMSprop without momentum and Adagrad add epsilon to the root in
+// the legacy family. In the new one and in Keras 3 they add it to the number under the
+// root. Each optimizer follows the layout that it has.
 package optimizers

@@ -82,7 +82,7 @@ func (f *Ftrl) UpdateStep(s *ops.Scope, u *Update) {
 	ops.Assign(s, accum, total)
 }
 
-// UpdateRows changes the rows; the newer optimizer knows whole tensors only.
+// UpdateRows changes the rows; the new family knows whole tensors only.
 func (f *Ftrl) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	if !u.isLegacy {

@@ -40,7 +40,7 @@ const (
 // Adafactor and Lion, which only the new family has, and for optimizers made by [Get] or
 // from a config of that family.
 //
-// A restore of a checkpoint of a newer family sets the layout as well, unless the Schedule
+// A restore of a checkpoint of the new family or of Keras 3 sets the layout as well, unless the Schedule
 // has variables: their place in the object graph depends on the family, so such a restore
 // is refused without SetLayout.
 func (o *Base) SetLayout(l Layout) error {

@@ -15,7 +15,7 @@ import (
 //	mean = (1-u(t))*g/(1-U) + u(t+1)*m/(1-U*u(t+1))
 //	variable -= rate * mean / (sqrt(v/(1-Beta2^t))+Epsilon)
 //
-// In the newer optimizer, see [Layout], ScheduleDecay is 1. The slots are m and v; the
+// In the new family and in Keras 3, see [Layout], ScheduleDecay is 1. The slots are m and v; the
 // product U is a variable of the optimizer. It is updated once a step. TensorFlow updates
 // it with each variable if a checkpoint was restored or the step is a tf.function.
 type Nadam struct {
@@ -108,7 +108,7 @@ func (n *Nadam) UpdateStep(s *ops.Scope, u *Update) {
 	ops.AssignSub(s, u.Variable, n.step(s, u, k, ops.ReadVariable(s, m), ops.ReadVariable(s, v), g))
 }
 
-// move takes the newer optimizer's step.
+// move takes the step of the new family and of Keras 3.
 func (n *Nadam) move(s *ops.Scope, u *Update, k momenta, g *ops.Value) {
 	m, v := u.slots[0], u.slots[1]
 	mean := ops.Add(s, ops.Div(s, ops.Mul(s, k.next, m), k.rest), ops.Div(s, ops.Mul(s, ops.Sub(s, 1, k.now), g), k.restNow))

@@ -14,8 +14,8 @@ import (
 //	mom = Momentum*mom + rate*g / sqrt(ms-mg*mg+Epsilon) // else
 //	variable -= mom
 //
-// The newer optimizer, see [Layout], has Epsilon below the root in both cases.
-// Its slots are rms, momentum and mg.
+// In the new family and in Keras 3, see [Layout], Epsilon is under the root in both cases.
+// The slots are rms, momentum and mg.
 type RMSprop struct {
 	Base
 	// Rho is the decay of the running means. Default of NewRMSprop: 0.9.
@@ -63,7 +63,7 @@ func (r *RMSprop) UpdateStep(s *ops.Scope, u *Update) {
 		}
 		return
 	}
-	// Keras has no fused op for the rest. The newer optimizer computes 1-rho from the
+	// Keras has no fused op for the rest. The new family computes 1-rho from the
 	// option, the legacy one from its float32 value.
 	var rest ops.Input = 1 - r.Rho
 	if !u.isLegacy {

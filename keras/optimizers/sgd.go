@@ -34,7 +34,7 @@ func (g *SGD) Hypers() []Hyper { return []Hyper{{"momentum", g.Momentum}} }
 
 // SlotKinds lists the kinds of slots.
 func (g *SGD) SlotKinds() []SlotKind {
-	// The newer SGD keeps momentums even if it doesn't use them.
+	// The SGD of the new family keeps momentums even if it doesn't use them.
 	return []SlotKind{{Name: "momentum", List: "momentums", Tag: "m", skipLegacy: g.Momentum == 0}}
 }
 

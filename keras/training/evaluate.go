@@ -29,8 +29,8 @@ type EvaluateOptions struct {
 	Output io.Writer
 }
 
-// evaluation is a pass over data with the metrics: one call of Evaluate, or the validations of
-// Fit, which run it again for each.
+// evaluation is a pass over data with the metrics: one call of Evaluate, or all validations
+// of one Fit, which calls run once for each.
 type evaluation struct {
 	t    *Trainer
 	r    *callbacks.Run
@@ -179,7 +179,8 @@ func (t *Trainer) predictAll(ctx context.Context, data Data, opts *EvaluateOptio
 	return whole, list.OnPredictEnd(ctx, r)
 }
 
-// outputsFor returns the outputs for a batch.
+// outputsFor returns the outputs for a batch. It leaves out the batch's truths and weights:
+// they would be arguments of predict, which has a trace for each form of its arguments.
 func (t *Trainer) outputsFor(ctx context.Context, e *element) ([]*tensor.Tensor, error) {
 	only := &element{x: e.x, layouts: &layouts{x: e.layouts.x}}
 	values, err := t.predict.Call(ctx, t.input(only, nil))

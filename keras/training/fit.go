@@ -246,7 +246,7 @@ func (f *fitting) train(ctx context.Context) error {
 	return f.list.OnTrainEnd(ctx, f.r, logs)
 }
 
-// skip passes over the batches before the place at which a callback, such as BackupAndRestore,
+// skip skips the batches before the place at which a callback, such as BackupAndRestore,
 // lets the training begin: Run.InitialEpoch and Run.InitialStep.
 func (f *fitting) skip(ctx context.Context) error {
 	epochs := f.r.InitialEpoch - f.o.InitialEpoch

@@ -92,8 +92,8 @@ func dimMapOf[T int32 | int64](c *engine.Call) error {
 	}
 	dst := tensor.Values[T](out)
 	for i, d := range tensor.Values[T](x) {
-		// Numbers outside of the dimensions wrap around; those that are too
-		// small become the last dimension.
+		// Numbers outside of the dimensions wrap around. One below -n, for n
+		// dimensions, may leave a negative remainder: it becomes the last dimension.
 		k := (int64(d) + int64(len(from))) % int64(len(from))
 		if k < 0 {
 			k = int64(len(from)) - 1
@@ -104,8 +104,8 @@ func dimMapOf[T int32 | int64](c *engine.Call) error {
 }
 
 // vecPermute permutes numbers, or pairs of them, from the order of one format
-// to that of another. A vector may have entries for the spatial dimensions
-// only.
+// to that of another. The input is [n] or, for pairs, [n, 2]. It may have entries
+// for the spatial dimensions only.
 func vecPermute(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

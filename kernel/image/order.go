@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// The orders of boxes with equal scores, for the kernels of NonMaxSuppression.
-// They decide which boxes are selected, so they must stay.
+// The orders of boxes with equal scores in CombinedNonMaxSuppression: queue's
+// within a class, sortByScore's among the classes. They are C++'s and decide which
+// boxes are selected, so they must stay.
 
 // queue is a heap with the order of C++'s priority_queue for equal scores,
 // which decides among boxes.
@@ -56,14 +57,15 @@ func (q *queue) pop() candidate {
 }
 
 // sortByScore puts the highest scores first. Equal ones have the order of
-// libstdc++'s std::sort: unchanged if there are few, otherwise in the order of
-// quicksort's swaps. The exception are scores for which quicksort is slow: std::sort
-// then sorts by a heap, and equal ones keep their order here.
+// libstdc++'s std::sort: unchanged if there are at most 16, otherwise that of
+// quicksort's swaps. There is one exception: where quicksort is slow, std::sort
+// changes to a heap sort. Here equal scores then keep their order instead.
 func sortByScore(v []detection) {
 	quickParts(v, 2*(bits.Len(uint(len(v)))-1))
 	for i := range v {
 		x := v[i]
 		j := i
+		// The first 16 go to the front by one comparison, as in std::sort.
 		if i < 16 && i > 0 && x.score > v[0].score {
 			copy(v[1:i+1], v[:i])
 			v[0] = x

@@ -23,7 +23,7 @@ const (
 	over
 )
 
-// cwiseTypes returns the table of an operation.
+// cwiseTypes returns the table of an operation. Inputs 1 and 3 and output 0 have the element type.
 func cwiseTypes(op cwise) elementwise.ByType {
 	return withHalves(elementwise.ByType{
 		tensor.Float32: cwiseOf[float32](op), tensor.Float64: cwiseOf[float64](op),
@@ -54,6 +54,7 @@ func cwiseOf[T ordered](op cwise) elementwise.Func {
 				return fmt.Errorf("the shape %v can't be stretched to %v", s, m.shape)
 			}
 		}
+		// Of the larger shape only the rank counts.
 		strides := shapes.BroadcastStrides(s, make(tensor.Shape, m.rank))
 		out, err := c.Alloc(0, m.values.DType(), tensor.Shape{m.n})
 		if err != nil {
@@ -82,7 +83,7 @@ func cwiseOf[T ordered](op cwise) elementwise.Func {
 	}
 }
 
-// denseAddTypes has denseAdd by element type.
+// denseAddTypes has denseAdd by element type, that of inputs 1 and 3 and output 0.
 var denseAddTypes = withHalves(elementwise.ByType{
 	tensor.Float32: denseAdd[float32], tensor.Float64: denseAdd[float64], tensor.Complex64: denseAdd[complex64], tensor.Complex128: denseAdd[complex128],
 	tensor.Int8: denseAdd[int8], tensor.Int16: denseAdd[int16], tensor.Int32: denseAdd[int32], tensor.Int64: denseAdd[int64],

@@ -62,7 +62,7 @@ func substr(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// stretch finds the element of a tensor that broadcasts to larger dimensions.
+// stretch maps an index of a broadcast result to the index of the tensor's element there.
 type stretch struct {
 	dims, steps []int
 	same        bool

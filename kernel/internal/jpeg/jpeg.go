@@ -170,7 +170,7 @@ func (m *Image) colours(jfif bool, adobe int) {
 	}
 }
 
-// table reads a segment with tables; others are passed over.
+// table reads a segment with tables. It ignores other segments.
 func (m *Image) table(marker byte, b []byte) error {
 	switch marker {
 	case 0xdb:
