@@ -124,11 +124,11 @@ func moveBatch(back bool) func(*engine.Call) error {
 			return err
 		}
 		out, err := c.Alloc(0, x.DType(), dims)
-		if err != nil {
+		if err != nil || out.Len() == 0 { // the blocks of an empty output may have any size
 			return err
 		}
 		if back {
-			eachBatch(dims, x.Shape(), blocks, edges, func(at, from int, s *spread) {
+			eachBatch(c, dims, x.Shape(), blocks, edges, func(at, from int, s *spread) {
 				move(c, out, x, s.dims, view{at, s.whole}, view{from, s.parts})
 			})
 			return nil
@@ -136,7 +136,7 @@ func moveBatch(back bool) func(*engine.Call) error {
 		if out.DType().Fixed() {
 			clear(out.Bytes())
 		}
-		eachBatch(x.Shape(), dims, blocks, edges, func(at, from int, s *spread) {
+		eachBatch(c, x.Shape(), dims, blocks, edges, func(at, from int, s *spread) {
 			move(c, out, x, s.dims, view{from, s.parts}, view{at, s.whole})
 		})
 		return nil
@@ -145,14 +145,16 @@ func moveBatch(back bool) func(*engine.Call) error {
 
 // eachBatch visits each position in a block. It passes the offsets of the first
 // element with that position in the tensor whole and in the other tensor. s has
-// the block's sizes and the strides in both.
-func eachBatch(whole, parts tensor.Shape, blocks []int64, edges [][2]int, visit func(at, from int, s *spread)) {
+// the block's sizes and the strides in both. The output has an element for each
+// position at least.
+func eachBatch(c *engine.Call, whole, parts tensor.Shape, blocks []int64, edges [][2]int, visit func(at, from int, s *spread)) {
 	w, p := shapes.Strides(whole), shapes.Strides(parts)
 	count := 1
 	for _, b := range blocks {
 		count *= int(b)
 	}
 	for place := range count {
+		c.Step(place)
 		var s spread
 		s.add(whole[0], w[0], p[0])
 		at, from, rest, empty := 0, place*whole[0]*p[0], place, false

@@ -41,7 +41,7 @@ func histogramOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 		if limits.DType() != x.DType() || len(limits.Shape()) != 1 || limits.Len() != 2 {
 			return fmt.Errorf("the range is %v%v, not two elements of %v", limits.DType(), limits.Shape(), x.DType())
 		}
-		lo, hi := key(tensor.Values[T](limits)[0]), key(tensor.Values[T](limits)[1])
+		lo, hi := normal(key(tensor.Values[T](limits)[0])), normal(key(tensor.Values[T](limits)[1]))
 		if !(lo < hi) {
 			return fmt.Errorf("the range from %v to %v is empty", lo, hi)
 		}
@@ -50,14 +50,15 @@ func histogramOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 			return err
 		}
 		step := (float64(hi) - float64(lo)) / float64(n)
-		if math.IsInf(step, 0) {
+		if math.IsInf(step, 0) || step < leastNormal {
 			return fmt.Errorf("the range from %v to %v has no bins of finite width", lo, hi)
 		}
 		add := func(bin int) { tensor.Values[int32](out)[bin]++ }
 		if out.DType() == tensor.Int64 {
 			add = func(bin int) { tensor.Values[int64](out)[bin]++ }
 		}
-		for _, v := range tensor.Values[T](x) {
+		for i, v := range tensor.Values[T](x) {
+			c.Step(i)
 			v := key(v)
 			if v != v {
 				return fmt.Errorf("a value is NaN")
@@ -67,6 +68,22 @@ func histogramOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 		}
 		return nil
 	}
+}
+
+// leastNormal is the smallest positive float64 that isn't subnormal.
+const leastNormal = 0x1p-1022
+
+// normal returns v, or 0 instead of a subnormal number, because TensorFlow's
+// kernels take these for 0.
+func normal[K vec.Real](v K) K {
+	least := leastNormal
+	if _, ok := any(v).(float32); ok {
+		least = 0x1p-126
+	}
+	if math.Abs(float64(v)) < least {
+		return 0
+	}
+	return v
 }
 
 // isotonic is the kernel of IsotonicRegression, by the type of the values.

@@ -5,6 +5,20 @@ import "math"
 // Zeta, Polygamma, the incomplete gamma functions and the incomplete beta
 // function.
 
+// mostTerms bounds the terms of Zeta's sum below 0.
+const mostTerms = 1000
+
+// farZeta returns Zeta(x, q) for a whole x and a negative q that isn't whole. The
+// terms below 0 are those of a positive argument, with a sign.
+func farZeta(x, q float64) float64 {
+	rest := q - math.Floor(q)
+	below := Zeta(x, 1-rest) - Zeta(x, 1-q)
+	if math.Mod(x, 2) != 0 {
+		below = -below
+	}
+	return Zeta(x, rest) + below
+}
+
 // Zeta returns the Hurwitz zeta function, by the Euler-Maclaurin formula.
 func Zeta(x, q float64) float64 {
 	switch {
@@ -19,6 +33,9 @@ func Zeta(x, q float64) float64 {
 		return math.NaN()
 	case q <= 0 && x != math.Floor(x):
 		return math.NaN()
+	}
+	if q < -mostTerms && x <= math.MaxFloat64 {
+		return farZeta(x, q)
 	}
 	sum := 0.0
 	for q < 12 {

@@ -40,3 +40,26 @@ func TestEdgesAreTensorFlows(t *testing.T) {
 		}
 	}
 }
+
+// TestZetaFarBelowZeroHasABoundedSum checks values against TensorFlow's, and
+// arguments whose sum would have 1e15 terms.
+func TestZetaFarBelowZeroHasABoundedSum(t *testing.T) {
+	for _, c := range []struct{ x, q, want, within float64 }{
+		{3, -1000.5, 4.990013736564302e-07, 1e-14},
+		{3, -9999.75, 62.012553365599395, 1e-13},
+		{2, -99999.25, 19.739198802153712, 1e-13},
+		{5, -3000.125, -32766.58302112142, 1e-10},
+		{4, -123456.0625, 65538.24520896537, 1e-10},
+		{7, -2000.75, 16376.701057278606, 1e-10},
+		{3, -999999.5, 4.992576273736516e-13, 1e-14},
+		{3, -1e15 + 0.5, 0, 1e-14},
+		{2, -1e15 + 0.5, math.Pi * math.Pi, 1e-13},
+	} {
+		if got := Zeta(c.x, c.q); math.Abs(got-c.want) > c.within {
+			t.Errorf("Zeta(%v, %v) = %v, want %v", c.x, c.q, got, c.want)
+		}
+		if got, want := Polygamma(c.x-1, c.q), Zeta(c.x, c.q)*math.Gamma(c.x)*math.Pow(-1, c.x); math.Abs(got-want) > 1e-12*math.Abs(want) {
+			t.Errorf("Polygamma(%v, %v) = %v, want %v", c.x-1, c.q, got, want)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/testkit/detector"
+	"github.com/cairnml/cairn/internal/testkit/processor"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// emitted runs an op eagerly and returns its first output.
+func emitted(ctx context.Context, o *function.Options, op string, attrs graph.Attrs, in ...*tensor.Tensor) (*tensor.Tensor, error) {
+	s := function.Eager(ctx, o)
+	list := make([]ops.Input, len(in))
+	for i, x := range in {
+		list[i] = x
+	}
+	v := s.Emit(op, attrs, list...)
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	return v[0].Tensor()
+}
+
+// TestSmallCallsEndSoon calls ops with small inputs whose numbers ask for many rounds. Each
+// returns within the time of its data, or with the error of its context.
+func TestSmallCallsEndSoon(t *testing.T) {
+	const after = 20 * time.Millisecond
+	grace := time.Second // the machine may be busy
+	if detector.Racing {
+		grace *= 5
+	}
+	zeros := func(d tensor.DType, shape ...int) *tensor.Tensor { return tensor.Must(tensor.Zeros(d, shape...)) }
+	const block = 1 << 30
+	for name, c := range map[string]struct {
+		op    string
+		attrs graph.Attrs
+		in    []*tensor.Tensor
+	}{
+		"blocks without elements": {"SpaceToBatchND", nil, []*tensor.Tensor{zeros(tensor.Float32, 1, 0, 0, 3), tensor.Vector[int32](block, block), zeros(tensor.Int32, 2, 2)}},
+		"a batch of no blocks":    {"BatchToSpaceND", nil, []*tensor.Tensor{zeros(tensor.Float32, 0, 1, 1, 1), tensor.Vector[int32](block, block), zeros(tensor.Int32, 2, 2)}},
+		"zeta far below zero":     {"Zeta", nil, []*tensor.Tensor{filled(3.0, 1000), filled(-1e15+0.5, 1000)}},
+		"polygamma":               {"Polygamma", nil, []*tensor.Tensor{filled(2.0, 1000), filled(-1e15+0.5, 1000)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), after)
+			defer cancel()
+			start, cpu := time.Now(), processor.Time()
+			_, err := emitted(ctx, nil, c.op, c.attrs, c.in...)
+			took := min(time.Since(start), processor.Time()-cpu)
+			t.Logf("%v: %v", took, err)
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			if took > after+grace {
+				t.Errorf("returned after %v: %v", took, err)
+			}
+		})
+	}
+}
+
+// TestHistogramsHaveBinsOfNormalWidth checks ranges that are empty for TensorFlow because it takes
+// subnormal numbers for 0, and the narrowest ones.
+func TestHistogramsHaveBinsOfNormalWidth(t *testing.T) {
+	for _, c := range []struct {
+		values, limits *tensor.Tensor
+		bins           int32
+		want           []int32 // nil: an error
+	}{
+		{tensor.Vector(0.0), tensor.Vector(0, 5e-324), 10, nil},
+		{tensor.Vector(0.0), tensor.Vector(0, 1e-310), 2, nil},
+		{tensor.Vector(0.0), tensor.Vector(0, 2.3e-308), 10, nil}, // TensorFlow divides by zero and ends its process
+		{tensor.Vector[float32](0, 1e-39), tensor.Vector[float32](0, 1e-39), 2, nil},
+		{tensor.Vector[float32](0, 1e-38, 1.1e-38), tensor.Vector[float32](0, 1.2e-38), 1, []int32{3}},
+		{tensor.Vector[float32](1.2e-38, 3e-38, 1.5e-38), tensor.Vector[float32](0, 3e-38), 2, []int32{1, 2}},
+		{tensor.Vector(0.0), tensor.Vector(0, 3e-308), 1, []int32{1}},
+		{tensor.Vector(1e-300), tensor.Vector(0, 1e-299), 10, []int32{0, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
+	} {
+		got, err := emitted(context.Background(), nil, "HistogramFixedWidth", nil, c.values, c.limits, tensor.Scalar(c.bins))
+		var panicked *engine.PanicError
+		switch {
+		case errors.As(err, &panicked):
+			t.Errorf("%v: %v", c.limits, err)
+		case c.want == nil:
+			if err == nil || !strings.Contains(err.Error(), "range") {
+				t.Errorf("%v: %v %v, want an error of the range", c.limits, got, err)
+			}
+		case err != nil || !got.Equal(tensor.Vector(c.want...)):
+			t.Errorf("%v: %v %v, want %v", c.limits, got, err, c.want)
+		}
+	}
+	if _, err := emitted(context.Background(), nil, "HistogramFixedWidth", nil, tensor.Vector(math.NaN()), tensor.Vector[float64](0, 1), tensor.Scalar[int32](2)); err == nil {
+		t.Error("NaN has a bin")
+	}
+}
