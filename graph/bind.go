@@ -354,7 +354,7 @@ func (b *binding) outputs() ([]Fact, error) {
 		}
 		n := int64(1)
 		if arg.NumberAttr != "" {
-			if n = int64(b.full[b.index(arg.NumberAttr)].num); n > maxOutputs {
+			if n = int64(b.full[b.index(arg.NumberAttr)].num); n > MaxOutputs {
 				return nil, b.fail("attribute %s asks for %d outputs", arg.NumberAttr, n)
 			}
 		}
@@ -368,9 +368,9 @@ func (b *binding) outputs() ([]Fact, error) {
 	return out, nil
 }
 
-// maxOutputs bounds the outputs of one op, because a file may contain any
-// number. The limit is Cairn's.
-const maxOutputs = 1 << 16
+// MaxOutputs is the most outputs of one op. A file may contain any number, so there is a
+// limit, which is Cairn's.
+const MaxOutputs = 1 << 16
 
 // Default returns the default value, and whether there is one. Without one the
 // attribute must not be left out.

@@ -41,8 +41,13 @@ func (s *Scope) Emit1(name string, attrs graph.Attrs, inputs ...Input) *Value {
 }
 
 // EmitN runs an op with n outputs as Emit, and returns the outputs. After a failure it
-// returns n failed values.
+// returns n failed values. More than 65536 outputs, or a negative number of them, are a
+// failure that returns no values.
 func (s *Scope) EmitN(n int, name string, attrs graph.Attrs, inputs ...Input) []*Value {
+	if n < 0 || n > graph.MaxOutputs {
+		s.fail(name, attrs, fmt.Errorf("an op can't have %d outputs, want 0 to %d", n, graph.MaxOutputs))
+		return nil
+	}
 	if s.run(name, attrs, inputs) {
 		if len(s.step.outs) == n {
 			return append(make([]*Value, 0, n), s.step.outs...)

@@ -20,17 +20,16 @@ type tensorFlowFunction struct {
 }
 
 // functionArgs are the arguments of a call of a function, as Go values or as JSON. Its
-// methods return one as the type that they name, and keep the first error.
+// methods return one as the type that they name. An error fails the scope at once, so no later
+// op of the function runs.
 type functionArgs struct {
-	s      *ops.Scope
-	values map[string]any
-	err    error
+	s        *ops.Scope
+	function string // the function's name below tf
+	values   map[string]any
 }
 
 func (a *functionArgs) fail(name, format string, args ...any) {
-	if a.err == nil {
-		a.err = fmt.Errorf("argument %q: %s", name, fmt.Sprintf(format, args...))
-	}
+	a.s.Fail("tf."+a.function, fmt.Errorf("argument %q: %s", name, fmt.Sprintf(format, args...)))
 }
 
 // given reports whether an argument is there, and isn't None.

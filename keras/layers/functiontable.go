@@ -112,8 +112,11 @@ func along(param string, f func(s *ops.Scope, x ops.Input) *ops.Value) tensorFlo
 	return tf(param+" axis", func(s *ops.Scope, a *functionArgs) *ops.Value {
 		x := ops.Const(s, a.tensor(param))
 		axis, rank := a.integer("axis", -1), x.Fact().Shape.Rank()
-		if axis == -1 || axis == rank-1 {
+		if axis == -1 || rank > 0 && axis == rank-1 {
 			return f(s, x)
+		}
+		if rank < 0 {
+			return s.Fail("Softmax", fmt.Errorf("the input's rank isn't known (got the axis %d, want -1)", axis))
 		}
 		if axis < -rank || axis >= rank {
 			return s.Fail("Softmax", fmt.Errorf("there is no axis %d in a tensor of %d dimensions", axis, rank))
@@ -466,7 +469,7 @@ func (a *functionArgs) slices(name string) []ops.Index {
 		case string:
 			terms = append(terms, ops.Ellipsis())
 		case map[string]any:
-			sub := &functionArgs{s: a.s, values: x}
+			sub := &functionArgs{s: a.s, function: a.function, values: x}
 			var term ops.Index
 			switch start, stop := sub.integer("start", 0), sub.integer("stop", 0); {
 			case sub.given("start") && sub.given("stop"):
@@ -480,9 +483,6 @@ func (a *functionArgs) slices(name string) []ops.Index {
 			}
 			if sub.given("step") {
 				term = term.Step(sub.integer("step", 1))
-			}
-			if sub.err != nil && a.err == nil {
-				a.err = sub.err
 			}
 			terms = append(terms, term)
 		default:

@@ -87,7 +87,7 @@ var furtherFunctions = map[string]tensorFlowFunction{
 			a.fail("direction", "got %q, want ASCENDING or DESCENDING", d)
 		}
 		x := ops.Const(s, a.tensor("values"))
-		if axis := a.integer("axis", -1); axis != -1 && axis != x.Fact().Shape.Rank()-1 {
+		if axis := a.integer("axis", -1); axis != -1 && (axis < 0 || axis != x.Fact().Shape.Rank()-1) {
 			a.fail("axis", "got %d, want -1", axis)
 		}
 		y := ops.Sort(s, x)
@@ -134,24 +134,30 @@ func floats(a *functionArgs, name string) ops.Input {
 	}
 	var flat []float32
 	var shape tensor.Shape
+	number := func(x float64, depth int) {
+		if depth != len(shape) {
+			a.fail(name, "got a number and lists in one list")
+		}
+		flat = append(flat, float32(x))
+	}
 	var read func(v any, depth int)
 	read = func(v any, depth int) {
 		switch v := plainNumber(v).(type) {
 		case []any:
-			if depth == len(shape) {
+			if depth == len(shape) && len(flat) == 0 {
 				shape = append(shape, len(v))
 			}
-			if depth > 8 || len(v) != shape[depth] {
-				a.fail(name, "the lists have different lengths, or nest deeper than 8")
+			if depth > 8 || depth == len(shape) || len(v) != shape[depth] {
+				a.fail(name, "the lists have different lengths or depths, or nest deeper than 8")
 				return
 			}
 			for _, x := range v {
 				read(x, depth+1)
 			}
 		case int:
-			flat = append(flat, float32(v))
+			number(float64(v), depth)
 		case float64:
-			flat = append(flat, float32(v))
+			number(v, depth)
 		default:
 			a.fail(name, "got %T in a list, want numbers", v)
 		}

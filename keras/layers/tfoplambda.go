@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -106,9 +107,9 @@ func applyFunction(s *ops.Scope, name string, c *base.Invocation) []*ops.Value {
 	if !ok {
 		return fail(fmt.Errorf("the function isn't known; a layer of a registered class can compute it"))
 	}
-	a := &functionArgs{s: s, values: map[string]any{}}
-	for key, v := range c.Args {
-		switch {
+	a := &functionArgs{s: s, function: name, values: map[string]any{}}
+	for _, key := range slices.Sorted(maps.Keys(c.Args)) {
+		switch v := c.Args[key]; {
 		case key == "name", v == nil: // of the op, or None
 		case !slices.Contains(f.params, key):
 			return fail(fmt.Errorf("unknown argument %q (known: %q)", key, f.params))
@@ -128,9 +129,5 @@ func applyFunction(s *ops.Scope, name string, c *base.Invocation) []*ops.Value {
 			a.values[f.params[0]] = c.Inputs[0]
 		}
 	}
-	out := f.call(s, a)
-	if a.err != nil {
-		return fail(a.err)
-	}
-	return out
+	return f.call(s, a)
 }
