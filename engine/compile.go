@@ -51,9 +51,9 @@ func Compile(f *graph.Function, o *CompileOptions) (*Plan, error) {
 type compiler struct {
 	opts CompileOptions
 
-	mu    sync.Mutex
-	plans map[*graph.Function][]*lazyPlan
-	loops graph.Recursion
+	mu      sync.Mutex
+	plans   map[*graph.Function][]*lazyPlan
+	effects graph.Effects
 }
 
 func newCompiler(o CompileOptions) *compiler {
@@ -225,6 +225,7 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 	if err != nil {
 		return nil, err
 	}
+	f.Graph.KeepEffects(&c.effects)
 	if err := f.Instantiate(callee.Attrs); err != nil {
 		return nil, err
 	}
@@ -249,7 +250,7 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 	p, err := c.build(f)
 	if err == nil {
 		p.of = callee.Function
-		p.whole = p.of.Attrs.Bool("_noinline") || c.loops.Of(p.of)
+		p.whole = p.of.Attrs.Bool("_noinline") || c.effects.Recursive(p.of)
 	}
 	return p, err
 }

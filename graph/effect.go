@@ -141,50 +141,64 @@ var callAttrs = map[string]bool{
 // Effect returns the effect of running the node: that of its op, and those of
 // the functions that it calls. An op without a definition, and a function that
 // the library lacks, have the effect [Code].
-func (n *Node) Effect() Effect { return n.effect(map[*Function]bool{}) }
-
-// Effect returns the effect of running the function.
-func (fn *Function) Effect() Effect { return fn.effect(map[*Function]bool{}) }
-
-func (fn *Function) effect(seen map[*Function]bool) Effect {
-	if seen[fn] {
-		return 0
+func (n *Node) Effect() Effect {
+	e, callees := n.parts(nil)
+	if len(callees) == 0 {
+		return e
 	}
-	seen[fn] = true
-	var e Effect
-	for _, n := range fn.Graph.nodes {
-		e |= n.effect(seen)
-	}
-	return e
+	return e | n.graph.kept().ofAll(callees)
 }
 
-func (n *Node) effect(seen map[*Function]bool) Effect {
+// Effect returns the effect of running the function.
+func (fn *Function) Effect() Effect { return fn.Graph.kept().Of(fn) }
+
+// ownEffect returns the effects of the nodes without those of the functions that they
+// call, and these functions.
+func (fn *Function) ownEffect() (e Effect, callees []*Function) {
+	for _, n := range fn.Graph.nodes {
+		var own Effect
+		own, callees = n.parts(callees)
+		e |= own
+	}
+	return e, callees
+}
+
+// parts returns the effect of the node without those of the functions that it calls, and
+// appends these functions to callees.
+func (n *Node) parts(callees []*Function) (Effect, []*Function) {
 	d := n.Def
 	if d == nil {
 		d = LookupOp(n.Op)
 	}
 	var e Effect
-	switch f := n.Graph().library().Lookup(n.Op); {
+	switch f := n.graph.library().Lookup(n.Op); {
 	case f != nil:
-		return f.effect(seen)
+		return 0, append(callees, f)
 	case n.IsArg():
-		return 0
+		return 0, callees
 	case d == nil:
-		return Code // the op's behaviour is unknown
+		return Code, callees // the op's behaviour is unknown
 	case !callAttrs[n.Op]:
 		e = n.ownEffect(d)
+	}
+	call := func(c Callee) {
+		if c.Function == nil {
+			e |= Code
+		} else {
+			callees = append(callees, c.Function)
+		}
 	}
 	for _, a := range n.Attrs {
 		switch v := a.value.(type) {
 		case Callee:
-			e |= v.effect(seen)
+			call(v)
 		case []Callee:
 			for _, c := range v {
-				e |= c.effect(seen)
+				call(c)
 			}
 		}
 	}
-	return e
+	return e, callees
 }
 
 // OwnEffect returns the effect of running the node without the effects of the
@@ -214,11 +228,4 @@ func (g *Graph) library() *Library {
 		return nil
 	}
 	return g.Library
-}
-
-func (c Callee) effect(seen map[*Function]bool) Effect {
-	if c.Function == nil {
-		return Code
-	}
-	return c.Function.effect(seen)
 }

@@ -102,3 +102,98 @@ func TestRandomNumbersAloneHaveNoOtherEffect(t *testing.T) {
 		}
 	}
 }
+
+// TestEffectsOfDeepFunctionsAreFoundOnce has functions that call each other 2000 deep, and
+// in a ring at the end. Asking for the effect of each node of each function enters each
+// function once.
+func TestEffectsOfDeepFunctionsAreFoundOnce(t *testing.T) {
+	const n = 2000
+	var kept Effects
+	var all []*Function
+	call := func(f, callee *Function) {
+		if err := f.Graph.Add(&Node{Op: "StatefulPartitionedCall", Attrs: Attrs{Func("f", callee)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add := func(op string) *Function {
+		f := NewFunction("f")
+		if op != "" {
+			if err := f.Graph.Add(&Node{Op: op}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.Graph.KeepEffects(&kept)
+		all = append(all, f)
+		return f
+	}
+	last, ring, reads := add("RandomUniform"), add(""), add("ReadFile")
+	call(last, ring)
+	call(ring, last)
+	call(ring, reads)
+	above := last
+	for range n {
+		f := add("")
+		call(f, above)
+		above = f
+	}
+	top := add("Assert")
+	call(top, above)
+	for i := range all { // the deepest first, then from the top
+		for _, f := range []*Function{all[i], all[len(all)-1-i]} {
+			want := Random | FileReads
+			switch f {
+			case reads:
+				want = FileReads
+			case top:
+				want |= Checks
+			}
+			if got := f.Effect(); got != want {
+				t.Fatalf("function %d: %v, want %v", i, got, want)
+			}
+			for _, node := range f.Graph.Nodes() {
+				if calls := node.Op == "StatefulPartitionedCall"; calls && node.Effect() != kept.OfNode(node) {
+					t.Fatalf("node %v: %v, want %v", node, node.Effect(), kept.OfNode(node))
+				}
+			}
+			if f.Stateful() != (f != reads) || kept.Recursive(f) != (f == last || f == ring) {
+				t.Errorf("stateful: %v, recursive: %v", f.Stateful(), kept.Recursive(f))
+			}
+		}
+	}
+	entered := 0
+	kept = Effects{}
+	for _, f := range all {
+		kept.effects.of(f, func(f *Function) (Effect, []*Function) { entered++; return f.ownEffect() }, func(a, b Effect) Effect { return a | b })
+	}
+	if entered != len(all) {
+		t.Errorf("%d functions were entered %d times", len(all), entered)
+	}
+}
+
+// TestResultsOfOneNameAreAddedInProportion adds 30,000 results of one name: each gets the
+// next number, and no name is tried twice.
+func TestResultsOfOneNameAreAddedInProportion(t *testing.T) {
+	fn := NewFunction("f")
+	x, err := fn.AddArg("x", Fact{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn.AddResult("y_2", x)
+	fn.Results = append(fn.Results, Result{"y", x})
+	want := []string{"y_2", "y", "y_1", "y_3", "y_4"}
+	for range 30_000 {
+		fn.AddResult("y", x)
+	}
+	for i, name := range want {
+		if fn.Results[i].Name != name {
+			t.Errorf("result %d is %q, want %q", i, fn.Results[i].Name, name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range fn.Results {
+		if seen[r.Name] {
+			t.Fatalf("there are two results %q", r.Name)
+		}
+		seen[r.Name] = true
+	}
+}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/cairnml/cairn/internal/pb"
@@ -35,6 +36,9 @@ type Function struct {
 	ArgAttrs map[int]Attrs
 	// Extra keeps the rest of the function's message in a file.
 	Extra *FunctionExtra
+
+	resultNames  map[string]int // of results, each with the last number that was appended to it
+	resultsNamed int            // how many results resultNames covers
 }
 
 // Result is an output of a function.
@@ -82,19 +86,24 @@ func (fn *Function) AddResult(name string, o Output) {
 	if name == "" {
 		name = "output_" + fmt.Sprint(len(fn.Results))
 	}
-	taken := func(s string) bool {
+	if fn.resultNames == nil || fn.resultsNamed != len(fn.Results) { // Results may have been set by others
+		fn.resultNames = make(map[string]int, len(fn.Results)+1)
 		for _, r := range fn.Results {
-			if r.Name == s {
-				return true
-			}
+			fn.resultNames[r.Name] = 0
 		}
-		return false
 	}
 	unique := name
-	for i := 1; taken(unique); i++ {
-		unique = fmt.Sprintf("%s_%d", name, i)
+	if last, taken := fn.resultNames[name]; taken {
+		for taken {
+			last++
+			unique = name + "_" + strconv.Itoa(last)
+			_, taken = fn.resultNames[unique]
+		}
+		fn.resultNames[name] = last
 	}
+	fn.resultNames[unique] = 0
 	fn.Results = append(fn.Results, Result{unique, o})
+	fn.resultsNamed = len(fn.Results)
 }
 
 // NumberArgs sets the index attribute of each argument after the order of Args
@@ -216,22 +225,24 @@ func ArgTypes(facts []Fact) []tensor.DType {
 
 // Stateful reports whether TensorFlow calls an op of the function stateful, or one
 // of a function that it calls. effect.go has the exact effects.
-func (fn *Function) Stateful() bool {
-	for _, f := range append(fn.Graph.Reachable(), fn) {
-		for _, n := range f.Graph.nodes {
-			d := n.Def
-			if n.IsArg() {
-				continue // TensorFlow calls arguments stateful, to keep them in a graph
-			}
-			if d == nil {
-				d = LookupOp(n.Op)
-			}
-			if d != nil && d.Stateful && !isCall(n.Op) {
-				return true
-			}
+func (fn *Function) Stateful() bool { return fn.Graph.kept().Stateful(fn) }
+
+// ownState reports whether TensorFlow calls an op of the function stateful, calls aside.
+// It returns the functions that nodes refer to if none is.
+func (fn *Function) ownState() (bool, []*Function) {
+	for _, n := range fn.Graph.nodes {
+		d := n.Def
+		if n.IsArg() {
+			continue // TensorFlow calls arguments stateful, to keep them in a graph
+		}
+		if d == nil {
+			d = LookupOp(n.Op)
+		}
+		if d != nil && d.Stateful && !isCall(n.Op) {
+			return true, nil
 		}
 	}
-	return false
+	return false, fn.Graph.Callees()
 }
 
 // isCall reports whether the op's effects are those of the functions that it

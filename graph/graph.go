@@ -18,10 +18,11 @@ type Graph struct {
 	// Versions are those of the GraphDef that the graph was read from.
 	Versions Versions
 
-	extra  *graphExtra
-	nodes  []*Node
-	byName map[string]*Node
-	last   map[string]int // suffixes given out, by name
+	extra   *graphExtra
+	nodes   []*Node
+	byName  map[string]*Node
+	last    map[string]int // suffixes given out, by name
+	effects *Effects       // of the functions that nodes call; nil: each question walks through them
 }
 
 // Versions are the versions in a GraphDef.

@@ -35,7 +35,7 @@ func (c *Concrete) GraphDef(ctx context.Context) ([]byte, error) {
 		a.Attrs = Attrs{Type("dtype", f.DType), Shape("shape", f.Shape.Anonymous())}
 	}
 	var effects []*Node
-	for _, r := range fn.controlResults() {
+	for _, r := range fn.controlResults(fn.Graph.kept()) {
 		effects = append(effects, r.Node)
 	}
 	if len(effects) > 0 && len(fn.Results) > 0 {

@@ -33,7 +33,7 @@ const maxInlineDepth = 200
 // The nodes keep the facts of the bodies. Inference adds the facts that follow
 // from the arguments.
 func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
-	in := &inliner{left: maxInlined, loops: new(Recursion)}
+	in := &inliner{left: maxInlined, kept: fn.Graph.kept()}
 	if o != nil && o.MaxNodes > 0 {
 		in.left = o.MaxNodes
 	}
@@ -48,7 +48,7 @@ func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
 		return nil, err
 	}
 	out := NewFunction(fn.Name)
-	out.Graph.Library, out.Graph.Versions = fn.Graph.Library, fn.Graph.Versions
+	out.Graph.Library, out.Graph.Versions, out.Graph.effects = fn.Graph.Library, fn.Graph.Versions, fn.Graph.effects
 	out.Attrs, out.ArgAttrs, out.Extra = fn.Attrs, fn.ArgAttrs, fn.Extra
 	in.out = out
 	b := &inlined{values: map[Output]Output{}, ends: map[*Node][]*Node{}}
@@ -92,7 +92,7 @@ func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
 type inliner struct {
 	out   *Function
 	left  int // nodes that may still be added
-	loops *Recursion
+	kept  *Effects
 	must  []*Node // that run even if their results are unused
 	stays func(*Function) bool
 }
@@ -126,7 +126,7 @@ func (in *inliner) callee(n *Node) (Callee, bool) {
 	return c, true
 }
 
-func (in *inliner) recursive(f *Function) bool { return in.loops.Of(f) }
+func (in *inliner) recursive(f *Function) bool { return in.kept.Recursive(f) }
 
 // emit copies the nodes of a body whose arguments are there.
 func (in *inliner) emit(fn *Function, b *inlined) error {
@@ -196,6 +196,7 @@ func (in *inliner) instance(c Callee) (*Function, error) {
 		return nil, nil
 	}
 	in.left -= f.Graph.Len()
+	f.Graph.effects = in.kept
 	return f, f.Instantiate(c.Attrs)
 }
 

@@ -99,7 +99,7 @@ func (n *Node) becomeCall(f *Function) {
 	in, out := ArgTypes(f.ArgFacts()), ArgTypes(f.ResultFacts())
 	tin.value, tout.value = in, out
 	n.Op, n.Def = CallOp, nil
-	if f.Stateful() {
+	if n.graph.kept().Stateful(f) {
 		n.Op = StatefulCallOp
 	}
 	n.Attrs = Attrs{tin, tout, Call("f", callee), String("config", ""), String("config_proto", ""), String("executor_type", "")}

@@ -199,7 +199,7 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 		p.Ret = append(p.Ret, &pb.StringEntry{Key: results[i], Value: name})
 	}
 	pb.SortEntries(p.Ret)
-	for i, c := range fn.controlResults() {
+	for i, c := range fn.controlResults(w.lib.kept()) {
 		if c.Node == nil || c.Node.graph != fn.Graph {
 			return nil, fmt.Errorf("control result %q leads out of the function", c.Name)
 		}
@@ -246,7 +246,7 @@ const (
 // function that renames a result.
 func (w *writer) orderResults(p *pb.FunctionDef) (func(i int, name string) string, error) {
 	fn := w.fn
-	controls := fn.controlResults()
+	controls := fn.controlResults(w.lib.kept())
 	if len(controls) == 0 || len(fn.Results) == 0 {
 		return func(_ int, name string) string { return name }, nil
 	}
@@ -279,16 +279,16 @@ func (w *writer) orderResults(p *pb.FunctionDef) (func(i int, name string) strin
 }
 
 // controlResults returns the control results for a file. Those of a function
-// that was not read are fn.Control and the nodes that read state. In TensorFlow
+// that was not read are fn.Control and the nodes that read state, by effects. In TensorFlow
 // a call ends when its control results have run, and a later write must come
 // after the reads.
-func (fn *Function) controlResults() []ControlResult {
+func (fn *Function) controlResults(effects *Effects) []ControlResult {
 	if fn.Extra != nil && fn.Extra.signature != nil {
 		return fn.Control
 	}
 	list := slices.Clip(fn.Control)
 	for _, n := range fn.Graph.Nodes() {
-		if n.Effect()&Reads != 0 && !slices.ContainsFunc(fn.Control, func(c ControlResult) bool { return c.Node == n }) {
+		if effects.OfNode(n)&Reads != 0 && !slices.ContainsFunc(fn.Control, func(c ControlResult) bool { return c.Node == n }) {
 			list = append(list, ControlResult{n.Name, n})
 		}
 	}
@@ -297,7 +297,7 @@ func (fn *Function) controlResults() []ControlResult {
 
 // sign returns the function's signature and the names of its results.
 func (fn *Function) sign(lib *Library, names map[*Node]string) (*pb.OpDef, []string, error) {
-	read := &OpDef{Stateful: fn.Stateful()}
+	read := &OpDef{Stateful: lib.kept().Stateful(fn)}
 	if fn.Extra != nil && fn.Extra.signature != nil {
 		read = fn.Extra.signature
 	}
@@ -340,7 +340,7 @@ func (fn *Function) sign(lib *Library, names map[*Node]string) (*pb.OpDef, []str
 		sig.OutputArg = append(sig.OutputArg, arg)
 	}
 	clear(taken)
-	for _, c := range fn.controlResults() {
+	for _, c := range fn.controlResults(lib.kept()) {
 		name := c.Name
 		if !controls[name] {
 			name = uniqueIn(taken, nodeName(name))

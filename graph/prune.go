@@ -100,7 +100,7 @@ func check(g *Graph, n *Node, index int) error {
 // no result and no control result needs are left out, but arguments are kept.
 func (fn *Function) Clone() (*Function, error) {
 	out := NewFunction(fn.Name)
-	out.Graph.Library, out.Graph.Versions = fn.Graph.Library, fn.Graph.Versions
+	out.Graph.Library, out.Graph.Versions, out.Graph.effects = fn.Graph.Library, fn.Graph.Versions, fn.Graph.effects
 	out.Attrs, out.ArgAttrs, out.Extra = fn.Attrs, fn.ArgAttrs, fn.Extra
 	copies := make(map[*Node]*Node, fn.Graph.Len())
 	add := func(n *Node) error {

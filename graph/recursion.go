@@ -26,6 +26,17 @@ func (r *Recursion) Of(f *Function) bool {
 	return r.loops[f]
 }
 
+// search finds the cycles among the functions that f reaches.
+func (r *Recursion) search(f *Function) {
+	components(f, func(f *Function) []*Function { return f.Graph.Callees() },
+		func(f *Function) bool { _, known := r.loops[f]; return known },
+		func(list []*Function, self bool) {
+			for _, f := range list {
+				r.loops[f] = self || len(list) > 1
+			}
+		})
+}
+
 // visit is a function on the way of a search.
 type visit struct {
 	f       *Function
@@ -35,8 +46,11 @@ type visit struct {
 	self    bool // whether it names itself
 }
 
-// search finds the cycles among the functions that f reaches, by Tarjan's algorithm.
-func (r *Recursion) search(f *Function) {
+// components finds the sets of functions that reach each other, among those that f
+// reaches, by Tarjan's algorithm. It calls done for each set after the sets that it
+// reaches. self reports that a function of the set names itself. A known function isn't
+// entered. Each other one is entered once.
+func components(f *Function, callees func(*Function) []*Function, known func(*Function) bool, done func(list []*Function, self bool)) {
 	numbers := map[*Function]int{}
 	onStack := map[*Function]bool{}
 	var stack []*Function
@@ -45,7 +59,7 @@ func (r *Recursion) search(f *Function) {
 		numbers[f] = len(numbers) + 1
 		onStack[f] = true
 		stack = append(stack, f)
-		way = append(way, visit{f: f, callees: f.Graph.Callees(), number: numbers[f], lowest: numbers[f]})
+		way = append(way, visit{f: f, callees: callees(f), number: numbers[f], lowest: numbers[f]})
 	}
 	enter(f)
 	for len(way) > 0 {
@@ -53,7 +67,7 @@ func (r *Recursion) search(f *Function) {
 		if len(v.callees) > 0 {
 			next := v.callees[0]
 			v.callees = v.callees[1:]
-			if _, known := r.loops[next]; known {
+			if known(next) {
 				continue
 			}
 			if next == v.f {
@@ -66,25 +80,24 @@ func (r *Recursion) search(f *Function) {
 			}
 			continue
 		}
-		done := *v
+		end := *v
 		way = way[:len(way)-1]
 		if len(way) > 0 {
 			above := &way[len(way)-1]
-			above.lowest = min(above.lowest, done.lowest)
+			above.lowest = min(above.lowest, end.lowest)
 		}
-		if done.lowest < done.number {
+		if end.lowest < end.number {
 			continue
 		}
 		// All functions from here to the top of the stack reach each other.
 		at := len(stack) - 1
-		for stack[at] != done.f {
+		for stack[at] != end.f {
 			at--
 		}
-		loops := done.self || len(stack)-at > 1
 		for _, f := range stack[at:] {
 			onStack[f] = false
-			r.loops[f] = loops
 		}
+		done(stack[at:], end.self)
 		stack = stack[:at]
 	}
 }

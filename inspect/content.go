@@ -22,6 +22,8 @@ import (
 type contents struct {
 	known map[*graph.Function]string // digests in hexadecimal; a function's name while it is being computed
 	depth int                        // of calls of functions in each other
+
+	effects graph.Effects
 }
 
 // maxCalls bounds the depth of calls of functions in each other, so that a hostile library doesn't
@@ -85,7 +87,7 @@ func (w *contentWriter) write(f *graph.Function) {
 		w.visit(r.Node)
 	}
 	for _, n := range f.Graph.Nodes() {
-		if n.Effect() != 0 {
+		if w.c.effects.OfNode(n) != 0 {
 			w.visit(n)
 		}
 	}
