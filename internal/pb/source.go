@@ -1,6 +1,7 @@
 package pb
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"slices"
@@ -199,18 +200,70 @@ func (p *Parts) Next() bool {
 			}
 			p.Varint, p.next = v, value
 			return true
-		default: // rare: a group may be of any length
-			if b, p.Err = p.from.Slice(value, p.from.size-value).Read(); p.Err != nil {
+		default:
+			if p.next, p.Err = p.skip(number, typ, value); p.Err != nil {
 				return false
 			}
-			if n = protowire.ConsumeFieldValue(number, typ, b); n < 0 {
-				p.Err = ErrFields
-				return false
-			}
-			p.next = value + int64(n)
 		}
 	}
 	return false
+}
+
+// maxGroups bounds the groups in each other, as other readers of messages do.
+const maxGroups = 10_000
+
+// skip returns the offset after a field that is neither a number nor has a length, whose
+// value begins at an offset. A group's fields are read one by one, as those of a message:
+// what a group takes is in proportion to its bytes.
+func (p *Parts) skip(number protowire.Number, typ protowire.Type, at int64) (int64, error) {
+	var open []protowire.Number // groups that have not ended
+	for {
+		switch typ {
+		case protowire.Fixed32Type:
+			at += 4
+		case protowire.Fixed64Type:
+			at += 8
+		case protowire.StartGroupType:
+			if open = append(open, number); len(open) > maxGroups {
+				return at, ErrFields
+			}
+		case protowire.EndGroupType:
+			if len(open) == 0 || open[len(open)-1] != number {
+				return at, ErrFields
+			}
+			open = open[:len(open)-1]
+		default:
+			b, err := p.peek(at, binary.MaxVarintLen64)
+			if err != nil {
+				return at, err
+			}
+			v, n := protowire.ConsumeVarint(b)
+			if n < 0 {
+				return at, ErrFields
+			}
+			if at += int64(n); typ == protowire.BytesType {
+				if v > uint64(p.from.size-at) {
+					return at, ErrFields
+				}
+				at += int64(v)
+			}
+		}
+		if at > p.from.size || len(open) > 0 && at == p.from.size {
+			return at, ErrFields
+		}
+		if len(open) == 0 {
+			return at, nil
+		}
+		b, err := p.peek(at, binary.MaxVarintLen64)
+		if err != nil {
+			return at, err
+		}
+		var n int
+		if number, typ, n = protowire.ConsumeTag(b); n < 0 {
+			return at, ErrFields
+		}
+		at += int64(n)
+	}
 }
 
 // Split calls each for every field that has a length and one of the numbers. The rest is the
