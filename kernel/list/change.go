@@ -15,15 +15,18 @@ import (
 // owned sets output 0 to the list in input 0, which the caller may change: the
 // list itself if it has no other holder, otherwise a copy with room for extra
 // more elements. extra is a hint. The caller makes all checks before, so that
-// an error leaves the list unchanged. Only scatterInto checks shapes later.
-func owned(c *engine.Call, l *variant.List, extra int) *variant.List {
+// an error leaves the list unchanged. Only scatterInto checks shapes later, and the end
+// of the context comes later: then nothing else sees a list that the op owns.
+func owned(c *engine.Call, l *variant.List, extra int) (*variant.List, error) {
 	if c.Refs().Owned(0) {
 		c.Pass(0, 0)
-		return l
+		return l, nil
 	}
-	l = l.Copy(c, extra)
-	c.SetObject(0, l)
-	return l
+	l, err := l.Copy(c, extra)
+	if err == nil {
+		c.SetObject(0, l)
+	}
+	return l, err
 }
 
 // fits checks that v may be an element.
@@ -120,9 +123,11 @@ func setItem(c *engine.Call) error {
 	if err := fits(l, c.Input(2)); err != nil {
 		return err
 	}
-	l = owned(c, l, grow)
-	for range grow {
-		l.Items = append(l.Items, engine.Value{})
+	if l, err = owned(c, l, grow); err != nil {
+		return err
+	}
+	if err := l.Grow(c, grow); err != nil {
+		return err
 	}
 	c.Refs().Release(l.Items[i])
 	l.Items[i] = c.Refs().Share(2)
@@ -141,7 +146,9 @@ func pushBack(c *engine.Call) error {
 	if l.Max > 0 && len(l.Items) >= l.Max {
 		return fmt.Errorf("the list is full: it holds at most %d elements", l.Max)
 	}
-	l = owned(c, l, len(l.Items)/2+1)
+	if l, err = owned(c, l, len(l.Items)/2+1); err != nil {
+		return err
+	}
 	l.Items = append(l.Items, c.Refs().Share(1))
 	return nil
 }
@@ -214,7 +221,9 @@ func pushBackBatch(c *engine.Call) error {
 		if l.Max > 0 && len(l.Items) >= l.Max {
 			return fmt.Errorf("list %d is full: it holds at most %d elements", i, l.Max)
 		}
-		out[i] = l.Copy(c, 1)
+		if out[i], err = l.Copy(c, 1); err != nil {
+			return err
+		}
 		out[i].Items = append(out[i].Items, v)
 	}
 	setHandles(c, 0, out, shape)
@@ -234,7 +243,9 @@ func popBack(c *engine.Call) error {
 	if err := setOutput(c, 1, l, l.Items[n-1], 1); err != nil {
 		return err
 	}
-	l = owned(c, l, 0)
+	if l, err = owned(c, l, 0); err != nil {
+		return err
+	}
 	c.Refs().Release(l.Items[n-1])
 	l.Items[n-1] = engine.Value{}
 	l.Items = l.Items[:n-1]
@@ -254,17 +265,19 @@ func resize(c *engine.Call) error {
 	if n < 0 || n > maxItems {
 		return fmt.Errorf("a list can't have %d elements", n)
 	}
-	l = owned(c, l, max(0, n-len(l.Items)))
+	if l, err = owned(c, l, max(0, n-len(l.Items))); err != nil {
+		return err
+	}
 	for len(l.Items) > n {
+		if err := variant.Ended(c, len(l.Items)); err != nil {
+			return err
+		}
 		last := len(l.Items) - 1
 		c.Refs().Release(l.Items[last])
 		l.Items[last] = engine.Value{}
 		l.Items = l.Items[:last]
 	}
-	for len(l.Items) < n {
-		l.Items = append(l.Items, engine.Value{})
-	}
-	return nil
+	return l.Grow(c, max(0, n-len(l.Items)))
 }
 
 // scatter makes a list whose elements are the rows of a tensor at the indices. Input 3 of
@@ -338,6 +351,9 @@ func scatterRows(c *engine.Call, l *variant.List, in int, at []int64) error {
 	}
 	size := shapes.Count(row)
 	for k, i := range at {
+		if err := variant.Ended(c, k); err != nil {
+			return err
+		}
 		v, err := c.Refs().View(in, k*size, size, row)
 		if err != nil {
 			return err
@@ -365,9 +381,11 @@ func scatterInto(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	l = owned(c, l, max(0, top-len(l.Items)))
-	for len(l.Items) < top {
-		l.Items = append(l.Items, engine.Value{})
+	if l, err = owned(c, l, max(0, top-len(l.Items))); err != nil {
+		return err
+	}
+	if err := l.Grow(c, max(0, top-len(l.Items))); err != nil {
+		return err
 	}
 	return scatterRows(c, l, 1, at)
 }
@@ -396,9 +414,14 @@ func concatLists(c *engine.Call) error {
 		if err != nil || a.DType != b.DType {
 			return fmt.Errorf("a list of %v%v and one of %v%v can't be joined", a.DType, a.Shape, b.DType, b.Shape)
 		}
-		out[i] = a.Copy(c, len(b.Items))
+		if out[i], err = a.Copy(c, len(b.Items)); err != nil {
+			return err
+		}
 		out[i].Shape = s
-		for _, v := range b.Items {
+		for k, v := range b.Items {
+			if err := variant.Ended(c, k); err != nil {
+				return err
+			}
 			out[i].Items = append(out[i].Items, c.Refs().Retain(v))
 		}
 	}

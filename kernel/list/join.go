@@ -40,6 +40,9 @@ func gather(c *engine.Call) error {
 	}
 	picked := make([]engine.Value, len(at))
 	for k, i := range at {
+		if err := variant.Ended(c, k); err != nil {
+			return err
+		}
 		if int(i) >= len(l.Items) {
 			return errIndex(int(i), l)
 		}
@@ -74,8 +77,11 @@ func join(c *engine.Call, l *variant.List, vs []engine.Value, shapeAt int) error
 	if err != nil {
 		return err
 	}
-	size := shapes.Count(s)
+	size, looks := shapes.Count(s), looks{ctx: c.Context()}
 	for i, v := range vs {
+		if err := looks.at(size * max(1, l.DType.Size())); err != nil {
+			return err
+		}
 		if v.Tensor != nil && !v.Tensor.Shape().Equal(s) {
 			return fmt.Errorf("element %d has shape %v, others %v", i, v.Tensor.Shape(), s)
 		}
@@ -104,6 +110,9 @@ func put(dst *tensor.Tensor, at, n int, t *tensor.Tensor) {
 func joinVariants(c *engine.Call, s tensor.Shape, vs []engine.Value) error {
 	h := &engine.Handles{Items: make([]any, 0, len(vs))}
 	for i, v := range vs {
+		if err := variant.Ended(c, i); err != nil {
+			return err
+		}
 		if v.Object == nil {
 			return fmt.Errorf("element %d was not set, and there are no zeros of a variant", i)
 		}
@@ -164,6 +173,9 @@ func concat(c *engine.Call) error {
 	lengths := make([]int64, len(l.Items))
 	var total int64
 	for i, v := range l.Items {
+		if err := variant.Ended(c, i); err != nil {
+			return err
+		}
 		switch {
 		case v.Tensor != nil:
 			s := v.Tensor.Shape()
@@ -196,7 +208,11 @@ func concat(c *engine.Call) error {
 		return err
 	}
 	size, at := shapes.Count(s), 0
+	looks := looks{ctx: c.Context()}
 	for i, v := range l.Items {
+		if err := looks.at(int(lengths[i]) * size * max(1, l.DType.Size())); err != nil {
+			return err
+		}
 		put(out, at*size, int(lengths[i])*size, v.Tensor)
 		at += int(lengths[i])
 	}

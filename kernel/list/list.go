@@ -206,7 +206,10 @@ func splitTensor(c *engine.Call) error {
 	}
 	l := &variant.List{DType: t.DType(), Shape: s, Items: make([]engine.Value, 0, len(lengths))}
 	size, at := shapes.Count(ts[1:]), 0
-	for _, n := range lengths {
+	for i, n := range lengths {
+		if err := variant.Ended(c, i); err != nil {
+			return err
+		}
 		if n < 0 || n > int64(ts[0]-at) {
 			return fmt.Errorf("parts of lengths %v don't make up the first size %d", lengths, ts[0])
 		}

@@ -222,6 +222,9 @@ func (t *array) write(c *engine.Call, i int, v engine.Value) error {
 		}
 		c.Fits(i+1, 2*engine.ValueSize)
 		for len(t.Items) <= i {
+			if err := variant.Ended(c, len(t.Items)); err != nil {
+				return err
+			}
 			t.Items, t.read = append(t.Items, engine.Value{}), append(t.read, false)
 		}
 	}
@@ -384,8 +387,11 @@ func (t *array) gather(c *engine.Call, at []int64) error {
 	if err != nil {
 		return err
 	}
-	size := shapes.Count(s)
+	size, looks := shapes.Count(s), looks{ctx: c.Context()}
 	for i, v := range vs {
+		if err := looks.at(size * max(1, t.DType.Size())); err != nil {
+			return err
+		}
 		put(out, i*size, size, v.Tensor)
 		c.Refs().Release(v)
 	}
@@ -396,7 +402,10 @@ func (t *array) gather(c *engine.Call, at []int64) error {
 func (t *array) takeAll(c *engine.Call, at []int64) ([]engine.Value, error) {
 	vs := make([]engine.Value, len(at))
 	for k, i := range at {
-		var err error
+		err := variant.Ended(c, k)
+		if err != nil {
+			return nil, err
+		}
 		if vs[k], err = t.take(c, int(i)); err != nil {
 			return nil, err
 		}
@@ -441,7 +450,11 @@ func arrayConcat(c *engine.Call) error {
 		return err
 	}
 	size, at := shapes.Count(s), 0
+	looks := looks{ctx: c.Context()}
 	for i, v := range vs {
+		if err := looks.at(int(lengths[i]) * size * max(1, t.DType.Size())); err != nil {
+			return err
+		}
 		put(out, at*size, int(lengths[i])*size, v.Tensor)
 		at += int(lengths[i])
 		c.Refs().Release(v)
@@ -495,6 +508,9 @@ func (t *array) scatter(c *engine.Call, in int, at []int64) error {
 	s := c.In(in).Shape()
 	size := shapes.Count(s[1:])
 	for k, i := range at {
+		if err := variant.Ended(c, k); err != nil {
+			return err
+		}
 		v, err := c.Refs().View(in, k*size, size, s[1:])
 		if err == nil {
 			err = t.write(c, int(i), v)

@@ -4,6 +4,7 @@
 package variant
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -72,14 +73,54 @@ func free(a *engine.Arena, vs []engine.Value) {
 }
 
 // Copy returns a list of the same elements, with one more reference to each and
-// room for extra more.
-func (l *List) Copy(c *engine.Call, extra int) *List {
+// room for extra more. It returns the cause if the call's context ends.
+func (l *List) Copy(c *engine.Call, extra int) (*List, error) {
 	n := *l
 	n.Items = c.Refs().Values(len(l.Items) + extra)[:len(l.Items)]
 	for i, v := range l.Items {
+		if err := Ended(c, i); err != nil {
+			c.Refs().ReleaseAll(n.Items[:i])
+			return nil, err
+		}
 		n.Items[i] = c.Refs().Retain(v)
 	}
-	return &n
+	return &n, nil
+}
+
+// Grow appends n elements that are not set. It returns the cause if the call's context
+// ends; the list then has some of them. If the memory exceeds the limit of the call, Grow
+// does not return; see [engine.Call.Scratch].
+func (l *List) Grow(c *engine.Call, n int) error {
+	from := len(l.Items)
+	if n > cap(l.Items)-from {
+		room := max(n, min(from, 1<<16)) // so that lists that grow one by one are rarely copied
+		more := c.Refs().Values(from + room)
+		for i := 0; i < from; i += 4096 {
+			if err := Ended(c, i+4095); err != nil {
+				return err
+			}
+			copy(more[i:], l.Items[i:min(i+4096, from)])
+		}
+		l.Items = more[:from]
+	}
+	for i := 0; i < n; i += 4096 {
+		if err := Ended(c, i+4095); err != nil {
+			return err
+		}
+		k := min(4096, n-i)
+		l.Items = l.Items[:len(l.Items)+k]
+		clear(l.Items[len(l.Items)-k:])
+	}
+	return nil
+}
+
+// Ended returns the cause if the call's context has ended. It looks at every 4,096th i.
+// Unlike [engine.Call.Step] it ends calls of lists too.
+func Ended(c *engine.Call, i int) error {
+	if i%4096 == 4095 && c.Context().Err() != nil {
+		return context.Cause(c.Context())
+	}
+	return nil
 }
 
 // ElementShape returns the shape of elements that were not set. It merges the
