@@ -264,8 +264,12 @@ func (g *MetaGraph) Signature(name string) (*SignatureDef, error) {
 			}
 		}
 	}
+	byName := func(s *SignatureDef, name string) int { return strings.Compare(s.Name, name) }
+	if i, ok := slices.BinarySearchFunc(g.Signatures, name, byName); ok {
+		return g.Signatures[i], nil
+	}
 	var names []string
-	for _, s := range g.Signatures {
+	for _, s := range g.Signatures { // a program may have changed their order
 		if s.Name == name {
 			return s, nil
 		}

@@ -19,9 +19,9 @@ type Model struct {
 // All returns the models. The large ones are as deep and wide as a file of some tens of
 // megabytes can be; without them each takes milliseconds to write.
 func All(large bool) []Model {
-	all := deep(1000)
+	all := Deep(1000)
 	if large {
-		for _, m := range deep(100_000) {
+		for _, m := range Deep(100_000) {
 			m.Name += ", large"
 			all = append(all, m)
 		}
@@ -144,8 +144,8 @@ func nested(n int, number byte, inner []byte) []byte {
 	return out
 }
 
-// deep returns models of n parts that are nested or chained.
-func deep(n int) []Model {
+// Deep returns models of n parts that are nested or chained.
+func Deep(n int) []Model {
 	neg := func() *graph {
 		g := new(graph)
 		g.add(node("y", "Neg", []string{"x"}, attrT(float)))

@@ -1,0 +1,60 @@
+package run_test
+
+import (
+	"context"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/cairnml/cairn/internal/testkit/detector"
+	"github.com/cairnml/cairn/internal/testkit/hostilemodels"
+	"github.com/cairnml/cairn/internal/testkit/processor"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/savedmodel/run"
+	"github.com/cairnml/cairn/savedmodel/scan"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// TestDeepModelsTakeTimeInProportion scans, loads and runs models that are deep: of n parts
+// and of four times as many. The time of the processor grows with the parts. A walk of all
+// parts below each part would take 16 times as long.
+func TestDeepModelsTakeTimeInProportion(t *testing.T) {
+	if testing.Short() || detector.Racing {
+		t.Skip("the race detector takes other times")
+	}
+	const n = 3000
+	small, large := hostilemodels.Deep(n), hostilemodels.Deep(4*n)
+	for i, m := range small {
+		t.Run(m.Name, func(t *testing.T) {
+			models := [2]fstest.MapFS{{"saved_model.pb": {Data: m.Make()}}, {"saved_model.pb": {Data: large[i].Make()}}}
+			for what, do := range map[string]func(ctx context.Context, fsys fstest.MapFS) error{
+				"scan": func(ctx context.Context, fsys fstest.MapFS) error {
+					_, err := scan.Dir(ctx, fsys, m.Name, nil)
+					return err
+				},
+				"run": func(ctx context.Context, fsys fstest.MapFS) error {
+					model, err := run.Load(ctx, fsys, &run.LoadOptions{Kernels: kernel.All(), MaxMemory: 1 << 28})
+					if err == nil {
+						_, err = model.Call(ctx, "serving_default", map[string]*tensor.Tensor{"x": tensor.Vector[float32](1)})
+					}
+					return err
+				},
+			} {
+				var times [2]time.Duration
+				for k, fsys := range models {
+					times[k] = time.Hour
+					for range 2 { // a collection of garbage may fall into one
+						begin := processor.Time()
+						err := do(t.Context(), fsys)
+						times[k] = min(times[k], processor.Time()-begin)
+						t.Logf("%s: %v %v", what, times[k], err)
+					}
+				}
+				if times[1] > 8*max(times[0], 20*time.Millisecond) {
+					t.Errorf("%s: %d parts take %v, %d parts %v", what, n, times[0], 4*n, times[1])
+				}
+			}
+		})
+	}
+}
+
