@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -127,7 +128,7 @@ func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostil
 		t.Fatal(err)
 	}
 	cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$0" -test.run='^TestHostileCalls$' -test.v -test.timeout=0`, hostileSpace), os.Args[0])
-	cmd.Env = append(os.Environ(), hostileProcess+"="+state, "GOTRACEBACK=single", "GOMAXPROCS=2")
+	cmd.Env = append(os.Environ(), hostileProcess+"="+state, "GOTRACEBACK=all", "GOMAXPROCS=2")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -137,6 +138,8 @@ func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostil
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	go quitIfStuck(cmd, state, ended)
 	done := false
 	in := bufio.NewScanner(out)
 	in.Buffer(nil, 1<<20)
@@ -150,6 +153,7 @@ func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostil
 		}
 	}
 	_ = cmd.Wait()
+	close(ended)
 	if done {
 		run.Op = uint64(kernel.All().Len())
 		run.Seed = run.First
@@ -168,9 +172,42 @@ func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostil
 	if cmd.ProcessState.ExitCode() != exitOfHang {
 		name := fmt.Sprintf("%s/%d", kernel.All().Ops()[run.Op], run.Seed)
 		first, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		if strings.Contains(first, "SIGQUIT") {
+			t.Logf("%s made no progress for %v: %s", name, hostileStuck, stderr.String())
+		}
 		found = append(found, fmt.Sprintf("%s: the process ended: %s: %s", name, first, frames(stderr.String())))
 	}
 	return run.next(), found
+}
+
+// hostileStuck is the time after which the process is asked for its goroutines, if it
+// has not begun another call. Its own watchdog sees calls only, and may be stopped too.
+var hostileStuck = hostileHang + time.Minute
+
+// quitIfStuck ends the process, which then prints all its goroutines, if the place of the
+// run stays the same for hostileStuck.
+func quitIfStuck(cmd *exec.Cmd, state string, ended <-chan struct{}) {
+	var last []byte
+	since := time.Now()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		}
+		b, err := os.ReadFile(state)
+		switch {
+		case err != nil:
+			return
+		case !bytes.Equal(b, last):
+			last, since = b, time.Now()
+		case time.Since(since) > hostileStuck:
+			_ = cmd.Process.Signal(syscall.SIGQUIT)
+			return
+		}
+	}
 }
 
 const exitOfHang = 3
