@@ -80,6 +80,7 @@ func loadAndRemap(n *engine.Node) (func(*engine.Call) error, error) {
 		given, y, x := len(initial), tensor.Values[float32](out), tensor.Values[float32](m)
 		for i, row := range from {
 			for k, col := range across {
+				c.Step(i*int(cols) + k)
 				switch {
 				case row >= height || col >= width:
 					return fmt.Errorf("the tensor %q has shape %v, and no element %d, %d", names[1], m.Shape(), row, col)
@@ -112,6 +113,7 @@ func places(c *engine.Call, i int, n int64) ([]int64, error) {
 	}
 	seen := make(map[int64]int, len(v))
 	for to, old := range v {
+		c.Step(to)
 		if at, twice := seen[old]; twice && old >= 0 {
 			return nil, fmt.Errorf("the old place %d goes to both %d and %d", old, at, to)
 		}

@@ -247,6 +247,7 @@ func quantizedBiasAdd(c *engine.Call) error {
 	zero := tensor.Q32(to.clamped(wide, 0)) // not always 0, because of rounding
 	fa, fb, f := o.a.toFloat(o.sa.least, o.sa.most), o.b.toFloat(o.sb.least, o.sb.most), wide.toCode(to.least, to.most)
 	for i := range out {
+		c.Step(i)
 		out[i] = tensor.Q32(f.of(fa.of(float32(o.a.at(i))))+f.of(fb.of(float32(o.b.at(i%n))))) + zero
 	}
 	return setSpan(c, 1, to)

@@ -49,6 +49,7 @@ func rangePerChannel(c *engine.Call) error {
 	for k, w := range widest {
 		lo, hi := x[k], x[k]
 		for i := k; i < len(x); i += n {
+			c.Step(i / n)
 			lo, hi = min(lo, x[i]), max(hi, x[i])
 		}
 		signed = signed || lo < 0
@@ -97,6 +98,7 @@ func requantizePerChannel(c *engine.Call) error {
 	}
 	dst := out.Bytes()
 	for i, v := range x {
+		c.Step(i)
 		r := math.RoundToEven(float64(float32(v) * scales[i%len(scales)]))
 		if math.IsNaN(r) {
 			r = 0

@@ -59,6 +59,7 @@ func quantizedRelu(most float32) func(*engine.Call) error {
 			return err
 		}
 		for i := range x.Len() {
+			c.Step(i)
 			f.to(out, i, min(max(f.from(x, i), lo), hi))
 		}
 		return setSpan(c, 1, s)
@@ -166,6 +167,7 @@ func joinCodes(c *engine.Call, axis, first int) error {
 		size := shapes.Count(t.Shape()[d:])
 		floats, codes := f.toFloat(s.least, s.most), f.toCode(to.least, to.most)
 		for k := range outer * size {
+			c.Step(k)
 			v := f.from(t, k)
 			if s != to {
 				v = int64(codes.of(floats.of(float32(v))))

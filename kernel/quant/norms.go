@@ -61,6 +61,7 @@ func quantizedBatchNorm(c *engine.Call) error {
 	}
 	one := int32(to.clamped(wide, 1))
 	for i := range out {
+		c.Step(i)
 		v := int32(to.clamped(wide, spans[0].float(codes[0].limits, int64(codes[0].at(i)))))
 		out[i] = tensor.Q32(v*scales[i%s[3]]/one + offsets[i%s[3]])
 	}
@@ -102,17 +103,21 @@ func prepareInstanceNorm(n *engine.Node) (func(*engine.Call) error, error) {
 		size := s[1] * s[2] * channels
 		for first := 0; first < len(v); first += size {
 			for k := first; k < first+channels; k++ {
+				c.Check()
 				var sum, squares float64
 				for i := k; i < first+size; i += channels {
+					c.Step(i / channels)
 					sum += float64(v[i])
 				}
 				mean := float32(sum / float64(s[1]*s[2]))
 				for i := k; i < first+size; i += channels {
+					c.Step(i / channels)
 					d := scale * (float32(v[i]) - mean)
 					squares += float64(d * d)
 				}
 				by := 1 / float32(math.Sqrt(float64(float32(squares/float64(s[1]*s[2]))+epsilon)))
 				for i := k; i < first+size; i += channels {
+					c.Step(i / channels)
 					normed[i] = scale * (float32(v[i]) - mean) * by
 				}
 			}
@@ -120,7 +125,8 @@ func prepareInstanceNorm(n *engine.Node) (func(*engine.Call) error, error) {
 		to := to
 		if !given {
 			to = span{math.MaxFloat32, -math.MaxFloat32}
-			for _, v := range normed {
+			for i, v := range normed {
+				c.Step(i)
 				to.least, to.most = min(to.least, v), max(to.most, v)
 			}
 		}
@@ -129,6 +135,7 @@ func prepareInstanceNorm(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		f := limitsOf[tensor.QU8]().toCode(to.least, to.most)
 		for i, v := range normed {
+			c.Step(i)
 			tensor.Values[tensor.QU8](out)[i] = tensor.QU8(f.of(v))
 		}
 		return setSpan(c, 1, to)

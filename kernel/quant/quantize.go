@@ -121,7 +121,7 @@ func quantize[T code](c *engine.Call, m *mode) error {
 		}
 		f, a, b := m.quantizer(l, least[k], most[k])
 		tensor.Values[float32](from)[k], tensor.Values[float32](to)[k] = a, b
-		s.each(k, func(lo, hi int) {
+		s.each(c, k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				y[i] = T(f(x[i]))
 			}
@@ -228,7 +228,7 @@ func dequantize[T code](c *engine.Call, m *mode) error {
 	l := limitsOf[T]()
 	for k := range s.n {
 		f := m.dequantizer(l, least[k], most[k])
-		s.each(k, func(lo, hi int) {
+		s.each(c, k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				y[i] = f(float32(x[i]))
 			}

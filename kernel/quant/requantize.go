@@ -34,9 +34,10 @@ func wideCodes(c *engine.Call, inputs int) ([]tensor.Q32, []float32, error) {
 }
 
 // used returns the floats of the least and the largest code in x, but at most 0 as the first.
-func used(x []tensor.Q32, least, most float32) (lo, hi float32) {
+func used(c *engine.Call, x []tensor.Q32, least, most float32) (lo, hi float32) {
 	from, to := tensor.Q32(math.MaxInt32), tensor.Q32(math.MinInt32)
-	for _, v := range x {
+	for i, v := range x {
+		c.Step(i)
 		from, to = min(from, v), max(to, v)
 	}
 	if len(x) == 0 {
@@ -77,7 +78,7 @@ func requantizationRange(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	lo, hi := used(x, ends[0], ends[1])
+	lo, hi := used(c, x, ends[0], ends[1])
 	return setScalars(c, 0, lo, hi)
 }
 
@@ -104,6 +105,7 @@ func requantize(c *engine.Call) error {
 	}
 	floats, codes := limitsOf[tensor.Q32]().toFloat(ends[0], ends[1]), limitsOf[tensor.Q8]().toCode(least, most)
 	for i, v := range x {
+		c.Step(i)
 		tensor.Values[tensor.Q8](out)[i] = tensor.Q8(codes.of(floats.of(float32(v))))
 	}
 	return setScalars(c, 1, least, most)
@@ -115,7 +117,7 @@ func shrinkRange(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	lo, hi := used(x, ends[0], ends[1])
+	lo, hi := used(c, x, ends[0], ends[1])
 	return toBytes(c, x, ends[0], ends[1], lo, hi)
 }
 
@@ -137,6 +139,7 @@ func toBytes(c *engine.Call, x []tensor.Q32, least, most, outLeast, outMost floa
 	}
 	y := tensor.Values[tensor.QU8](out)
 	for i, v := range x {
+		c.Step(i)
 		fixed := int64(v)*by>>32 + offset + 1<<(places-1)
 		y[i] = tensor.QU8(max(0, min(255, fixed>>places)))
 	}

@@ -103,11 +103,21 @@ func alongAxis(s tensor.Shape, axis int64) (slices, error) {
 	return slices{shapes.Count(s[:axis]), s[axis], shapes.Count(s[axis+1:])}, nil
 }
 
-// each calls visit for the runs of elements that belong to slice k.
-func (s slices) each(k int, visit func(lo, hi int)) {
+// each calls visit for the runs of elements that belong to slice k, long runs in pieces.
+// It leaves the kernel if the context ends.
+func (s slices) each(c *engine.Call, k int, visit func(lo, hi int)) {
+	const piece = 4096
+	c.Step(k) // slices may be short
+	done := 0 // elements since the last look at the context
 	for o := range s.outer {
 		at := (o*s.n + k) * s.inner
-		visit(at, at+s.inner)
+		for end := at + s.inner; at < end; at += piece {
+			visit(at, min(at+piece, end))
+			if done += min(s.inner, piece) + 64; done > 4*piece {
+				c.Check()
+				done = 0
+			}
+		}
 	}
 }
 
@@ -195,14 +205,14 @@ func rounded[T interface {
 			}
 		} else {
 			a, b = T(math.Inf(1)), T(math.Inf(-1))
-			s.each(k, func(lo, hi int) {
+			s.each(c, k, func(lo, hi int) {
 				for _, v := range x[lo:hi] {
 					a, b = min(a, v), max(b, v)
 				}
 			})
 		}
 		by, back, lowest, highest := scale(&r, a, b)
-		s.each(k, func(lo, hi int) {
+		s.each(c, k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				v := x[i]
 				if r.given {
@@ -268,7 +278,7 @@ func passRound[T interface {
 	g, x, y := tensor.Values[T](dy), tensor.Values[T](in), tensor.Values[T](out)
 	least, most := tensor.Values[T](c.In(2)), tensor.Values[T](c.In(3))
 	for k := range s.n {
-		s.each(k, func(lo, hi int) {
+		s.each(c, k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				y[i] = g[i]
 				if !(x[i] >= least[k] && x[i] <= most[k]) {

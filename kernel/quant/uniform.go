@@ -102,7 +102,7 @@ func uniformQuantize(c *engine.Call, a *affine) error {
 	x := tensor.Values[float32](c.In(0))
 	for k := range s.n {
 		by := 1 / scales[k]
-		s.each(k, func(lo, hi int) {
+		s.each(c, k, func(lo, hi int) {
 			f.to(out, lo, hi, func(i int) int32 {
 				return max(min(truncated(floor(float32(x[i]*by)+0.5))+zeros[k], a.highest), a.lowest)
 			})
@@ -132,7 +132,7 @@ func uniformDequantize(c *engine.Call, a *affine) error {
 	}
 	y := tensor.Values[float32](out)
 	for k := range s.n {
-		s.each(k, func(lo, hi int) {
+		s.each(c, k, func(lo, hi int) {
 			f.from(c.In(0), lo, hi, func(i int, v int32) { y[i] = float32(v-zeros[k]) * scales[k] })
 		})
 	}

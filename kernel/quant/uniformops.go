@@ -153,6 +153,7 @@ func uniformRequantize(c *engine.Call) error {
 	}
 	b := boundsOf(c, "output_")
 	for i := range x.Len() {
+		c.Step(i)
 		k := max(from.of(s, i), to.of(s, i))
 		v := by[k].of(int32(read.from(x, i))-from.zeros[k%len(from.zeros)]) + to.zeros[k%len(to.zeros)]
 		tensor.Values[tensor.Q8](out)[i] = tensor.Q8(b.of(v))
@@ -229,6 +230,7 @@ func uniformClip(c *engine.Call) error {
 		return err
 	}
 	for i, v := range tensor.Values[tensor.Q32](x) {
+		c.Step(i)
 		k := g.of(x.Shape(), i)
 		tensor.Values[tensor.Q32](out)[i] = min(max(v, lo[k]), hi[k])
 	}
