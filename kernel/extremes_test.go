@@ -1,10 +1,18 @@
 package kernel_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/png"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +20,7 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/testkit/detector"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/internal/testkit/processor"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -100,5 +109,124 @@ func TestHistogramsHaveBinsOfNormalWidth(t *testing.T) {
 	}
 	if _, err := emitted(context.Background(), nil, "HistogramFixedWidth", nil, tensor.Vector(math.NaN()), tensor.Vector[float64](0, 1), tensor.Scalar[int32](2)); err == nil {
 		t.Error("NaN has a bin")
+	}
+}
+
+// countedContext is a context that ends when it is looked at for a number of times.
+type countedContext struct {
+	context.Context
+	left  atomic.Int64
+	ended chan struct{}
+}
+
+// afterLooks returns a context that ends at look n.
+func afterLooks(n int64) *countedContext {
+	x := &countedContext{Context: context.Background(), ended: make(chan struct{})}
+	x.left.Store(n)
+	return x
+}
+
+func (x *countedContext) look() {
+	if x.left.Add(-1) == 0 {
+		close(x.ended)
+	}
+}
+
+func (x *countedContext) Done() <-chan struct{} {
+	x.look()
+	return x.ended
+}
+
+func (x *countedContext) Err() error {
+	x.look()
+	select {
+	case <-x.ended:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// pngChunk returns a chunk of a PNG file.
+func pngChunk(kind, body string) string {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	b = append(append(b, kind...), body...)
+	return string(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:])))
+}
+
+// encodedPNG returns a PNG file of n×n black pixels with a palette.
+func encodedPNG(n int) string {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewPaletted(image.Rect(0, 0, n, n), color.Palette{color.Black, color.White}))
+	return b.String()
+}
+
+// encodedGIF returns a GIF file of n×n pixels with frames of one colour.
+func encodedGIF(n, frames int) string {
+	g := &gif.GIF{}
+	for range frames {
+		g.Image = append(g.Image, image.NewPaletted(image.Rect(0, 0, n, n), color.Palette{color.Black, color.White}))
+		g.Delay = append(g.Delay, 0)
+	}
+	var b bytes.Buffer
+	_ = gif.EncodeAll(&b, g)
+	return b.String()
+}
+
+// TestLongLoopsLookAtTheContext calls ops with a context that ends while they run, after as many
+// looks as only their loops make.
+func TestLongLoopsLookAtTheContext(t *testing.T) {
+	word := func(s string) *tensor.Tensor { return tensor.Must(tensor.FromStrings(tensor.String, []string{s})) }
+	var lossy string
+	for _, f := range opfixture.Load(t, "testdata/tf2.21")["DecodeWebP"] {
+		if s := f.In[0].Tensor(t).Strings()[0]; strings.HasPrefix(s[12:], "VP8 ") && s[28] >= 16 {
+			lossy = s
+		}
+	}
+	for name, c := range map[string]struct {
+		op    string
+		attrs graph.Attrs
+		in    []*tensor.Tensor
+		looks int64
+	}{
+		"PNG":  {"DecodePng", nil, []*tensor.Tensor{word(encodedPNG(1000))}, 100},
+		"WebP": {"DecodeWebP", nil, []*tensor.Tensor{word(lossy)}, 25},
+		"GIF":  {"DecodeGif", nil, []*tensor.Tensor{word(encodedGIF(500, 4))}, 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := emitted(context.Background(), nil, c.op, c.attrs, c.in...); err != nil {
+				t.Fatal(err)
+			}
+			ctx := afterLooks(c.looks)
+			if _, err := emitted(ctx, nil, c.op, c.attrs, c.in...); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v after all but %d looks, want that of the context", err, ctx.left.Load())
+			}
+		})
+	}
+}
+
+// TestOpacityOfPNGFilesIsThatOfTheirChunks checks files whose texts have the names of chunks: only
+// a chunk of opacities adds a channel.
+func TestOpacityOfPNGFilesIsThatOfTheirChunks(t *testing.T) {
+	file := encodedPNG(1)
+	const head = 8 + 25 // the signature and the chunk of the size
+	at := strings.Index(file, "IDAT") - 4
+	for name, c := range map[string]struct {
+		before string // chunks before the pixels
+		want   int    // channels
+	}{
+		"none":                       {"", 3},
+		"a text of it":               {pngChunk("tEXt", "Comment\x00tRNS"), 3},
+		"a chunk of it":              {pngChunk("tRNS", "\xff"), 4},
+		"after a text of pixels":     {pngChunk("tEXt", "Comment\x00IDAT") + pngChunk("tRNS", "\xff"), 4},
+		"between a text and another": {pngChunk("tEXt", "a\x00b") + pngChunk("tRNS", "\xff") + pngChunk("tEXt", "a\x00b"), 4},
+	} {
+		x, err := emitted(context.Background(), nil, "DecodePng", nil, tensor.Must(tensor.FromStrings(tensor.String, []string{file[:at] + c.before + file[at:]})))
+		if err != nil || !x.Shape().Equal(tensor.Shape{1, 1, c.want}) {
+			t.Errorf("%s: %v %v, want %d channels", name, x, err, c.want)
+		}
+	}
+	if !strings.HasPrefix(file[head:], "\x00\x00\x00\x06PLTE") {
+		t.Error("the file has no palette")
 	}
 }

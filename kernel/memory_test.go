@@ -5,7 +5,10 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
+	"encoding/binary"
 	"errors"
+	"image"
+	"image/jpeg"
 	"io"
 	"runtime"
 	"strings"
@@ -31,6 +34,17 @@ func packed(n int, open func(io.Writer) io.WriteCloser) string {
 
 func zipped(w io.Writer) io.WriteCloser   { return gzip.NewWriter(w) }
 func deflated(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
+
+// shortJPEG returns the beginning of a JPEG file of n×n pixels with three components.
+func shortJPEG(n int) string {
+	var w bytes.Buffer
+	_ = jpeg.Encode(&w, image.NewYCbCr(image.Rect(0, 0, 16, 16), image.YCbCrSubsampleRatio420), nil)
+	b := w.Bytes()
+	at := bytes.Index(b, []byte{0xff, 0xc0})
+	binary.BigEndian.PutUint16(b[at+5:], uint16(n))
+	binary.BigEndian.PutUint16(b[at+7:], uint16(n))
+	return string(b[:len(b)-2])
+}
 
 // TestCallsStayWithinTheirMemory calls ops with small inputs that ask for much memory: for
 // their outputs, for texts or for scratch. With a limit of a few MiB each call is refused by an
@@ -144,6 +158,8 @@ func TestCallsStayWithinTheirMemory(t *testing.T) {
 		"reserved keys of a table":  call("AnonymousMutableDenseHashTable", graph.Attrs{graph.Type("key_dtype", tensor.String), graph.Type("value_dtype", tensor.Int64)}, many(strings.Repeat("a", 10_000), 100_000), many(strings.Repeat("b", 10_000), 100_000)),
 		"LRN, half":                 call("LRN", nil, zeros(tensor.BFloat16, 1, 1, 20, 100_000)),
 		"MatMul, half":              call("MatMul", nil, zeros(tensor.BFloat16, 1000, 1000), zeros(tensor.BFloat16, 1000, 1000)),
+		"DecodeGif":                 call("DecodeGif", nil, word(encodedGIF(1000, 60))),
+		"DecodeJpeg":                call("DecodeJpeg", graph.Attrs{graph.Bool("try_recover_truncated", true)}, word(shortJPEG(1500))),
 		"a dataset that shuffles":   taken(from("ShuffleDataset", nil, i64(1<<40), i64(1), i64(2))),
 		"a dataset that batches":    taken(from("BatchDataset", nil, i64(1<<40))),
 		"a dataset that batches V2": taken(from("BatchDatasetV2", nil, i64(1<<40), tensor.Scalar(false))),

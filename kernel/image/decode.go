@@ -155,7 +155,7 @@ func (d *decoding) decodeJPEG(c *engine.Call, s string) (*picture, error) {
 		return nil, fmt.Errorf("invalid JPEG data: %w", err)
 	}
 	o := d.jpeg
-	o.Interrupted = c.Context().Err
+	o.Interrupted, o.Reserve = c.Context().Err, c.Reserve
 	if o.Channels = d.channels; o.Channels == 0 {
 		if o.Channels = 3; m.Colours == jpeg.Gray {
 			o.Channels = 1

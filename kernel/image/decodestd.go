@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/gif"
 	"image/png"
+	"io"
 	"strings"
 
 	"github.com/cairnml/cairn/engine"
@@ -50,7 +51,7 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	if rows, bits := int64(o.Height), int64(o.Width)*int64(s[24])*map[byte]int64{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[s[25]]; rows*(1+bits/8) > 1032*int64(len(s)) {
 		return nil, bad(fmt.Errorf("it is too short for %d×%d pixels", o.Width, o.Height))
 	}
-	img, err := png.Decode(strings.NewReader(s))
+	img, err := png.Decode(reading(c, s))
 	if err != nil {
 		return nil, bad(err)
 	}
@@ -68,6 +69,7 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	opaque, fills := fillOf(s)
 	at := pixelsOf(img)
 	for i := range p.h * p.w {
+		c.Step(i)
 		v := at(i%p.w, i/p.w)
 		if gray != nil {
 			v[0] = gray(v)
@@ -97,6 +99,21 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	return p, nil
 }
 
+// checkedReader reads a text in short pieces and calls [engine.Call.Check] before
+// each, so that a decoder is left when the context ends. A piece of a compressed
+// image takes some milliseconds.
+type checkedReader struct {
+	call *engine.Call
+	text *strings.Reader
+}
+
+func reading(c *engine.Call, s string) io.Reader { return checkedReader{c, strings.NewReader(s)} }
+
+func (r checkedReader) Read(p []byte) (int, error) {
+	r.call.Check()
+	return r.text.Read(p[:min(len(p), 4096)])
+}
+
 // fillOf returns the opacity of the pixels of a PNG file without opacities, if
 // TensorFlow doesn't use the largest one. It is the largest number of the
 // file's sample bits, although the samples become bytes.
@@ -111,8 +128,12 @@ func fillOf(s string) (opaque uint16, ok bool) {
 // hasOpacities reports whether a PNG file has a chunk of opacities, even if all
 // of them are opaque.
 func hasOpacities(s string) bool {
-	head, _, _ := strings.Cut(s, "IDAT")
-	return strings.Contains(head, "tRNS")
+	for kind := range pngChunks(s) {
+		if kind == "tRNS" {
+			return true
+		}
+	}
+	return false
 }
 
 // pixelsOf returns a function for red, green, blue and opacity, 16 bits each;
@@ -142,15 +163,15 @@ func (d *decoding) decodeGIF(c *engine.Call, s string) (*picture, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	// Each frame takes at least a few bytes of the file, and up to a canvas of
-	// memory.
 	if err := affordable(c, 1, o.Height, o.Width, 3); err != nil {
 		return nil, err
 	}
 	if o.Width == 0 || o.Height == 0 {
 		return nil, bad(errors.New("it has no pixels"))
 	}
-	all, err := gif.DecodeAll(strings.NewReader(s))
+	frames, pixels := gifFrames(s)
+	c.Reserve(int(pixels) + frames*gifPalette)
+	all, err := gif.DecodeAll(reading(c, s))
 	if err != nil {
 		return nil, bad(err)
 	}
@@ -172,6 +193,7 @@ func (d *decoding) decodeGIF(c *engine.Call, s string) (*picture, error) {
 		}
 		b := f.Bounds().Intersect(image.Rect(0, 0, o.Width, o.Height))
 		for y := b.Min.Y; y < b.Max.Y; y++ {
+			c.Check()
 			for x := b.Min.X; x < b.Max.X; x++ {
 				if v, ok := f.At(x, y).(color.RGBA); ok && v.A != 0 {
 					copy(to[(y*o.Width+x)*3:], []byte{v.R, v.G, v.B})
@@ -180,4 +202,53 @@ func (d *decoding) decodeGIF(c *engine.Call, s string) (*picture, error) {
 		}
 	}
 	return p, nil
+}
+
+// gifPalette is the size of a frame's palette in bytes: 256 interfaces.
+const gifPalette = 256 * 16
+
+// gifFrames returns the number of frames that gif.DecodeAll may find in a file, and
+// the number of their pixels, without decoding them. It reads the file's blocks in
+// the same way.
+func gifFrames(s string) (frames int, pixels int64) {
+	at := 13 // the next byte
+	has := func(n int) bool { return n <= len(s)-at }
+	colours := func(fields byte) {
+		if fields&0x80 != 0 {
+			at += 3 << (1 + fields&7)
+		}
+	}
+	colours(s[10])
+	for has(2) {
+		kind := s[at]
+		at++
+		switch {
+		case kind == 0x2c && has(9): // a frame
+			frames++
+			pixels += (int64(s[at+4]) | int64(s[at+5])<<8) * (int64(s[at+6]) | int64(s[at+7])<<8)
+			at += 9
+			colours(s[at-1])
+			at++ // the size of codes
+		case kind == 0x21: // an extension
+			at++
+			switch s[at-1] {
+			case 0xf9: // of a fixed size, without blocks
+				at += 6
+				continue
+			case 0x01:
+				at += 13
+			case 0xff:
+				if has(1) {
+					at += 1 + int(s[at])
+				}
+			}
+		default:
+			return frames, pixels
+		}
+		for has(1) && s[at] != 0 {
+			at += 1 + int(s[at])
+		}
+		at++
+	}
+	return frames, pixels
 }

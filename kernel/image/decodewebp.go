@@ -10,6 +10,7 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/await"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -166,7 +167,7 @@ func (d *decoding) decodeWebP(c *engine.Call, s string) (*picture, error) {
 		if err := c.Context().Err(); err != nil {
 			return nil, err
 		}
-		pix, err := frames[i].decode()
+		pix, err := frames[i].decode(c)
 		if err != nil {
 			return nil, bad(err)
 		}
@@ -183,8 +184,11 @@ func (d *decoding) decodeWebP(c *engine.Call, s string) (*picture, error) {
 	return p, nil
 }
 
+// longFrame is the number of pixels from which a frame takes long to decode.
+const longFrame = 1 << 20
+
 // decode returns the pixels of a frame: red, green, blue and opacity.
-func (m *webpFrame) decode() ([]byte, error) {
+func (m *webpFrame) decode(c *engine.Call) ([]byte, error) {
 	b := []byte("RIFF\x00\x00\x00\x00WEBP")
 	if bytes.HasPrefix(m.chunks, []byte("ALPH")) {
 		b = append(b, "VP8X\x0a\x00\x00\x00\x10\x00\x00\x00"...)
@@ -195,7 +199,14 @@ func (m *webpFrame) decode() ([]byte, error) {
 		b = append(b, 0)
 	}
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)-8))
-	img, err := webp.Decode(bytes.NewReader(b))
+	var img image.Image
+	var err error
+	read := func() { img, err = webp.Decode(bytes.NewReader(b)) }
+	if m.w*m.h < longFrame {
+		read()
+	} else if stop := await.Do(c.Context(), read); stop != nil { // the library reads a whole frame before it decodes
+		return nil, stop
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +220,9 @@ func (m *webpFrame) decode() ([]byte, error) {
 			copy(out[4*y*m.w:][:4*m.w], v.Pix[y*v.Stride:])
 		}
 	case *image.YCbCr:
-		webpColours(out, v)
+		webpColours(c, out, v)
 	case *image.NYCbCrA:
-		webpColours(out, &v.YCbCr)
+		webpColours(c, out, &v.YCbCr)
 		for i := range m.w * m.h {
 			out[4*i+3] = v.A[i/m.w*v.AStride+i%m.w]
 		}
@@ -224,11 +235,12 @@ func (m *webpFrame) decode() ([]byte, error) {
 // webpColours writes red, green and blue, opaque, of a picture whose colours
 // have half its size. In both directions the nearest sample has the weight 3,
 // the next one 1.
-func webpColours(out []byte, v *image.YCbCr) {
+func webpColours(c *engine.Call, out []byte, v *image.YCbCr) {
 	w, h := v.Rect.Dx(), v.Rect.Dy()
 	cw, ch := (w+1)/2, (h+1)/2
 	near := func(i, n int) (a, b int) { return i / 2, max(0, min(i/2-1+i%2*2, n-1)) }
 	for y := range h {
+		c.Check()
 		y0, y1 := near(y, ch)
 		for x := range w {
 			x0, x1 := near(x, cw)

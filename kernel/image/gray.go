@@ -2,26 +2,36 @@ package image
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 )
 
-// Gray images from coloured PNGs, for decodestd.go.
+// The chunks of PNGs, and gray images from coloured ones, for decodestd.go.
+
+// pngChunks yields the kinds and contents of a PNG file's chunks before its pixels.
+func pngChunks(s string) iter.Seq2[string, string] {
+	return func(yield func(kind, body string) bool) {
+		for s := s[8:]; len(s) >= 12; {
+			n := int64(binary.BigEndian.Uint32([]byte(s[:4])))
+			if s[4:8] == "IDAT" || n > int64(len(s)-12) || !yield(s[4:8], s[8:8+n]) {
+				return
+			}
+			s = s[12+n:]
+		}
+	}
+}
 
 // gammaOf returns the exponent with which a PNG image's colours are stored:
 // that of its gAMA chunk, or that of sRGB, or 1.
 func gammaOf(s string) float64 {
 	gamma := 100000
-	for s = s[8:]; len(s) >= 12; {
-		n := int64(binary.BigEndian.Uint32([]byte(s[:4])))
-		if kind := s[4:8]; kind == "IDAT" || n > int64(len(s)-12) {
-			break
-		} else if kind == "sRGB" {
+	for kind, body := range pngChunks(s) {
+		if kind == "sRGB" {
 			gamma = 45455
 			break
-		} else if kind == "gAMA" && n == 4 {
-			gamma = int(binary.BigEndian.Uint32([]byte(s[8:12])))
+		} else if kind == "gAMA" && len(body) == 4 {
+			gamma = int(binary.BigEndian.Uint32([]byte(body)))
 		}
-		s = s[12+n:]
 	}
 	if gamma <= 0 || gamma >= 95000 && gamma <= 105000 {
 		return 1

@@ -33,7 +33,7 @@ func FuzzEncodedImagesAreDecoded(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := m.Decode(jpeg.Options{Channels: channels, Ratio: 1, Interrupted: never}); err != nil || len(got) != len(pix) {
+			if got, err := m.Decode(jpeg.Options{Channels: channels, Ratio: 1, Interrupted: never, Reserve: unlimited}); err != nil || len(got) != len(pix) {
 				t.Fatalf("%d bytes of %d: %v", len(got), len(pix), err)
 			}
 			if img, err := std.Decode(bytes.NewReader(b)); err != nil || img.Bounds().Dx() != width || img.Bounds().Dy() != height {

@@ -13,6 +13,8 @@ import (
 
 func never() error { return nil }
 
+func unlimited(int) {}
+
 // noise returns an image of random pixels that the standard library has encoded.
 func noise(t *testing.T, w, h int) []byte {
 	t.Helper()
@@ -49,7 +51,7 @@ func TestImageThatPromisesMorePixelsThanItHoldsTakesNoMemory(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err = m.Decode(jpeg.Options{Channels: 3, Ratio: 1, Interrupted: never})
+		_, err = m.Decode(jpeg.Options{Channels: 3, Ratio: 1, Interrupted: never, Reserve: unlimited})
 		runtime.ReadMemStats(&after)
 		if got := after.TotalAlloc - before.TotalAlloc; err == nil || got > 1<<20 {
 			t.Errorf("%v pixels: %v after %d bytes", size, err, got)
@@ -73,7 +75,7 @@ func TestDamagedImagesAreRefusedOrDecodedWhole(t *testing.T) {
 			refused++
 			continue
 		}
-		o := jpeg.Options{Channels: 1 + 2*r.IntN(2), Ratio: 1 << r.IntN(4), Interrupted: never}
+		o := jpeg.Options{Channels: 1 + 2*r.IntN(2), Ratio: 1 << r.IntN(4), Interrupted: never, Reserve: unlimited}
 		pix, err := m.Decode(o)
 		if err != nil {
 			refused++
@@ -102,7 +104,7 @@ func TestWhatIsLeftOfATruncatedImageIsDecoded(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return m.Decode(jpeg.Options{Channels: 3, Ratio: 1, Plain: true, Recover: recover, Interrupted: never})
+		return m.Decode(jpeg.Options{Channels: 3, Ratio: 1, Plain: true, Recover: recover, Interrupted: never, Reserve: unlimited})
 	}
 	whole, err := decode(b.Bytes(), false)
 	if err != nil {

@@ -24,6 +24,9 @@ type Options struct {
 	Crop Window
 	// Interrupted is called now and then; its error ends the decoding. It isn't nil.
 	Interrupted func() error
+	// Reserve is called with the number of bytes that decoding takes, before they are
+	// allocated. It isn't nil.
+	Reserve func(bytes int)
 }
 
 // Window is a part of an image, in pixels.

@@ -140,6 +140,14 @@ func (m *Image) coefficients(o *Options) error {
 	if !o.Recover && blocks > 8*(len(m.data)+mostOver*len(m.components)) {
 		return errShort
 	}
+	h, w := m.Size(o.Ratio)
+	bytes := o.Channels * h * w
+	for i := range m.components {
+		c := &m.components[i]
+		// two bytes for a coefficient, one for its sample, and one for each pixel
+		bytes += 3*64*c.bw*c.bh + h*w
+	}
+	o.Reserve(bytes)
 	for i := range m.components {
 		c := &m.components[i]
 		c.coefs = make([]int16, 64*c.bw*c.bh)
@@ -168,7 +176,7 @@ func (m *Image) coefficients(o *Options) error {
 			if err := o.Interrupted(); err != nil {
 				return err
 			}
-			if err := m.scan(body, o.Recover); err != nil {
+			if err := m.scan(body, o); err != nil {
 				return err
 			}
 			if !m.progressive && m.complete() {
@@ -192,9 +200,9 @@ func (m *Image) complete() bool {
 	return true
 }
 
-// scan reads the blocks of a scan. If the data end early and recover is set,
+// scan reads the blocks of a scan. If the data end early and o.Recover is set,
 // the remaining blocks stay unchanged, as in libjpeg.
-func (m *Image) scan(b []byte, recover bool) error {
+func (m *Image) scan(b []byte, o *Options) error {
 	if len(b) < 1 || len(b) != 4+2*int(b[0]) || b[0] < 1 || b[0] > 4 {
 		return errShort
 	}
@@ -238,7 +246,7 @@ func (m *Image) scan(b []byte, recover bool) error {
 	}
 	r := &reader{data: m.data, at: m.at}
 	end := func(err error) error {
-		if recover && r.ended() {
+		if o.Recover && r.ended() {
 			m.at, err = len(m.data), nil
 		}
 		return err
@@ -258,6 +266,11 @@ func (m *Image) scan(b []byte, recover bool) error {
 			}
 		}
 		y, x := i/across, i%across
+		if x == 0 {
+			if err := o.Interrupted(); err != nil {
+				return err
+			}
+		}
 		for _, c := range list {
 			h, v := c.h, c.v
 			if n == 1 {
@@ -270,7 +283,7 @@ func (m *Image) scan(b []byte, recover bool) error {
 				}
 			}
 		}
-		if r.over > mostOver || recover && r.ended() {
+		if r.over > mostOver || o.Recover && r.ended() {
 			return end(errShort)
 		}
 	}
