@@ -57,6 +57,7 @@ func TestSmallCallsEndSoon(t *testing.T) {
 	}{
 		"blocks without elements": {"SpaceToBatchND", nil, []*tensor.Tensor{zeros(tensor.Float32, 1, 0, 0, 3), tensor.Vector[int32](block, block), zeros(tensor.Int32, 2, 2)}},
 		"a batch of no blocks":    {"BatchToSpaceND", nil, []*tensor.Tensor{zeros(tensor.Float32, 0, 1, 1, 1), tensor.Vector[int32](block, block), zeros(tensor.Int32, 2, 2)}},
+		"many neighbours":         {"LRN", graph.Attrs{graph.Int("depth_radius", 1<<31-1)}, []*tensor.Tensor{zeros(tensor.Float16, 1, 1, 1, 385)}},
 		"zeta far below zero":     {"Zeta", nil, []*tensor.Tensor{filled(3.0, 1000), filled(-1e15+0.5, 1000)}},
 		"polygamma":               {"Polygamma", nil, []*tensor.Tensor{filled(2.0, 1000), filled(-1e15+0.5, 1000)}},
 	} {
@@ -189,9 +190,13 @@ func TestLongLoopsLookAtTheContext(t *testing.T) {
 		in    []*tensor.Tensor
 		looks int64
 	}{
-		"PNG":  {"DecodePng", nil, []*tensor.Tensor{word(encodedPNG(1000))}, 100},
-		"WebP": {"DecodeWebP", nil, []*tensor.Tensor{word(lossy)}, 25},
-		"GIF":  {"DecodeGif", nil, []*tensor.Tensor{word(encodedGIF(500, 4))}, 1000},
+		"PNG":           {"DecodePng", nil, []*tensor.Tensor{word(encodedPNG(1000))}, 100},
+		"LRN":           {"LRN", graph.Attrs{graph.Int("depth_radius", 4096)}, []*tensor.Tensor{filled[float32](1, 1, 1, 1, 5000)}, 1000},
+		"LRNGrad":       {"LRNGrad", graph.Attrs{graph.Int("depth_radius", 4096)}, []*tensor.Tensor{filled[float32](1, 1, 1, 1, 3000), filled[float32](1, 1, 1, 1, 3000), filled[float32](1, 1, 1, 1, 3000)}, 4000},
+		"LRN of halves": {"LRN", nil, []*tensor.Tensor{tensor.Must(tensor.Zeros(tensor.Float16, 1, 1, 1, 1_000_000))}, 200},
+		"boxes":         {"DrawBoundingBoxes", nil, []*tensor.Tensor{filled[float32](1, 1, 100, 100, 1), filled[float32](0, 1, 10_000, 4)}, 400},
+		"WebP":          {"DecodeWebP", nil, []*tensor.Tensor{word(lossy)}, 25},
+		"GIF":           {"DecodeGif", nil, []*tensor.Tensor{word(encodedGIF(500, 4))}, 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := emitted(context.Background(), nil, c.op, c.attrs, c.in...); err != nil {

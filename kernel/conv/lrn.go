@@ -30,8 +30,9 @@ func prepareResponse(run func(*engine.Call, *response) error) func(*engine.Node)
 
 // norms computes the norm of each channel of a place.
 func (l *response) norms(c *engine.Call, norm []float64, x []float32) {
+	every := l.checkEvery(len(x))
 	for i := range x {
-		if l.radius > longWindow {
+		if i%every == every-1 {
 			c.Check()
 		}
 		var sum float64
@@ -41,6 +42,10 @@ func (l *response) norms(c *engine.Call, norm []float64, x []float32) {
 		norm[i] = l.bias + l.alpha*sum
 	}
 }
+
+// checkEvery returns after how many sums over neighbours of n channels the call's
+// context is checked.
+func (l *response) checkEvery(n int) int { return max(1, longWindow/(1+min(l.radius, n))) }
 
 // spoil adds squares that aren't finite to the norms. Norms for which such a
 // square is too far away to count become NaN: TensorFlow multiplies all squares
@@ -98,8 +103,9 @@ func responseBackward(c *engine.Call, l *response) error {
 	return l.over(c, 3, func(norm []float64, dst []float32, in [3][]float32) {
 		dy, x, y := in[0], in[1], in[2]
 		l.norms(c, norm, x)
+		every := l.checkEvery(len(x))
 		for i := range x {
-			if l.radius > longWindow {
+			if i%every == every-1 {
 				c.Check()
 			}
 			sum := float64(dy[i]) * math.Pow(norm[i], -l.beta)

@@ -56,7 +56,7 @@ func responseSteps(c *engine.Call, l *response) error {
 					to[i] = round(round(v*h.alpha) + h.bias)
 				}
 			} else {
-				h.slide(to, squares)
+				h.slide(c, to, squares)
 			}
 		}
 	})
@@ -73,7 +73,7 @@ type halfResponse struct {
 }
 
 // slide sets dst to the norms by a sum that moves along squares.
-func (h *halfResponse) slide(dst, squares []float32) {
+func (h *halfResponse) slide(c *engine.Call, dst, squares []float32) {
 	at := func(i int) float32 {
 		if i -= h.radius; i < 0 || i >= len(squares) {
 			return 0
@@ -81,10 +81,11 @@ func (h *halfResponse) slide(dst, squares []float32) {
 		return h.round(squares[i] * h.alpha)
 	}
 	var sum float32
-	for i := range 2 * h.radius {
-		sum = h.round(sum + at(i))
+	for i := range min(h.radius, len(squares)) { // the neighbours before the first channel are none
+		sum = h.round(sum + at(h.radius+i))
 	}
 	for i := range dst {
+		c.Step(i)
 		sum = h.round(sum + at(i+2*h.radius))
 		dst[i] = h.round(h.bias + sum)
 		sum = h.round(sum - at(i))
