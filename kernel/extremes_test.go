@@ -11,6 +11,7 @@ import (
 	"image/gif"
 	"image/png"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -233,5 +234,48 @@ func TestOpacityOfPNGFilesIsThatOfTheirChunks(t *testing.T) {
 	}
 	if !strings.HasPrefix(file[head:], "\x00\x00\x00\x06PLTE") {
 		t.Error("the file has no palette")
+	}
+}
+
+// TestSparseProductsLeaveZerosOut compares products of elements that aren't finite with
+// TensorFlow's: zeros of a matrix that an attribute calls sparse don't count.
+func TestSparseProductsLeaveZerosOut(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	matrix := func(rows int, v ...float32) *tensor.Tensor {
+		return tensor.Must(tensor.New(v, rows, len(v)/rows))
+	}
+	for _, c := range []struct {
+		a, b *tensor.Tensor
+		want [4][]float32 // neither, b, a, or both are sparse
+	}{
+		{matrix(3, 0, 1, 0, 2, 0, 0, nan, 0, 3), matrix(3, inf, 0, 1, 0, 0, nan), [4][]float32{
+			{nan, nan, inf, nan, nan, nan}, {nan, nan, inf, nan, nan, nan}, {1, 0, inf, 0, nan, nan}, {1, 0, inf, 0, nan, nan}}},
+		{matrix(3, inf, 1, 0, 2, nan, -inf, 1, 0, 3), matrix(3, 0, 2, 2, 0, 0, 1), [4][]float32{
+			{nan, inf, nan, nan, 0, 5}, {2, inf, nan, -inf, 0, 5}, {nan, inf, nan, nan, 0, 5}, {nan, inf, nan, nan, 0, 5}}},
+	} {
+		for i, want := range c.want {
+			for k := range 8 {
+				ta, tb, a, b := k&1 != 0, k&2 != 0, c.a, c.b
+				swap := tensor.Vector[int32](1, 0)
+				if ta {
+					a, _ = emitted(context.Background(), nil, "Transpose", nil, a, swap)
+				}
+				if tb {
+					b, _ = emitted(context.Background(), nil, "Transpose", nil, b, swap)
+				}
+				if k&4 != 0 {
+					a, _ = tensor.Cast(a, tensor.BFloat16)
+				}
+				x, err := emitted(context.Background(), nil, "SparseMatMul", graph.Attrs{graph.Bool("transpose_a", ta), graph.Bool("transpose_b", tb),
+					graph.Bool("a_is_sparse", i&2 != 0), graph.Bool("b_is_sparse", i&1 != 0)}, a, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same := func(x, y float32) bool { return x == y || x != x && y != y }
+				if got := tensor.Values[float32](x); !slices.EqualFunc(got, want, same) {
+					t.Errorf("sparse %02b, transposed %v and %v: %v, want %v", i, ta, tb, got, want)
+				}
+			}
+		}
 	}
 }

@@ -17,7 +17,7 @@ func Kernels() []engine.Kernel {
 		{Op: "Conv3DBackpropInput", Types: engine.Types{"T": {tensor.Float32, tensor.Float64, tensor.Float16}}, Prepare: of(3, conv3DBackInput), Precision: engine.Accumulated},
 		{Op: "Conv3DBackpropFilter", Types: engine.Types{"T": {tensor.Float32, tensor.Float64, tensor.Float16}}, Prepare: of(3, conv3DBackFilter), Precision: engine.Accumulated},
 		{Op: "Conv", Prepare: prepareConv, Precision: engine.Accumulated},
-		{Op: "SparseMatMul", Prepare: of(2, sparseMatMul), Precision: engine.Accumulated},
+		{Op: "SparseMatMul", Prepare: prepareSparseMatMul, Precision: engine.Accumulated},
 		{Op: "QuantizeAndDequantize", Types: engine.Types{"T": {tensor.Float32, tensor.Float64}}, Prepare: of(1, quantizeAndDequantize)},
 		{Op: "DebugNanCount", Types: engine.Types{"T": append(floats, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64)}, Prepare: of(1, nanCount)},
 		{Op: "ParseExampleDataset", Prepare: prepareParseDataset},
@@ -83,11 +83,6 @@ func conv3DBackInput(b *body, in []graph.Output) []graph.Output {
 
 func conv3DBackFilter(b *body, in []graph.Output) []graph.Output {
 	return b.op("Conv3DBackpropFilterV2", b.attrs("strides", "padding", "dilations"), in[0], b.one("Shape", in[1]), in[2])
-}
-
-// sparseMatMul multiplies matrices, which may have many zeros, to float32.
-func sparseMatMul(b *body, in []graph.Output) []graph.Output {
-	return b.op("MatMul", b.attrs("transpose_a", "transpose_b"), b.cast(in[0], tensor.Float32), b.cast(in[1], tensor.Float32))
 }
 
 // quantizeAndDequantize takes the range from attributes.
