@@ -81,9 +81,8 @@ func L2Normalize(s *Scope, x Input, epsilon float64, axes ...int) *Value {
 	return Mul(s, x, Rsqrt(s, Maximum(s, SumKeep(s, Square(s, x), axes...), epsilon)))
 }
 
-// Dropout multiplies each element by 0 with probability rate and by 1/(1-rate)
-// otherwise, so that the mean stays. An infinite element that is dropped becomes NaN.
-// A rate of 0 returns x.
+// Dropout sets each element to 0 with probability rate and multiplies it by 1/(1-rate)
+// otherwise, so that the mean stays. A rate of 0 returns x.
 func Dropout(s *Scope, r *Random, x Input, rate float64) *Value {
 	x = Const(s, x)
 	if rate == 0 {
@@ -92,8 +91,8 @@ func Dropout(s *Scope, r *Random, x Input, rate float64) *Value {
 	if !(rate > 0 && rate < 1) {
 		return s.Fail("Dropout", errRate(rate))
 	}
-	keep := GreaterEqual(s, RandomUniformLike(s, r, x), rate)
-	return Mul(s, Mul(s, x, 1/(1-rate)), Cast(s, keep, s.typeOf(x)))
+	y := Mul(s, x, 1/(1-rate))
+	return Where(s, GreaterEqual(s, RandomUniformLike(s, r, x), rate), y, 0)
 }
 
 // SoftmaxCrossEntropy computes the cross-entropy of each row of logits against

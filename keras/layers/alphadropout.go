@@ -13,7 +13,8 @@ import (
 // and shifting the result.
 type AlphaDropout struct {
 	base.Layer
-	// Rate is the probability of dropping an element, from 0 up to but not including 1.
+	// Rate is the probability of dropping an element. Unless it is above 0 and below 1, the layer
+	// returns its input, as in tf_keras.
 	Rate float64
 	// NoiseShape is the shape of the mask, broadcast to the input's; -1 is the input's
 	// size in that dimension. It is no part of the config, as in tf_keras. Default: the input's shape.
@@ -34,10 +35,7 @@ func (d *AlphaDropout) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run
 
 // Compute drops elements of x in a training scope.
 func (d *AlphaDropout) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
-	if err := checkRate(d.Rate); err != nil {
-		return s.Fail("AlphaDropout", err)
-	}
-	if d.Rate == 0 || !s.Training() {
+	if !dropsSome(d.Rate) || !s.Training() {
 		return x
 	}
 	r := generator(s, &d.once, &d.Random, d.Seed)

@@ -103,9 +103,6 @@ func attend(s *ops.Scope, op string, c *base.Invocation, scores func(s *ops.Scop
 	if err := c.CheckArgs("return_attention_scores", "use_causal_mask"); err != nil {
 		return fail(err)
 	}
-	if err := checkRate(dropout); err != nil {
-		return fail(err)
-	}
 	if n := len(c.Inputs); n < 2 || n > 3 {
 		return fail(fmt.Errorf("got %d inputs, want query and value, or query, value and key", n))
 	}

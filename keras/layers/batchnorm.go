@@ -27,11 +27,10 @@ func (b *BatchNormalization) fused(rank int) (bool, error) {
 	return *b.Fused, nil
 }
 
-// fuse normalizes images or volumes by TensorFlow's fused op. The least epsilon, 1.001e-5, is that of
-// fused_batch_norm in older versions of TensorFlow. The op takes images only, so two dimensions of a
-// volume become one.
+// fuse normalizes images or volumes by TensorFlow's fused op. The op takes images only, so two
+// dimensions of a volume become one.
 func (b *BatchNormalization) fuse(s *ops.Scope, x *ops.Value, training bool) *ops.Value {
-	o := &ops.BatchNormOptions{Epsilon: max(*b.Epsilon, 1.001e-5), Training: training, Momentum: *b.Momentum}
+	o := &ops.BatchNormOptions{Epsilon: *b.Epsilon, Training: training, Momentum: *b.Momentum}
 	shape := ops.Shape(s, x)
 	volumes := x.Fact().Shape.Rank() == 5
 	images := x

@@ -14,7 +14,7 @@ import (
 // returns its input; see [ops.Scope.WithTraining].
 type Dropout struct {
 	base.Layer
-	// Rate is the probability of 0, from 0 up to but not including 1.
+	// Rate is the probability of 0, from 0 to 1. While training, it must be below 1.
 	Rate float64
 	// NoiseShape is the shape of the mask, broadcast to the input's; -1 is the input's
 	// size in that dimension. Default: the input's shape.
@@ -45,7 +45,7 @@ func (d *Dropout) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.Run(s, d
 
 // Compute drops elements of x in a training scope.
 func (d *Dropout) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
-	if err := checkRate(d.Rate); err != nil {
+	if err := checkRate(s, d.Rate); err != nil {
 		return s.Fail("Dropout", err)
 	}
 	if d.Rate == 0 || !s.Training() {

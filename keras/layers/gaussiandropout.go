@@ -12,8 +12,8 @@ import (
 // variance is Rate/(1-Rate).
 type GaussianDropout struct {
 	base.Layer
-	// Rate is the probability of [Dropout] that has the same variance, from 0 up to but not
-	// including 1.
+	// Rate is the probability of [Dropout] that has the same variance. Unless it is above 0 and
+	// below 1, the layer returns its input, as in tf_keras.
 	Rate float64
 	// Seed makes the numbers the same in every run. Default: they differ.
 	Seed *int
@@ -34,10 +34,7 @@ func (d *GaussianDropout) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.
 
 // Compute multiplies x by random numbers in a training scope.
 func (d *GaussianDropout) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
-	if err := checkRate(d.Rate); err != nil {
-		return s.Fail("GaussianDropout", err)
-	}
-	if d.Rate == 0 || !s.Training() {
+	if !dropsSome(d.Rate) || !s.Training() {
 		return x
 	}
 	r := generator(s, &d.once, &d.Random, d.Seed)

@@ -28,13 +28,21 @@ func generator(s *ops.Scope, once *sync.Once, random **ops.Random, seed *int) *o
 	return *random
 }
 
-// checkRate returns an error unless rate is a probability of dropping below 1.
-func checkRate(rate float64) error {
-	if !(rate >= 0 && rate < 1) {
-		return fmt.Errorf("the rate is %v, want at least 0 and below 1", rate)
+// checkRate returns an error unless rate is a probability of dropping. While training, that must
+// be below 1.
+func checkRate(s *ops.Scope, rate float64) error {
+	switch {
+	case !(rate >= 0 && rate <= 1):
+		return fmt.Errorf("the rate is %v, want 0 to 1", rate)
+	case rate == 1 && s.Training():
+		return fmt.Errorf("the rate is %v, want at least 0 and below 1 while training", rate)
 	}
 	return nil
 }
+
+// dropsSome reports whether a rate is above 0 and below 1. In tf_keras another rate turns
+// AlphaDropout and GaussianDropout off.
+func dropsSome(rate float64) bool { return rate > 0 && rate < 1 }
 
 // onesLike returns ones of the type of x and of a shape that broadcasts to x's: noise, in
 // which -1 is the input's size in that dimension, or x's shape if noise is nil.
@@ -61,5 +69,6 @@ func dropElements(s *ops.Scope, r *ops.Random, x *ops.Value, rate float64, noise
 	if noise == nil {
 		return ops.Dropout(s, r, x, rate)
 	}
-	return ops.Mul(s, x, ops.Dropout(s, r, onesLike(s, x, noise), rate))
+	draws := ops.RandomUniformLike(s, r, onesLike(s, x, noise))
+	return ops.Where(s, ops.GreaterEqual(s, draws, rate), ops.Mul(s, x, 1/(1-rate)), 0)
 }

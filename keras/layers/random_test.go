@@ -3,6 +3,7 @@ package layers_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,7 +104,8 @@ func TestCoreLayersRefuse(t *testing.T) {
 		x     ops.Input
 		want  string
 	}{
-		"rate":                {&layers.AlphaDropout{Rate: 1}, x(2, 2), "below 1"},
+		"rate":                {&layers.Dropout{Rate: 1}, x(2, 2), "below 1"},
+		"negative rate":       {&layers.Dropout{Rate: -1}, x(2, 2), "want 0 to 1"},
 		"deviation":           {&layers.GaussianNoise{StdDev: -1}, x(2, 2), "0 or more"},
 		"rank":                {&layers.SpatialDropout1D{Rate: 0.5}, x(2, 2), "want 3"},
 		"noise":               {&layers.Dropout{Rate: 0.5, NoiseShape: []int{1}}, x(2, 2), "NoiseShape has 1"},
@@ -129,5 +131,58 @@ func TestCoreLayersRefuse(t *testing.T) {
 				t.Errorf("the error is %v, want one with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestRatesThatDropAllOrNothing holds rates to tf_keras: Dropout refuses a rate of 1 while training
+// only, and other layers ignore rates that aren't between 0 and 1.
+func TestRatesThatDropAllOrNothing(t *testing.T) {
+	x := tensor.Must(tensor.New([]float32{1, 2, 3, 4}, 1, 2, 2))
+	for name, tt := range map[string]struct {
+		layer    caller
+		training bool
+	}{
+		"dropout":          {&layers.Dropout{Rate: 1}, false},
+		"spatial":          {&layers.SpatialDropout1D{Rate: 1}, false},
+		"alpha":            {&layers.AlphaDropout{Rate: 1}, true},
+		"alpha beyond":     {&layers.AlphaDropout{Rate: -0.1}, true},
+		"gaussian":         {&layers.GaussianDropout{Rate: 1}, true},
+		"gaussian beyond":  {&layers.GaussianDropout{Rate: 1.1}, true},
+		"stochastic depth": {&layers.StochasticDepth{DropPathRate: 1}, false},
+	} {
+		s := function.Eager(context.Background()).WithTraining(tt.training)
+		y := tt.layer.Call(s, x)
+		if err := s.Err(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got, err := y.Tensor(); err != nil || !slices.Equal(tensor.Values[float32](got), []float32{1, 2, 3, 4}) {
+			t.Errorf("%s: got %v, %v, want the input", name, got, err)
+		}
+	}
+}
+
+// TestDroppedElementsAreZero drops elements whose product with 0 isn't 0.
+func TestDroppedElementsAreZero(t *testing.T) {
+	data := slices.Repeat([]float32{float32(math.Inf(1)), float32(math.NaN()), -1, -2}, 100)
+	x := tensor.Must(tensor.New(data, 100, 1, 4))
+	for name, layer := range map[string]caller{
+		"dropout": &layers.Dropout{Rate: 0.5, Seed: new(1)}, "noise": &layers.Dropout{Rate: 0.5, Seed: new(1), NoiseShape: []int{-1, 1, -1}},
+		"spatial": &layers.SpatialDropout1D{Rate: 0.5, Seed: new(1)},
+	} {
+		s := function.Eager(context.Background()).WithTraining(true)
+		got, err := layer.Call(s, x).Tensor()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		dropped := 0
+		for i, y := range tensor.Values[float32](got) {
+			if math.Float32bits(y) == 0 {
+				dropped++
+			} else if want := 2 * data[i]; y != want && !(y != y && want != want) {
+				t.Errorf("%s: element %d is %v, want 0 or %v", name, i, y, want)
+			}
+		}
+		if dropped < 150 || dropped > 250 {
+			t.Errorf("%s: %d of 400 elements are dropped", name, dropped)
+		}
 	}
 }

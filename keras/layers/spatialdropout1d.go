@@ -12,7 +12,7 @@ import (
 // [Dropout] drops elements.
 type SpatialDropout1D struct {
 	base.Layer
-	// Rate is the probability of 0, from 0 up to but not including 1.
+	// Rate is the probability of 0, from 0 to 1. While training, it must be below 1.
 	Rate float64
 	// NoiseShape is kept and does nothing, as in tf_keras. Default: none.
 	NoiseShape base.Shape
@@ -33,7 +33,7 @@ func (d *SpatialDropout1D) Call(s *ops.Scope, x ops.Input) *ops.Value { return d
 // Compute drops channels of x in a training scope. x has 3 dimensions.
 func (d *SpatialDropout1D) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 	const op = "SpatialDropout1D"
-	if err := checkRate(d.Rate); err != nil {
+	if err := checkRate(s, d.Rate); err != nil {
 		return s.Fail(op, err)
 	}
 	if r := x.Fact().Shape; r.HasRank() && r.Rank() != 3 {

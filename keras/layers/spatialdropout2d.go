@@ -12,7 +12,7 @@ import (
 // [Dropout] drops elements.
 type SpatialDropout2D struct {
 	base.Layer
-	// Rate is the probability of 0, from 0 up to but not including 1.
+	// Rate is the probability of 0, from 0 to 1. While training, it must be below 1.
 	Rate float64
 	// NoiseShape is kept and does nothing, as in tf_keras. Default: none.
 	NoiseShape base.Shape
@@ -40,7 +40,7 @@ func (d *SpatialDropout2D) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 
 // drop sets random channels of x, which has n spatial dimensions, to 0.
 func (d *SpatialDropout2D) drop(s *ops.Scope, layer string, x *ops.Value, n int) *ops.Value {
-	if err := checkRate(d.Rate); err != nil {
+	if err := checkRate(s, d.Rate); err != nil {
 		return s.Fail(layer, err)
 	}
 	if r := x.Fact().Shape; r.HasRank() && r.Rank() != n+2 {

@@ -15,7 +15,7 @@ import (
 // tf_keras's, it has no seed in its config and passes no masks on.
 type StochasticDepth struct {
 	base.Layer
-	// DropPathRate is the probability of 0, from 0 up to but not including 1.
+	// DropPathRate is the probability of 0, from 0 to 1. While training, it must be below 1.
 	DropPathRate float64
 	// Random draws the examples; see [Dropout]. Default: it differs in every run.
 	Random *ops.Random `cairn:"-" keras:"-"`
@@ -28,7 +28,7 @@ func (d *StochasticDepth) Call(s *ops.Scope, x ops.Input) *ops.Value { return d.
 
 // Compute drops examples of x in a training scope.
 func (d *StochasticDepth) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
-	if err := checkRate(d.DropPathRate); err != nil {
+	if err := checkRate(s, d.DropPathRate); err != nil {
 		return s.Fail("StochasticDepth", err)
 	}
 	if d.DropPathRate == 0 || !s.Training() {
@@ -39,5 +39,8 @@ func (d *StochasticDepth) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
 		return s.Fail("StochasticDepth", fmt.Errorf("the input has the shape %v, want a known rank and a batch's dimension", in))
 	}
 	noise := append(base.Shape{-1}, slices.Repeat([]int{1}, in.Rank()-1)...)
-	return dropElements(s, generator(s, &d.once, &d.Random, nil), x, d.DropPathRate, noise)
+	keep := 1 - d.DropPathRate
+	draws := ops.RandomUniformLike(s, generator(s, &d.once, &d.Random, nil), onesLike(s, x, noise))
+	kept := ops.Cast(s, ops.GreaterEqual(s, draws, d.DropPathRate), x.DType())
+	return ops.Mul(s, ops.Div(s, x, keep), kept)
 }

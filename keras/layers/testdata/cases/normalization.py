@@ -4,6 +4,7 @@ from tf_keras import layers as L
 
 x, seq, image, volume = (4, 3), (4, 5, 3), (2, 3, 4, 3), (2, 2, 3, 2, 3)
 mask = np.random.RandomState(2).uniform(size=(4, 5)) > 0.4
+small = np.random.RandomState(3).uniform(-1e-3, 1e-3, image).astype("float32")
 B, N, G = L.BatchNormalization, L.LayerNormalization, L.GroupNormalization
 weights = dict(beta_initializer="ones", gamma_initializer="random_uniform", beta_regularizer="l2", gamma_regularizer="l1",
                beta_constraint="non_neg", gamma_constraint="max_norm")
@@ -68,4 +69,6 @@ CASES = [
     dict(name="unit_float64", layer=lambda: L.UnitNormalization(dtype="float64"), inputs=[seq]),
     dict(name="spectral_dense", layer=lambda: L.SpectralNormalization(L.Dense(4)), inputs=[x]),
     dict(name="spectral_conv", layer=lambda: L.SpectralNormalization(L.Conv2D(2, 2), power_iterations=3, name="s"), inputs=[image]),
+    # Variances below the epsilon that older versions of the fused op raised to.
+    dict(name="batch_small_epsilon", layer=lambda: B(epsilon=1e-6, fused=True, moving_variance_initializer="zeros"), inputs=[small]),
 ]
