@@ -25,21 +25,25 @@ func (l *Library) Inherit() error {
 	}
 	l.assemble(nil)
 	held := l.held()
+	sources := map[*Library]*gradientIndex{}
 	for done := 0; done < len(l.order); done++ {
 		f := l.functions[l.order[done]]
 		from := f.Graph.Library
 		if from == nil || from == l {
 			continue
 		}
+		index := sources[from]
+		if index == nil {
+			index = from.gradientIndex()
+			sources[from] = index
+		}
 		for _, n := range f.Graph.nodes {
 			name := l.GradientOf(n)
 			if name == "" {
 				continue
 			}
-			for _, g := range from.Registered {
-				if g.Type != name || g.Gradient.Function == nil {
-					continue
-				}
+			for _, at := range index.types[name] {
+				g := from.Registered[at]
 				if other, ok := have[name]; ok {
 					if other != g.Gradient.Function {
 						return fmt.Errorf("graph: two different gradients are registered for %q, by functions %s and %s", name, other.Name, g.Gradient.Function.Name)
@@ -51,8 +55,8 @@ func (l *Library) Inherit() error {
 				l.extend(held, []*Function{g.Gradient.Function})
 			}
 		}
-		for _, g := range from.Gradients {
-			if g.Function.Function == f && g.Gradient.Function != nil && !pairs[f] {
+		for _, at := range index.functions[f] {
+			if g := from.Gradients[at]; !pairs[f] {
 				pairs[f] = true
 				l.Gradients = append(l.Gradients, g)
 				l.extend(held, []*Function{g.Gradient.Function})
@@ -60,6 +64,27 @@ func (l *Library) Inherit() error {
 		}
 	}
 	return nil
+}
+
+// gradientIndex has the places of a library's gradients that have a function.
+type gradientIndex struct {
+	types     map[string][]int    // in Registered
+	functions map[*Function][]int // in Gradients
+}
+
+func (l *Library) gradientIndex() *gradientIndex {
+	x := &gradientIndex{map[string][]int{}, map[*Function][]int{}}
+	for i, g := range l.Registered {
+		if g.Gradient.Function != nil {
+			x.types[g.Type] = append(x.types[g.Type], i)
+		}
+	}
+	for i, g := range l.Gradients {
+		if f := g.Function.Function; g.Gradient.Function != nil {
+			x.functions[f] = append(x.functions[f], i)
+		}
+	}
+	return x
 }
 
 // Rename changes the names under which the library writes functions. The new

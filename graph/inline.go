@@ -33,7 +33,7 @@ const maxInlineDepth = 200
 // The nodes keep the facts of the bodies. Inference adds the facts that follow
 // from the arguments.
 func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
-	in := &inliner{left: maxInlined, kept: fn.Graph.kept()}
+	in := &inliner{left: maxInlined, kept: fn.Graph.kept(), loops: new(Recursion), sizes: map[*Function]int{}}
 	if o != nil && o.MaxNodes > 0 {
 		in.left = o.MaxNodes
 	}
@@ -93,7 +93,9 @@ type inliner struct {
 	out   *Function
 	left  int // nodes that may still be added
 	kept  *Effects
-	must  []*Node // that run even if their results are unused
+	loops *Recursion
+	sizes map[*Function]int // the nodes that copies of functions have
+	must  []*Node           // that run even if their results are unused
 	stays func(*Function) bool
 }
 
@@ -134,14 +136,13 @@ func (in *inliner) emit(fn *Function, b *inlined) error {
 		if n.IsArg() {
 			continue
 		}
-		var waits []*Node
+		var ends nodeSet
 		for _, c := range n.Control {
 			for _, e := range b.ends[c] {
-				if !slices.Contains(waits, e) {
-					waits = append(waits, e)
-				}
+				ends.add(e)
 			}
 		}
+		waits := ends.list
 		if callee, ok := in.callee(n); ok && len(b.path) < maxInlineDepth {
 			body, err := in.instance(callee)
 			if err != nil {
@@ -188,24 +189,33 @@ func (in *inliner) emit(fn *Function, b *inlined) error {
 // instance returns a copy of a function with its attributes filled in, or nil
 // if it has too many nodes.
 func (in *inliner) instance(c Callee) (*Function, error) {
+	if in.left < in.sizes[c.Function] {
+		return nil, nil
+	}
 	f, err := c.Function.Clone()
 	if err != nil {
 		return nil, err
 	}
-	if in.left < f.Graph.Len() {
+	size := f.Graph.Len()
+	in.sizes[c.Function] = size
+	if in.left < size {
 		return nil, nil
 	}
-	in.left -= f.Graph.Len()
+	in.left -= size
 	f.Graph.effects = in.kept
 	return f, f.Instantiate(c.Attrs)
 }
 
 // inline puts the body that call calls in its place.
 func (in *inliner) inline(call *Node, body *Function, b *inlined, waits []*Node) error {
-	inner := &inlined{prefix: b.prefix + call.Name + "/", path: slices.Concat(b.path, call.path, []*Node{call.Origin()}), values: map[Output]Output{}, ends: map[*Node][]*Node{}, after: slices.Clone(b.after)}
+	inner := &inlined{prefix: b.prefix + call.Name + "/", path: slices.Concat(b.path, call.path, []*Node{call.Origin()}), values: map[Output]Output{}, ends: map[*Node][]*Node{}}
+	var after nodeSet
+	for _, n := range b.after {
+		after.add(n)
+	}
 	wait := func(n *Node) {
-		if !n.IsArg() && n.Op != "Const" && !slices.Contains(inner.after, n) {
-			inner.after = append(inner.after, n)
+		if !n.IsArg() && n.Op != "Const" {
+			after.add(n)
 		}
 	}
 	for _, n := range waits {
@@ -217,7 +227,7 @@ func (in *inliner) inline(call *Node, body *Function, b *inlined, waits []*Node)
 		inner.values[a.Output(0)], inner.ends[a] = from, []*Node{from.Node}
 	}
 	var err error
-	if inner.after, err = in.barrier(inner.prefix+"inputs", inner.after); err != nil {
+	if inner.after, err = in.barrier(inner.prefix+"inputs", after.list); err != nil {
 		return err
 	}
 	if err := in.emit(body, inner); err != nil {
@@ -248,4 +258,31 @@ func (in *inliner) barrier(name string, all []*Node) ([]*Node, error) {
 	}
 	n := &Node{Name: in.out.Graph.UniqueName(name), Op: "NoOp", Def: LookupOp("NoOp"), Control: all}
 	return []*Node{n}, in.out.Graph.Add(n)
+}
+
+// nodeSet is a list of different nodes.
+type nodeSet struct {
+	list []*Node
+	has  map[*Node]bool // the nodes of a long list
+}
+
+// add appends n, unless the list contains it.
+func (s *nodeSet) add(n *Node) {
+	const long = 16 // a shorter list is searched
+	switch {
+	case len(s.list) < long && slices.Contains(s.list, n), s.has[n]:
+		return
+	case len(s.list) == long:
+		s.has = make(map[*Node]bool, 2*long)
+		for _, m := range s.list {
+			s.has[m] = true
+		}
+		if s.has[n] {
+			return
+		}
+	}
+	if s.has != nil {
+		s.has[n] = true
+	}
+	s.list = append(s.list, n)
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,8 +174,8 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 	if p.Attr, err = w.attrs(attrs); err != nil {
 		return nil, err
 	}
-	for i, as := range argAttrs {
-		as, err := w.attrs(as)
+	for _, i := range slices.Sorted(maps.Keys(argAttrs)) {
+		as, err := w.attrs(argAttrs[i])
 		if err != nil {
 			return nil, fmt.Errorf("attributes of argument %d: %w", i, err)
 		}
@@ -287,8 +288,12 @@ func (fn *Function) controlResults(effects *Effects) []ControlResult {
 		return fn.Control
 	}
 	list := slices.Clip(fn.Control)
+	have := make(map[*Node]bool, len(list))
+	for _, c := range list {
+		have[c.Node] = true
+	}
 	for _, n := range fn.Graph.Nodes() {
-		if effects.OfNode(n)&Reads != 0 && !slices.ContainsFunc(fn.Control, func(c ControlResult) bool { return c.Node == n }) {
+		if effects.OfNode(n)&Reads != 0 && !have[n] {
 			list = append(list, ControlResult{n.Name, n})
 		}
 	}

@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package processor measures how long this process has worked. Tests with deadlines use it,
-// because other processes may keep the machine busy. Tests of kernel and savedmodel/run use it.
+// because other processes may keep the machine busy. Tests of algorithms that must be linear use it too.
 package processor
 
 import (

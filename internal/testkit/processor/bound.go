@@ -1,0 +1,23 @@
+package processor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cairnml/cairn/internal/testkit/detector"
+)
+
+// Bound reports an error if f takes more of the processor's time than most. Its callers
+// give f inputs for which an algorithm that isn't linear takes several times as long.
+// Under the race detector the bound is higher, because everything takes longer.
+func Bound(t testing.TB, what string, most time.Duration, f func()) {
+	t.Helper()
+	if detector.Racing {
+		most *= 20
+	}
+	start := Time()
+	f()
+	if took := Time() - start; took > most {
+		t.Errorf("%s took %v of the processor's time, want at most %v", what, took, most)
+	}
+}
