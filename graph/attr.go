@@ -251,9 +251,12 @@ func (a Attr) Equal(b Attr) bool {
 	if a.Name != b.Name || a.Kind != b.Kind || a.num != b.num || a.str != b.str {
 		return false
 	}
+	if (a.value == nil) != (b.value == nil) { // a string, and one that is a function's name
+		return false
+	}
 	switch x := a.value.(type) {
 	case nil:
-		return b.value == nil
+		return true
 	case PartialShape:
 		return x.Equal(b.value.(PartialShape))
 	case *tensor.Tensor:

@@ -59,6 +59,7 @@ func (o *Options) from() []string {
 const (
 	defaultMaxExpanded = 256 << 20
 	maxNumbered        = 1 << 18 // outputs in a graph whose number comes from an attribute
+	maxListed          = 1 << 20 // inputs in a graph besides one for each name: the name of a list stands for all its tensors
 	maxPort            = 1 << 16 // outputs of an op without a definition
 	maxAttrDepth       = 64      // functions with attributes that are functions with attributes
 )
@@ -110,6 +111,7 @@ type reader struct {
 	kinds    map[*OpDef]map[string]AttrKind // of definitions with many attributes
 	expand   int64                          // the rest of Options.MaxExpanded
 	numbered int64                          // the rest of maxNumbered
+	listed   int64                          // the rest of maxListed
 	value    *pb.AttrValue                  // for the next attribute of a node
 	inputs   []string                       // of the node that is connected
 	took     int64                          // approximate memory of the decoded messages, in bytes
@@ -133,7 +135,7 @@ func (r *reader) need(n int64) error {
 }
 
 func newReader(opts *Options) *reader {
-	r := &reader{expand: defaultMaxExpanded, numbered: maxNumbered}
+	r := &reader{expand: defaultMaxExpanded, numbered: maxNumbered, listed: maxListed}
 	if opts != nil {
 		r.most = opts.MaxMemory
 		if opts.MaxExpanded > 0 {

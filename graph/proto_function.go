@@ -3,6 +3,8 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
@@ -124,7 +126,7 @@ func (r *nodeReader) results(p *pb.FunctionDef) error {
 		}
 		fn.Results = append(fn.Results, Result{def.Name, Output{from, lo}})
 	}
-	for name := range rets {
+	for _, name := range slices.Sorted(maps.Keys(rets)) {
 		return fmt.Errorf("it returns %q, which its signature lacks", name)
 	}
 	controls := make(map[string]string, len(p.ControlRet))
@@ -143,7 +145,7 @@ func (r *nodeReader) results(p *pb.FunctionDef) error {
 		}
 		fn.Control = append(fn.Control, ControlResult{name, n})
 	}
-	for name := range controls {
+	for _, name := range slices.Sorted(maps.Keys(controls)) {
 		return fmt.Errorf("it has the control result %q, which its signature lacks", name)
 	}
 	return nil

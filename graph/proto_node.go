@@ -338,6 +338,9 @@ func (r *nodeReader) bodyInput(n *Node, name string) error {
 	if len(n.In)+hi-lo > maxPort && hi-lo > 1 {
 		return fmt.Errorf("the node has over %d inputs", maxPort)
 	}
+	if r.listed -= int64(max(hi-lo-1, 0)); r.listed < 0 {
+		return fmt.Errorf("it is a list of %d tensors: the inputs of a file's nodes can have %d more tensors than names", hi-lo, maxListed)
+	}
 	for i := lo; i < hi; i++ {
 		n.In = append(n.In, Output{from, i})
 	}

@@ -82,6 +82,11 @@ func TestWrongFunctionsAreRefused(t *testing.T) {
 	sig := func() *pb.OpDef {
 		return &pb.OpDef{Name: "f", InputArg: []*pb.ArgDef{floatArg("x")}, OutputArg: []*pb.ArgDef{floatArg("y")}}
 	}
+	split := withAttr(typed(nodeDef("s", "Split", "i:output:0", "x"), "T"), "num_split", &pb.AttrValue{Which: pb.AttrValueI, I: maxPort})
+	lists := []*pb.NodeDef{split, withAttr(nodeDef("i", "Const"), "dtype", &pb.AttrValue{Which: pb.AttrValueType, Type: 3})}
+	for i := range maxListed/maxPort + 2 {
+		lists = append(lists, nodeDef(fmt.Sprint("n", i), "NoOp", "s:output"))
+	}
 	ret := func(s string) []*pb.StringEntry { return []*pb.StringEntry{{Key: "y", Value: s}} }
 	for _, c := range []struct {
 		name string
@@ -97,6 +102,9 @@ func TestWrongFunctionsAreRefused(t *testing.T) {
 		{"no such output", []*pb.FunctionDef{{Signature: sig(), Ret: ret("n:z:0"), NodeDef: []*pb.NodeDef{typed(nodeDef("n", "Identity", "x"), "T")}}}, `Identity has no output "z"`},
 		{"output too high", []*pb.FunctionDef{{Signature: sig(), Ret: ret("n:output:1"), NodeDef: []*pb.NodeDef{typed(nodeDef("n", "Identity", "x"), "T")}}}, "has 1 tensors"},
 		{"unknown op", []*pb.FunctionDef{{Signature: sig(), Ret: ret("n:y:0"), NodeDef: []*pb.NodeDef{nodeDef("n", "Mine", "x")}}}, "put its definition"},
+		{"lists of many tensors", []*pb.FunctionDef{{Signature: sig(), Ret: ret("x"), NodeDef: lists}}, "more tensors than names"},
+		{"unknown results", []*pb.FunctionDef{{Signature: sig(), Ret: append(ret("x"), &pb.StringEntry{Key: "z", Value: "x"}, &pb.StringEntry{Key: "b", Value: "x"}, &pb.StringEntry{Key: "c", Value: "x"})}}, `returns "b"`},
+		{"unknown control results", []*pb.FunctionDef{{Signature: sig(), Ret: ret("x"), ControlRet: []*pb.StringEntry{{Key: "e", Value: "n"}, {Key: "c", Value: "n"}, {Key: "d", Value: "n"}}}}, `control result "c"`},
 		{"unknown result", []*pb.FunctionDef{{Signature: sig(), Ret: append(ret("x"), &pb.StringEntry{Key: "z", Value: "x"})}}, `returns "z"`},
 		{"unknown control result", []*pb.FunctionDef{{Signature: sig(), Ret: ret("x"), ControlRet: []*pb.StringEntry{{Key: "c", Value: "n"}}}}, `control result "c"`},
 		{"name of an argument", []*pb.FunctionDef{{Signature: sig(), Ret: ret("x"), NodeDef: []*pb.NodeDef{nodeDef("x", "NoOp")}}}, "two nodes of this name"},

@@ -52,7 +52,7 @@ var lastDim atomic.Int64
 func NewDim() int {
 	for {
 		n := lastDim.Add(1)
-		if n < math.MaxInt32 { // an int of 32 bits holds every identity
+		if n < math.MaxInt { // an int of 32 bits runs out of them
 			return int(-1 - n)
 		}
 		lastDim.CompareAndSwap(n, 0)
