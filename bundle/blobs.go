@@ -139,20 +139,20 @@ func (br *blobReader) fail(name string, err error) {
 }
 
 // faults joins the errors that were noted, sorted by name. It lists at most limit of them, each text once, and
-// counts the others.
+// counts the other texts.
 func (br *blobReader) faults(limit int) error {
 	slices.SortStableFunc(br.errs, func(a, b nameError) int { return cmp.Compare(a.name, b.name) })
 	var errs []error
 	seen := map[string]bool{} // a file that can't be opened is one fault, not one a tensor
-	for i, n := range br.errs {
-		if len(errs) == limit {
-			errs = append(errs, fmt.Errorf("bundle: %d more faults", len(br.errs)-i))
-			break
-		}
-		if s := n.err.Error(); !seen[s] {
-			seen[s] = true
+	for _, n := range br.errs {
+		s := n.err.Error()
+		if !seen[s] && len(errs) < limit {
 			errs = append(errs, n.err)
 		}
+		seen[s] = true
+	}
+	if more := len(seen) - len(errs); more > 0 {
+		errs = append(errs, fmt.Errorf("bundle: %d more faults", more))
 	}
 	return errors.Join(errs...)
 }
@@ -427,12 +427,25 @@ func (br *blobReader) do(ctx context.Context, t task, buf *[]byte) {
 	defer br.release(int(first.shard))
 	switch {
 	case !first.chunked():
-		br.sequential(src, first)
+		br.sequential(ctx, src, first)
 	case t.chunk < 0:
 		br.row(src, t.blobs, buf)
 	default:
 		br.piece(src, first, t.chunk, buf)
 	}
+}
+
+// whileRunning reads a file until a context ends.
+type whileRunning struct {
+	io.ReaderAt
+	ctx context.Context
+}
+
+func (w whileRunning) ReadAt(p []byte, off int64) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.ReaderAt.ReadAt(p, off)
 }
 
 func (br *blobReader) finish(n int64) {
@@ -474,6 +487,12 @@ func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
 	}
 	all := scratch.Of(buf, int(max(end-start, br.rowSize)))[:end-start] // enough for all rows
 	if err := readAt(src, all, start, blobs[0].owner); err != nil {
+		if br.keepGoing && len(blobs) > 1 {
+			for i := range blobs { // the others may be readable
+				br.row(src, blobs[i:i+1], buf)
+			}
+			return
+		}
 		br.fail(blobs[0].owner, err)
 		return
 	}
@@ -562,7 +581,7 @@ func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 }
 
 // sequential reads a piece from its beginning: strings, variants, and copies.
-func (br *blobReader) sequential(src *source, b *blob) {
+func (br *blobReader) sequential(ctx context.Context, src *source, b *blob) {
 	big := br.r.header.BigEndian
 	var crc uint32
 	var err error
@@ -572,11 +591,11 @@ func (br *blobReader) sequential(src *source, b *blob) {
 	}
 	switch b.dtype {
 	case tensor.String:
-		crc, err = readStrings(src, b.off, b.size, b.elems, big, to.strs, to.copy)
+		crc, err = readStrings(whileRunning{src, ctx}, b.off, b.size, b.elems, big, to.strs, to.copy)
 	case tensor.Variant:
-		crc, err = readVariants(src, b.off, b.size, b.elems, big, to.strs, to.copy)
+		crc, err = readVariants(whileRunning{src, ctx}, b.off, b.size, b.elems, big, to.strs, to.copy)
 	default:
-		crc, err = copyFixed(src, b.off, b.size, b.owner, to.copy)
+		crc, err = copyFixed(ctx, src, b.off, b.size, b.owner, to.copy)
 	}
 	var f *fieldError
 	switch {
@@ -597,9 +616,12 @@ func (br *blobReader) sequential(src *source, b *blob) {
 }
 
 // copyFixed copies elements of fixed size and returns their checksum.
-func copyFixed(src *source, off, size int64, name string, w io.Writer) (crc uint32, err error) {
+func copyFixed(ctx context.Context, src *source, off, size int64, name string, w io.Writer) (crc uint32, err error) {
 	buf := make([]byte, min(chunk, size))
 	for size > 0 {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		b := buf[:min(int64(len(buf)), size)]
 		if err := readAt(src, b, off, name); err != nil {
 			return 0, err

@@ -114,7 +114,7 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 		return findInDirectory(fsys, name, shown, outside)
 	}
 	if err == nil {
-		if prefix, ok := strings.CutSuffix(name, indexSuffix); ok && path.Base(prefix) != "" {
+		if prefix, ok := strings.CutSuffix(name, indexSuffix); ok && path.Base(name) != indexSuffix {
 			return at(FoundIndex, prefix)
 		}
 		if prefix, _, _, ok := ParseDataName(name); ok {
@@ -135,6 +135,11 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 	return Found{}, describe(fsys, name, shown, err)
 }
 
+// hasModel reports whether a directory contains the file of a SavedModel, in any of its forms.
+func hasModel(exists func(name string) bool, dir string) bool {
+	return exists(path.Join(dir, "saved_model.pb")) || exists(path.Join(dir, "saved_model.pbtxt")) || exists(path.Join(dir, "saved_model.cpb"))
+}
+
 // findInDirectory works like find, for a directory. A SavedModel comes before a state file: a directory of both is a
 // model whose checkpoint is in variables/.
 func findInDirectory(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
@@ -144,7 +149,7 @@ func findInDirectory(fsys fs.FS, name, shown string, outside func(string) (Found
 	}
 	variables := path.Join(name, "variables", "variables")
 	switch {
-	case is(path.Join(name, "saved_model.pb")) || is(path.Join(name, "saved_model.pbtxt")) || is(path.Join(name, "saved_model.cpb")):
+	case hasModel(is, name):
 		if is(IndexName(variables)) {
 			return Found{Kind: FoundSavedModel, Prefix: variables, Dir: name}, nil
 		}
@@ -256,7 +261,7 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 	switch {
 	case err == nil && info.IsDir():
 		switch {
-		case is(path.Join(name, "saved_model.pb")):
+		case hasModel(is, name):
 			e.Found = "a SavedModel's directory"
 			e.Hint = fmt.Sprintf("its values have the prefix %q", suffix("/variables/variables"))
 		case is(path.Join(name, statefile.Name)):

@@ -178,7 +178,7 @@ func TestSlicesLaidOutToBeSlow(t *testing.T) {
 	for i := range int64(n) {
 		parts = append(parts, []span{{i, 2 * n}, {2 * (n - i), 1}})
 	}
-	_, err := covering([]span{{0, 4 * n}, {0, 4 * n}}, parts)
+	_, err := covering(t.Context(), []span{{0, 4 * n}, {0, 4 * n}}, parts)
 	if err == nil {
 		t.Error("the partition was accepted")
 	}

@@ -41,7 +41,7 @@ func (r *Reader) eachPiece(ctx context.Context, name string, yield func(*tensor.
 	if !ok {
 		return r.notFound(name)
 	}
-	p, err := r.resolve(&ReadRequest{Name: name}, r.record(at))
+	p, err := r.resolve(ctx, &ReadRequest{Name: name}, r.record(at))
 	if err != nil {
 		return err
 	}

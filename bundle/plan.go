@@ -109,7 +109,7 @@ func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest)
 		}
 		r.index.decode(&rec, at, shape)
 		if req.Slice != nil || len(rec.Slices) > 0 {
-			part, err := r.resolve(req, r.index.record(at))
+			part, err := r.resolve(ctx, req, r.index.record(at))
 			if err != nil {
 				return err
 			}

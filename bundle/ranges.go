@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -44,13 +45,23 @@ func intersect(a, b []span) (out []span, ok bool) {
 	return out, true
 }
 
+// overlap reports whether two boxes have a common element.
+func overlap(a, b []span) bool {
+	for i := range a {
+		if min(a[i].start+a[i].length, b[i].start+b[i].length) <= max(a[i].start, b[i].start) {
+			return false
+		}
+	}
+	return true
+}
+
 // maxCompare bounds the comparisons of two slices in one call of covering, since a hostile file can list slices that
 // make it slow. The number is ours and may change.
 const maxCompare = 20 << 20
 
 // covering returns the numbers of the parts that are needed for want, sorted. The error is for
-// parts that overlap within want or don't cover it together (ErrIncomplete).
-func covering(want []span, parts [][]span) ([]int, error) {
+// parts that overlap within want or don't cover it together (ErrIncomplete), or the context's.
+func covering(ctx context.Context, want []span, parts [][]span) ([]int, error) {
 	type piece struct {
 		part int
 		box  []span
@@ -67,6 +78,9 @@ func covering(want []span, parts [][]span) ([]int, error) {
 	// time.
 	axis, distinct := 0, 0
 	for d := range want {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		starts := make(map[int64]bool)
 		for _, p := range pieces {
 			starts[p.box[d].start] = true
@@ -88,6 +102,9 @@ func covering(want []span, parts [][]span) ([]int, error) {
 	compared := 0
 	used := make([]int, 0, len(pieces))
 	for _, p := range pieces {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		keep := active[:0]
 		for _, a := range active {
 			if a.box[axis].start+a.box[axis].length > p.box[axis].start {
@@ -96,7 +113,7 @@ func covering(want []span, parts [][]span) ([]int, error) {
 		}
 		active = keep
 		for _, a := range active {
-			if _, ok := intersect(a.box, p.box); ok {
+			if overlap(a.box, p.box) {
 				return nil, fmt.Errorf("its slices %d and %d overlap", min(a.part, p.part), max(a.part, p.part))
 			}
 		}

@@ -146,8 +146,8 @@ func (r *Reader) readEach(ctx context.Context, br *blobReader, reqs []ReadReques
 			return err
 		}
 	}
-	if most := r.opts.maxRead(br.stored()); need > most {
-		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d are on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(reqs), need, br.stored(), most)
+	if err := r.checkStorage(len(reqs), need, br.stored()); err != nil {
+		return err
 	}
 	for i := range fresh {
 		n := &fresh[i]
@@ -177,6 +177,14 @@ func (r *Reader) readEach(ctx context.Context, br *blobReader, reqs []ReadReques
 	return nil
 }
 
+// checkStorage returns an error if n tensors take more bytes of new storage than one call may allocate.
+func (r *Reader) checkStorage(n int, need, stored int64) error {
+	if most := r.opts.maxRead(stored); need > most {
+		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d are on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, n, need, stored, most)
+	}
+	return nil
+}
+
 // A checkedRead is a request that agrees with the index.
 type checkedRead struct {
 	req   *ReadRequest
@@ -202,7 +210,7 @@ func (r *Reader) agree(req *ReadRequest, dtype tensor.DType, shape tensor.Shape)
 }
 
 // resolve checks a request against its entry.
-func (r *Reader) resolve(req *ReadRequest, rec *record) (checkedRead, error) {
+func (r *Reader) resolve(ctx context.Context, req *ReadRequest, rec *record) (checkedRead, error) {
 	p := checkedRead{req: req, rec: rec, shape: rec.Shape, dst: req.Dst}
 	var s Slice
 	if req.Slice != nil && rec.err == nil {
@@ -229,9 +237,12 @@ func (r *Reader) resolve(req *ReadRequest, rec *record) (checkedRead, error) {
 	for n, s := range rec.Slices {
 		boxes[n] = spans(s, rec.Shape)
 	}
-	used, err := covering(p.want, boxes)
+	used, err := covering(ctx, p.want, boxes)
 	if errors.Is(err, ErrIncomplete) {
 		return p, fmt.Errorf("tensor %q: %w", rec.Name, err)
+	}
+	if ended := ctx.Err(); ended != nil {
+		return checkedRead{}, ended
 	}
 	if err != nil {
 		return checkedRead{}, &CorruptError{File: r.indexName(), Offset: rec.at, Name: rec.Name, What: err.Error()}
@@ -451,7 +462,7 @@ func (br *blobReader) verify(ctx context.Context) error {
 			return err
 		}
 		rec := r.record(i)
-		if err := r.fits(rec); err != nil {
+		if err := r.fits(ctx, rec); err != nil {
 			br.fail(rec.Name, err)
 			skip[i] = true
 		}
@@ -497,11 +508,11 @@ func (br *blobReader) verifyV1(ctx context.Context) error {
 	br.tables = &v1Tables{r: br.r}
 	defer br.tables.close()
 	for i := range br.r.recs {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		rec := &br.r.recs[i]
-		if err := br.r.fits(rec); err != nil {
+		if err := br.r.fits(ctx, rec); err != nil {
 			br.fail(rec.Name, err)
 			continue
 		}
@@ -512,11 +523,11 @@ func (br *blobReader) verifyV1(ctx context.Context) error {
 
 // fits returns an error if the element type can't be read, or if slices overlap. Other
 // obstacles to a read, such as missing slices, are no errors here.
-func (r *Reader) fits(rec *record) error {
+func (r *Reader) fits(ctx context.Context, rec *record) error {
 	if rec.err != nil {
 		return rec.err
 	}
-	_, err := r.resolve(&ReadRequest{Name: rec.Name}, rec)
+	_, err := r.resolve(ctx, &ReadRequest{Name: rec.Name}, rec)
 	var corrupt *CorruptError
 	if errors.As(err, &corrupt) {
 		return err

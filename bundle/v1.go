@@ -242,13 +242,16 @@ func (r *Reader) readEachV1(ctx context.Context, reqs []ReadRequest, opts *ReadA
 			return r.notFound(reqs[i].Name)
 		}
 		var err error
-		if reads[i], err = r.resolve(&reqs[i], r.record(at)); err != nil {
+		if reads[i], err = r.resolve(ctx, &reqs[i], r.record(at)); err != nil {
 			return err
 		}
 	}
 	br := newBlobReader(r, opts.Workers, opts.Progress)
 	br.tables = &v1Tables{r: r}
 	defer br.tables.close()
+	if err := r.checkStorageV1(br.tables, reads); err != nil {
+		return err
+	}
 	for i := range reads {
 		p := &reads[i]
 		var mu sync.Mutex // slices of one tensor: who makes the destination
@@ -267,6 +270,38 @@ func (r *Reader) readEachV1(ctx context.Context, reqs []ReadRequest, opts *ReadA
 		reads[i].req.Dst = reads[i].dst
 	}
 	return nil
+}
+
+// checkStorageV1 returns an error if the reads take more bytes of new storage than one call may allocate.
+func (r *Reader) checkStorageV1(tables *v1Tables, reads []checkedRead) error {
+	var need, stored int64
+	used := make([]bool, len(r.v1.names))
+	for i := range reads {
+		p := &reads[i]
+		for _, n := range p.v1Parts {
+			f := p.rec.v1[n].file
+			if used[f] {
+				continue
+			}
+			t, err := tables.get(f)
+			if err != nil {
+				return err
+			}
+			used[f] = true
+			stored += t.src.stored
+		}
+		if p.dst != nil {
+			continue
+		}
+		width := int64(p.rec.DType.Size())
+		if width == 0 {
+			width = stringMemory
+		}
+		if err := addUp(&need, min(volume(p.shape), math.MaxInt64/width)*width); err != nil {
+			return err
+		}
+	}
+	return r.checkStorage(len(reads), need, stored)
 }
 
 // takeV1 copies a slice that was read to its destination.
