@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/cairnml/cairn/bundle"
@@ -200,8 +201,8 @@ func (m *match) precheck(ctx context.Context) error {
 			continue
 		}
 		tensors := make(map[string]*tensor.Tensor, len(s.keys))
-		for name, key := range s.keys {
-			t, err := l.src.reader.Read(ctx, key)
+		for _, name := range slices.Sorted(maps.Keys(s.keys)) { // of several damaged values, the first is reported
+			t, err := l.src.reader.Read(ctx, s.keys[name])
 			if err != nil {
 				return fmt.Errorf("checkpoint: reading %s, nothing was changed: %w", l.src.path, err)
 			}

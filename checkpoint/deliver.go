@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -346,14 +347,23 @@ func (l *load) deliver(ctx context.Context, starts ...start) error {
 	return m.apply(ctx)
 }
 
-// appeared lists the pending values of edges that objects have by now. If plain
-// is set, it is limited to edges that reach no Node.
+// appeared lists the pending values of edges that objects have by now, by node. If several edges lead to a node, the
+// one that has been pending for the longest time comes first: its object gets the value. If plain is set, it is
+// limited to edges that reach no Node.
 func (l *load) appeared(plain bool) ([]start, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var starts []start
-	var parents []any
-	edges := map[any]map[string]any{}
+	type arrival struct {
+		start
+		w *pendingEdge
+	}
+	type children struct {
+		byName map[string]any
+		err    error
+	}
+	var starts []arrival
+	edges := map[any]children{}
+	var failed *pendingEdge // the first edge whose parent's children can't be listed
 	for key, w := range l.pending {
 		if plain && !w.plain {
 			continue
@@ -361,33 +371,42 @@ func (l *load) appeared(plain bool) ([]start, error) {
 		at, ok := edges[key.parent]
 		if !ok {
 			list, err := l.ck.children(w.parent)
-			if err != nil {
-				return nil, fmt.Errorf("checkpoint: %w", err)
-			}
-			at = make(map[string]any, len(list))
+			at = children{make(map[string]any, len(list)), err}
 			for _, e := range list {
-				at[e.Name] = e.Child
+				at.byName[e.Name] = e.Child
 			}
 			edges[key.parent] = at
 		}
-		if child, ok := at[w.edge]; ok {
-			starts, parents = append(starts, start{node: w.node, obj: child}), append(parents, w.parent)
+		if at.err != nil && (failed == nil || w.number < failed.number) {
+			failed = w
 		}
+		if child, ok := at.byName[w.edge]; ok {
+			starts = append(starts, arrival{start{node: w.node, obj: child}, w})
+		}
+	}
+	if failed != nil {
+		return nil, fmt.Errorf("checkpoint: %w", edges[trackable.Identity(failed.parent)].err)
 	}
 	// The goroutine that adds a child delivers to it: the edge was pending while the
 	// child could be seen, so the child is still among the arrivals. Any other child
 	// of a pending edge existed before its parent was watched.
 	if arriving := restoring.Arrivals(); len(arriving) > 0 {
 		kept := starts[:0]
-		for i, s := range starts {
-			if !isArriving(arriving, parents[i], s.obj) {
+		for _, s := range starts {
+			if !isArriving(arriving, s.w.parent, s.obj) {
 				kept = append(kept, s)
 			}
 		}
 		starts = kept
 	}
-	slices.SortFunc(starts, func(a, b start) int { return int(a.node) - int(b.node) })
-	return starts, nil
+	slices.SortFunc(starts, func(a, b arrival) int {
+		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.w.number, b.w.number))
+	})
+	out := make([]start, len(starts))
+	for i := range starts {
+		out[i] = starts[i].start
+	}
+	return out, nil
 }
 
 func isArriving(arriving []*restoring.Arrival, parent, child any) bool {

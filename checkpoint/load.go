@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/restoring"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // load is one restore: the mapping of the file's nodes to objects, and the
@@ -39,6 +40,7 @@ type load struct {
 	clashes   []clash
 	pending   map[edgeKey]*pendingEdge
 	pendingOf map[int32][]*pendingEdge // the same by node
+	waited    int                      // how many edges have ever been pending
 	// Optimizers, and the objects below them other than variables. The variables
 	// that they create may start fresh.
 	optimizer map[any]bool
@@ -74,6 +76,7 @@ type pendingEdge struct {
 	parent  any
 	edge    string
 	node    int32
+	number  int // counts the load's edges in the order in which they became pending
 	accepts restoring.Acceptance
 	// Whether the edge can appear without the parent's Node being asked: by an
 	// assignment to a field, a slice or a map.
@@ -148,6 +151,13 @@ func (l *load) readGraph(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// wait makes an edge pending. The caller holds l's lock.
+func (l *load) wait(w *pendingEdge) {
+	w.number = l.waited
+	l.waited++
+	l.pending[edgeKey{trackable.Identity(w.parent), w.edge}] = w
 }
 
 // hasPending reports whether something of l can still be delivered.

@@ -768,7 +768,7 @@ func (m *match) commit() {
 		if l.bound.has(w.node) {
 			continue
 		}
-		l.pending[edgeKey{trackable.Identity(w.parent), w.edge}] = w
+		l.wait(w)
 		l.pendingOf[w.node] = append(l.pendingOf[w.node], w)
 	}
 	// Nodes that were pending over one edge may be bound over another now.

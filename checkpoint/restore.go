@@ -278,7 +278,7 @@ func (l *load) adopt(m *match) {
 	l.bound, l.objects = m.bound, m.objects
 	l.clashes = m.clashes
 	for _, w := range m.pending {
-		l.pending[edgeKey{trackable.Identity(w.parent), w.edge}] = w
+		l.wait(w)
 	}
 	for node, attrs := range m.unused {
 		l.unused[node] = attrs

@@ -1,8 +1,6 @@
 package checkpoint
 
 import (
-	"slices"
-
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -54,6 +52,29 @@ func (l *load) dropSuperseded(later *load) {
 type comparison struct {
 	old, later *load
 	same       map[int32]int32 // nodes of the old file → of the later one
+}
+
+// slotKey identifies a slot of one variable or of one owner.
+type slotKey struct {
+	name string
+	of   any // the identity of the owner or of the variable; the node in the later file if the owner isn't bound
+}
+
+// slotSets returns a function that lists the slots of a node of the later file as a set. It makes each set once, since
+// a node may have millions of slots.
+func slotSets(slots map[int32][]pendingSlot, of func(x pendingSlot) any) func(node int32) map[slotKey]bool {
+	sets := map[int32]map[slotKey]bool{}
+	return func(node int32) map[slotKey]bool {
+		set, ok := sets[node]
+		if !ok {
+			set = make(map[slotKey]bool, len(slots[node]))
+			for _, x := range slots[node] {
+				set[slotKey{x.name, of(x)}] = true
+			}
+			sets[node] = set
+		}
+		return set
+	}
 }
 
 // covers reports whether the later file has a value for every value that the old one has
@@ -113,13 +134,20 @@ func (c *comparison) hasAttributes(old, later int32) bool {
 // hasSlotsOf reports whether the later restore has the slots of the variables that are
 // pending in both.
 func (c *comparison) hasSlotsOf() bool {
+	later := slotSets(c.later.slotsOf, func(x pendingSlot) any {
+		if obj, ok := c.later.bound.get(x.owner); ok {
+			return trackable.Identity(obj)
+		}
+		return x.owner
+	})
 	for variable, slots := range c.old.slotsOf {
 		in, ok := c.same[variable]
 		if !ok {
 			continue // its own edge is pending in the old restore alone, or none is
 		}
 		for _, w := range slots {
-			if !slices.ContainsFunc(c.later.slotsOf[in], func(x pendingSlot) bool { return x.name == w.name && c.sameOwner(w.owner, x.owner) }) {
+			owner, ok := c.owner(w.owner)
+			if !ok || !later(in)[slotKey{w.name, owner}] {
 				return false
 			}
 		}
@@ -129,15 +157,14 @@ func (c *comparison) hasSlotsOf() bool {
 
 // hasSlots reports whether the later restore has the slots that wait for their owners.
 func (c *comparison) hasSlots(left map[int32][]pendingSlot) bool {
+	later := slotSets(c.later.slotsLeft, func(x pendingSlot) any { return trackable.Identity(x.variable) })
 	for owner, slots := range left {
 		in, ok := c.same[owner]
 		if !ok {
 			return false
 		}
 		for _, w := range slots {
-			if !slices.ContainsFunc(c.later.slotsLeft[in], func(x pendingSlot) bool {
-				return x.name == w.name && trackable.Identity(x.variable) == trackable.Identity(w.variable)
-			}) {
+			if !later(in)[slotKey{w.name, trackable.Identity(w.variable)}] {
 				return false
 			}
 		}
@@ -145,13 +172,12 @@ func (c *comparison) hasSlots(left map[int32][]pendingSlot) bool {
 	return true
 }
 
-// sameOwner reports whether two nodes are one object, or will be.
-func (c *comparison) sameOwner(old, later int32) bool {
-	a, ok := c.old.bound.get(old)
-	b, known := c.later.bound.get(later)
-	if ok && known {
-		return trackable.Identity(a) == trackable.Identity(b)
+// owner returns the object to which a node of the old file is bound, or the node of the later file that will be the
+// same object; ok reports whether there is either.
+func (c *comparison) owner(old int32) (of any, ok bool) {
+	if obj, bound := c.old.bound.get(old); bound {
+		return trackable.Identity(obj), true
 	}
-	in, pending := c.same[old]
-	return !ok && !known && pending && in == later
+	node, ok := c.same[old]
+	return node, ok
 }

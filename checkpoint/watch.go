@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"weak"
 
@@ -105,14 +106,19 @@ func (f faults) add(l *load, obj any, err error) {
 	}
 }
 
-// since returns the first fault of a variable made after the first n.
-func (f faults) since(n uint64) error {
+// since returns the fault of the first faulty variable made after the first n.
+func (f faults) since(n uint64) (fault error) {
+	first := uint64(math.MaxUint64)
 	for at, err := range f {
-		if v, ok := at.(*trackable.Variable); ok && internals.Made(v) > n {
-			return err
+		v, ok := at.(*trackable.Variable)
+		if !ok {
+			continue
+		}
+		if made := internals.Made(v); made > n && made < first {
+			first, fault = made, err
 		}
 	}
-	return nil
+	return fault
 }
 
 // setFaults replaces the errors that the Checkpoint's objects return.
