@@ -1,8 +1,10 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -255,12 +257,35 @@ type graphEdit struct {
 	changed bool
 	notes   []string
 
-	owned     map[string][]string // the tensors of each object's path, once asked for
-	elsewhere int                 // values whose new names are of other depths than their objects
+	sorted    []string           // the keys of names, once asked for
+	stems     map[string]newName // the results of stem
+	saved     map[string]newName // the results of renamedAlike, by the old name
+	elsewhere int                // values whose new names are of other depths than their objects
 
 	parent []int // of each node, in the tree of first paths; -1 unreached
 	edge   []int // the parent's edge that leads to it
 	depth  []int // number of edges from the root
+}
+
+// newName is the common new name of several tensors; ok is false if there is none.
+type newName struct {
+	to string
+	ok bool
+}
+
+// below returns the old names that begin with prefix, in order.
+func (e *graphEdit) below(prefix string) []string {
+	if e.sorted == nil {
+		e.sorted = slices.Sorted(maps.Keys(e.names))
+	}
+	from, _ := slices.BinarySearch(e.sorted, prefix)
+	n, _ := slices.BinarySearchFunc(e.sorted[from:], prefix, func(name, prefix string) int {
+		if strings.HasPrefix(name, prefix) {
+			return -1
+		}
+		return 1
+	})
+	return e.sorted[from : from+n]
 }
 
 // run changes the graph, and returns notes for the user.
@@ -326,20 +351,24 @@ func (e *graphEdit) run() []string {
 // key table of table-keys and table-values; "" if all of them are dropped. ok is false
 // if there are none or they move differently.
 func (e *graphEdit) stem(key string) (to string, ok bool) {
-	if e.owned == nil {
-		e.owned = map[string][]string{}
-		for name := range e.names {
-			if owner, _, ok := strings.Cut(name, attributesMark); ok {
-				e.owned[owner] = append(e.owned[owner], name)
-			}
+	r, known := e.stems[key]
+	if !known {
+		if e.stems == nil {
+			e.stems = map[string]newName{}
 		}
+		r.to, r.ok = e.stemOf(key)
+		e.stems[key] = r
 	}
-	owner, _, _ := strings.Cut(key, attributesMark)
-	for _, name := range e.owned[owner] {
-		rest, below := strings.CutPrefix(name, key)
-		if !below {
-			continue
-		}
+	return r.to, r.ok
+}
+
+func (e *graphEdit) stemOf(key string) (to string, ok bool) {
+	prefix := key
+	if !strings.Contains(key, attributesMark) {
+		prefix += attributesMark // the tensors of an object's own attributes
+	}
+	for _, name := range e.below(prefix) {
+		rest := name[len(key):]
 		now, same := strings.CutSuffix(e.names[name], rest)
 		if e.names[name] == "" {
 			now, same = "", true
@@ -359,26 +388,39 @@ func (e *graphEdit) renameSaved(node int, n *pb.TrackableObject, wants map[[2]in
 		return
 	}
 	old := n.RegisteredSaver.ObjectName
-	moved := ""
-	for from, to := range e.names {
-		rest, ok := strings.CutPrefix(from, old+"/")
-		if !ok || to == "" {
-			continue
+	r, known := e.saved[old]
+	if !known {
+		if e.saved == nil {
+			e.saved = map[string]newName{}
 		}
-		now, ok := strings.CutSuffix(to, "/"+rest)
-		if !ok || moved != "" && moved != now {
-			return
-		}
-		moved = now
+		r = e.renamedAlike(old)
+		e.saved[old] = r
 	}
-	if moved == "" {
+	if !r.ok {
 		return
 	}
+	moved := r.to
 	e.edgesFor(node, old+attributesMark, moved+attributesMark, wants, clash)
 	if moved != old {
 		n.RegisteredSaver.ObjectName = moved
 		e.changed = true
 	}
+}
+
+// renamedAlike returns the name that replaces old in the names of all tensors below it.
+func (e *graphEdit) renamedAlike(old string) (r newName) {
+	for _, from := range e.below(old + "/") {
+		to := e.names[from]
+		if to == "" {
+			continue
+		}
+		now, ok := strings.CutSuffix(to, from[len(old):])
+		if !ok || now == "" || r.ok && r.to != now {
+			return newName{}
+		}
+		r = newName{now, true}
+	}
+	return r
 }
 
 // walk finds the first path to every node, breadth first. References that lead
@@ -465,26 +507,31 @@ func (e *graphEdit) clashAll(node int, clash map[[2]int]bool) {
 	}
 }
 
+// edgeMove is an edge that gets a new name, unless another edge keeps that name.
+type edgeMove struct {
+	parent, edge int
+	to           string
+	stays        bool
+}
+
 // renameEdges renames the edges unless anything below prevents it, and notes
 // those that stay: TensorFlow finds values by the edges, not by keys.
 func (e *graphEdit) renameEdges(wants map[[2]int]string, clash map[[2]int]bool) {
-	left := 0
+	var moves []edgeMove
 	for key, w := range wants {
-		c := e.g.Nodes[key[0]].Children[key[1]]
-		to := unescape(w)
-		if to == c.LocalName {
-			continue
+		if to := unescape(w); to != e.g.Nodes[key[0]].Children[key[1]].LocalName {
+			moves = append(moves, edgeMove{key[0], key[1], to, clash[key]})
 		}
-		taken := false
-		for _, other := range e.g.Nodes[key[0]].Children {
-			taken = taken || other != c && other.LocalName == to
+	}
+	slices.SortFunc(moves, func(a, b edgeMove) int { return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.edge, b.edge)) })
+	left := 0
+	for len(moves) > 0 {
+		n := 1
+		for n < len(moves) && moves[n].parent == moves[0].parent {
+			n++
 		}
-		if clash[key] || taken {
-			left++
-			continue
-		}
-		c.LocalName = to
-		e.changed = true
+		left += e.renameChildren(e.g.Nodes[moves[0].parent].Children, moves[:n])
+		moves = moves[n:]
 	}
 	if left > 0 {
 		e.notes = append(e.notes, fmt.Sprintf("%d %s of the object graph %s as before, since not all that lies below moved alike; objects find their values under the old paths",
@@ -494,6 +541,45 @@ func (e *graphEdit) renameEdges(wants map[[2]int]string, clash map[[2]int]bool) 
 		e.notes = append(e.notes, fmt.Sprintf("%d %s to another depth, where the object graph can't follow; objects find %s under the old %s",
 			e.elsewhere, plural(e.elsewhere, "value moves", "values move"), plural(e.elsewhere, "it", "them"), plural(e.elsewhere, "path", "paths")))
 	}
+}
+
+// renameChildren renames some edges of one node together, and returns the number of those that stay as before. An
+// edge stays if its new name is that of another edge that stays, or an earlier one's new name.
+func (e *graphEdit) renameChildren(children []*pb.ObjectReference, moves []edgeMove) (left int) {
+	moving := make(map[int]bool, len(moves))
+	for _, m := range moves {
+		moving[m.edge] = true
+	}
+	kept := make(map[string]bool, len(children)) // names that stay
+	for k, c := range children {
+		if !moving[k] {
+			kept[c.LocalName] = true
+		}
+	}
+	byName := make(map[string]*edgeMove, len(moves)) // by the new name
+	var stay []*edgeMove
+	for i := range moves {
+		m := &moves[i]
+		if m.stays || kept[m.to] || byName[m.to] != nil {
+			stay = append(stay, m)
+			continue
+		}
+		byName[m.to] = m
+	}
+	for ; len(stay) > 0; stay = stay[1:] {
+		stay[0].stays = true
+		left++
+		name := children[stay[0].edge].LocalName
+		if m := byName[name]; m != nil { // it can't have the name
+			delete(byName, name)
+			stay = append(stay, m)
+		}
+	}
+	for _, m := range byName {
+		children[m.edge].LocalName = m.to
+		e.changed = true
+	}
+	return left
 }
 
 // dropSlots takes away references to slot variables that have no value left.

@@ -33,7 +33,13 @@ func (s *storage) String() string {
 type functionRewriter struct {
 	made map[string]*rewritten // by function and the storage of its arguments
 	ids  map[*graph.Function]int
+
+	depth int // of the calls that are being rewritten
 }
+
+// maxCalls is the largest depth of calls along which a variable's handle is handed on. The executor refuses half of
+// it; the limit keeps a hostile model from exhausting the stack.
+const maxCalls = 1000
 
 // rewritten is a function with the storage of its results: nil for a result that isn't the handle of a
 // changed variable.
@@ -67,6 +73,11 @@ func (w *functionRewriter) rewrite(f *graph.Function, args []*storage) (*rewritt
 		}
 		return have, nil
 	}
+	if w.depth == maxCalls {
+		return nil, fmt.Errorf("more than %d calls of functions in one another hand the variable on: %w", maxCalls, errors.ErrUnsupported)
+	}
+	w.depth++
+	defer func() { w.depth-- }()
 	w.made[key] = nil
 	copied, err := f.Clone()
 	if err != nil {
@@ -342,6 +353,9 @@ func (b *bodyRewriter) call(n *graph.Node, states []*storage) error {
 			return err
 		}
 		n.Attrs = n.Attrs.Set(graph.Call(name, c))
+	}
+	if len(results) != len(n.Out) {
+		return fmt.Errorf("the functions that it calls return another number of values (got %d, want %d)", len(results), len(n.Out))
 	}
 	if types == "T" && !slices.EqualFunc(results, states, sameStorage) {
 		return errors.New("its body returns another variable than it takes")

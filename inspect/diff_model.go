@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -391,38 +392,37 @@ func (s *modelSide) words(o *savedmodel.Object) string {
 
 // assets compares the assets' files by their names.
 func (d *modelDiff) assets(a, b *model) error {
-	names := map[string]bool{}
-	for _, m := range []*model{a, b} {
+	models := [2]*model{a, b}
+	has := map[string][2]bool{} // which of the models have the asset
+	for i, m := range models {
 		for _, g := range m.MetaGraphs {
 			for _, x := range g.Assets {
-				names[x.Name] = true
+				of := has[x.Name]
+				of[i] = true
+				has[x.Name] = of
 			}
 		}
 	}
-	for name := range names {
-		x, err := assetWords(d.ctx, a, name)
-		if err != nil {
-			return err
+	for _, name := range slices.Sorted(maps.Keys(has)) {
+		var words [2]string
+		for i, m := range models {
+			if !has[name][i] {
+				continue
+			}
+			var err error
+			if words[i], err = assetWords(d.ctx, m, name); err != nil {
+				return err
+			}
 		}
-		y, err := assetWords(d.ctx, b, name)
-		if err != nil {
-			return err
-		}
-		if x != y {
-			d.note(Difference{Kind: Assets, Name: name, A: x, B: y})
+		if words[0] != words[1] {
+			d.note(Difference{Kind: Assets, Name: name, A: words[0], B: words[1]})
 		}
 	}
 	return nil
 }
 
-// assetWords describes a model's file of an asset; "" if the model has none.
+// assetWords describes a model's file of an asset that it has.
 func assetWords(ctx context.Context, m *model, name string) (string, error) {
-	has := slices.ContainsFunc(m.MetaGraphs, func(g *savedmodel.MetaGraph) bool {
-		return slices.ContainsFunc(g.Assets, func(a savedmodel.Asset) bool { return a.Name == name })
-	})
-	if !has {
-		return "", nil
-	}
 	f, err := m.dir.Open(path.Join(savedmodel.AssetsDir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "missing", nil

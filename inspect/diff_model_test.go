@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/vfs"
@@ -82,5 +83,23 @@ func TestARewrittenModelIsNoOther(t *testing.T) {
 		if err != nil || len(c.Differences) > 0 {
 			t.Errorf("%s: %v, %v", name, c, err)
 		}
+	}
+}
+
+// TestAssetsAreComparedInOrder: which of very many differences are listed doesn't change from run to run.
+func TestAssetsAreComparedInOrder(t *testing.T) {
+	one := func(n int) *model {
+		g := &savedmodel.MetaGraph{}
+		for i := range n {
+			g.Assets = append(g.Assets, savedmodel.Asset{Name: fmt.Sprintf("%05d.txt", n-1-i)})
+		}
+		return &model{SavedModel: &savedmodel.SavedModel{MetaGraphs: []*savedmodel.MetaGraph{g}}, dir: fstest.MapFS{}}
+	}
+	d := &modelDiff{ctx: t.Context()}
+	if err := d.assets(one(maxObjects+100), one(0)); err != nil {
+		t.Fatal(err)
+	}
+	if d.more != 100 || d.out[0].Name != "00000.txt" || d.out[maxObjects-1].Name != "09999.txt" {
+		t.Errorf("%d more than %s to %s", d.more, d.out[0].Name, d.out[len(d.out)-1].Name)
 	}
 }

@@ -38,19 +38,22 @@ func verifyFingerprint(ctx context.Context, dir fs.FS, m *savedmodel.SavedModel,
 	case f.Producer != known:
 		return nil, fmt.Sprintf("%s: made by version %d of the rules, known is %d", savedmodel.FingerprintFile, f.Producer, known), nil
 	}
-	index, err := fs.ReadFile(dir, bundle.IndexName(savedmodel.VariablesPrefix))
+	index, _, err := wholeFile(dir, bundle.IndexName(savedmodel.VariablesPrefix), maxMemory)
 	if errors.Is(err, fs.ErrNotExist) {
 		index, err = nil, nil
 	}
-	if err != nil {
+	var much *savedmodel.LimitError
+	if err != nil && !errors.As(err, &much) {
 		return nil, "", err
 	}
-	b, most, err := wholeFile(dir, m.File, maxMemory)
 	var own *pb.FingerprintDef
 	if err == nil {
-		own, err = computeFingerprint(m.File, b, most, index)
+		var b []byte
+		var most int64
+		if b, most, err = wholeFile(dir, m.File, maxMemory); err == nil {
+			own, err = computeFingerprint(m.File, b, most, index)
+		}
 	}
-	var much *savedmodel.LimitError
 	var pathError *fs.PathError
 	switch {
 	case errors.As(err, &much), errors.Is(err, errors.ErrUnsupported):

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/tensorfile"
 )
@@ -237,3 +238,23 @@ func TestDiffOfSavedModelAndCheckpoint(t *testing.T) {
 
 // in returns the settings to verify a path of fsys.
 func in(fsys fs.FS) *VerifyOptions { return &VerifyOptions{Open: tensorfile.Options{FS: fsys}} }
+
+// TestVerifyReadsNoIndexOfHolesForTheFingerprint: an index of any length may take a few bytes on the disk.
+func TestVerifyReadsNoIndexOfHolesForTheFingerprint(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "variables"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	index := filepath.Join(dir, "variables", "variables.index")
+	if err := os.WriteFile(index, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(index, 120<<20); err != nil {
+		t.Fatal(err)
+	}
+	m := &savedmodel.SavedModel{File: savedmodel.GraphFile, Fingerprint: &savedmodel.Fingerprint{Producer: knownFingerprint}}
+	faults, skipped, err := verifyFingerprint(t.Context(), os.DirFS(dir), m, 0, nil)
+	if err != nil || len(faults) > 0 || !strings.Contains(skipped, "variables.index") {
+		t.Errorf("faults %v, skipped %q, %v", faults, skipped, err)
+	}
+}

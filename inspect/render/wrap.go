@@ -8,11 +8,18 @@ import (
 // The command breaks text for terminals with these two functions. Lines after the first are two columns
 // shorter, because callers indent them.
 
+// fits reports whether a text takes at most width columns. It takes a longer text for a wider one without counting its
+// columns, so that breaking it takes linear time.
+func fits(s string, width int) bool {
+	const bytesPerColumn, least = 8, 4 << 10 // letters of several code points are long
+	return (len(s) <= least || len(s)/bytesPerColumn <= width) && Width(s) <= width
+}
+
 // Wrap returns words broken at blanks into lines of at most width columns, two
 // fewer after the first; a word that is longer stays whole.
 func Wrap(s string, width int) []string {
 	var lines []string
-	for Width(s) > width {
+	for !fits(s, width) {
 		cut, used := -1, 0
 		for i, r := range s {
 			if r == ' ' && i > 0 && s[i-1] != ' ' {
@@ -42,7 +49,7 @@ func Wrap(s string, width int) []string {
 // broken after a slash or comma in a line's second half, or at the end of the line.
 func Break(s string, width int) []string {
 	var lines []string
-	for Width(s) > width {
+	for !fits(s, width) {
 		cut, used := 0, 0
 		for i, r := range s {
 			if used += Width(string(r)); used > width && i > 0 {

@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestWrapBreaksAtBlanks(t *testing.T) {
@@ -52,5 +53,28 @@ func TestLongNamesOfATree(t *testing.T) {
 		if joined := strings.ReplaceAll(out.String(), "\n│    ", ""); !strings.Contains(joined, long) {
 			t.Errorf("broken %v: the name isn't whole:\n%s", on, out.String())
 		}
+	}
+}
+
+// TestVeryLongTextIsBrokenInLinearTime: names of a file may have megabytes.
+func TestVeryLongTextIsBrokenInLinearTime(t *testing.T) {
+	const n = 200 << 10
+	start := time.Now()
+	for name, c := range map[string]struct {
+		got  []string
+		want int
+	}{
+		"words":       {Wrap(strings.Repeat("a ", n), 80), n/39 - 1},
+		"wide words":  {Wrap(strings.Repeat("日 ", n/4), 80), n/4/26 - 1},
+		"a name":      {Break(strings.Repeat("a", n), 80), n/78 - 1},
+		"a wide name": {Break(strings.Repeat("日", n/4), 80), n/4/39 - 1},
+		"a letter":    {Break("a"+strings.Repeat("\u0301", n), 80), 1},
+	} {
+		if len(c.got) < c.want || len(c.got) > c.want+3 {
+			t.Errorf("%s: %d lines, want %d", name, len(c.got), c.want)
+		}
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
