@@ -6,16 +6,19 @@ import (
 	"sort"
 )
 
+// A function's body names an output by argument and place in it ("node:argument:0"), a
+// GraphDef by number ("node:0"). Reading and writing of functions translate by this file.
+
 // places has the index of the first output of each output argument of a node,
 // and at its end the number of outputs.
 type places struct {
 	starts []int
-	byName map[string]int // of many arguments
+	byName map[string]int // the arguments' indices; nil up to 16, which are searched
 }
 
-// placesOf returns the places of the outputs of a node with such attributes. A
-// number of outputs that an attribute of the surrounding function determines is
-// not supported.
+// placesOf returns the places of the outputs of a node of the op def with these
+// attributes. A number of outputs that an attribute of the surrounding function
+// determines is not supported.
 func placesOf(def *OpDef, attrs Attrs) (*places, error) {
 	p := &places{starts: make([]int, 1, len(def.Outputs)+1)}
 	at := 0
@@ -39,7 +42,8 @@ func placesOf(def *OpDef, attrs Attrs) (*places, error) {
 	return p, nil
 }
 
-// named returns the range of the outputs of an argument.
+// named returns the range of the outputs of an argument. ok is false if there is none of
+// that name.
 func (p *places) named(def *OpDef, name string) (lo, hi int, ok bool) {
 	if p.byName != nil {
 		if i, ok := p.byName[name]; ok {
@@ -56,7 +60,7 @@ func (p *places) named(def *OpDef, name string) (lo, hi int, ok bool) {
 }
 
 // argument returns the output argument that output i belongs to, and its place
-// in it.
+// in it. ok is false if the node has no output i.
 func (p *places) argument(i int) (arg, at int, ok bool) {
 	arg = sort.SearchInts(p.starts, i+1) - 1
 	if i < 0 || arg >= len(p.starts)-1 {
@@ -65,7 +69,8 @@ func (p *places) argument(i int) (arg, at int, ok bool) {
 	return arg, i - p.starts[arg], true
 }
 
-// placeCache keeps the places of nodes with many outputs or long lists.
+// placeCache keeps the places of the nodes that it was asked about, because each input of
+// another node may ask again.
 type placeCache map[*Node]*places
 
 func (c *placeCache) of(n *Node, def *OpDef) (*places, error) {

@@ -5,7 +5,8 @@ import "sync"
 // Recursion finds the functions that call themselves, directly or through
 // others. It keeps the result for every function that it reaches, so asking for
 // every function of a library takes time in proportion to the library. The zero
-// value is ready. It is safe for concurrent use.
+// value is ready. It is safe for concurrent use. A function calls those that its nodes refer
+// to ([Graph.Callees]). [Function.Inline] and the compiler of package engine ask it.
 type Recursion struct {
 	mu    sync.Mutex
 	loops map[*Function]bool
@@ -37,13 +38,13 @@ func (r *Recursion) search(f *Function) {
 		})
 }
 
-// visit is a function on the way of a search.
+// visit is a function on the chain of calls that the search follows now.
 type visit struct {
 	f       *Function
 	callees []*Function // those that the search has not looked at yet
 	number  int
-	lowest  int  // the lowest number that it reaches on the stack
-	self    bool // whether it names itself
+	lowest  int  // the lowest number of a function on the stack that it is known to reach
+	self    bool // whether it is one of its own callees
 }
 
 // components finds the sets of functions that reach each other, among those that f

@@ -57,7 +57,7 @@ func newOpIndex(list string) opIndex {
 	return x
 }
 
-// raw returns the encoded definition at a place, and its name.
+// raw returns definition i, encoded, and its name.
 func (x *opIndex) raw(i int) (def, name string) {
 	rest := x.list[x.at[i]:]
 	def = consume(&rest)
@@ -78,8 +78,9 @@ func (x *opIndex) lookup(name string) *OpDef {
 	return x.def(i)
 }
 
-// def returns the definition at a place. Two goroutines that ask for it first
-// at the same time get the same one.
+// def returns definition i. Two goroutines that ask for it first at the same time get
+// the same one. A definition that can't be decoded is a fault of the embedded data, hence
+// the panic.
 func (x *opIndex) def(i int) *OpDef {
 	if d := x.defs[i].Load(); d != nil {
 		return d
@@ -116,7 +117,8 @@ func consume(s *string) string {
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // LookupOp returns the definition of an op of TensorFlow 2.21 or of TensorFlow
-// Text, or nil if there is none of this name. It is safe for concurrent use.
+// Text, or nil if there is none of this name. It is safe for concurrent use. All callers
+// share the definition, so it must not be changed.
 func LookupOp(name string) *OpDef {
 	r := &registered
 	r.once.Do(r.index)
@@ -129,7 +131,8 @@ func LookupOp(name string) *OpDef {
 }
 
 // Ops returns all of TensorFlow 2.21's own op definitions, in the order of their
-// names. Those of TensorFlow Text aren't among them.
+// names. Those of TensorFlow Text aren't among them. All callers share the definitions, so
+// they must not be changed.
 func Ops() iter.Seq[*OpDef] {
 	return func(yield func(*OpDef) bool) {
 		r := &registered

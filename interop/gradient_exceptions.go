@@ -8,9 +8,12 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// gradientException is the reason why gradients of an op aren't compared with
+// gradientException says how far, and why, gradients of an op aren't compared with
 // TensorFlow's. Each is about a version of TensorFlow: a newer one may need fewer. An
-// exception must not be added to hide a fault of ours.
+// exception must not be added to hide a fault of ours. An exception that isn't needed any
+// more isn't reported: where the gradients agree, they count as compared.
+//
+// In its functions, place is the number of the op's argument.
 type gradientException struct {
 	// onlyHere is the reason why TensorFlow has no gradient but we do. TensorFlow's error
 	// contains one of the texts of the next field. The reasons are printed in the summary.
@@ -19,7 +22,7 @@ type gradientException struct {
 	// onlyThere is the reason why we have no gradient but TensorFlow does.
 	onlyThere string
 	// differs is the reason why the gradients aren't equal with regard to the
-	// arguments that the field where selects, nil meaning all.
+	// arguments that where selects. A nil where selects all.
 	differs string
 	where   func(d *derivative, place int) bool
 	// element limits differs to some elements of the gradient; nil means all.

@@ -12,7 +12,7 @@ import (
 // A FormatError reports that a SavedModel's file contradicts itself or can't be
 // decoded.
 type FormatError struct {
-	File string // "saved_model.pb"; "" for a fault inside of it
+	File string // such as "saved_model.pb"; "" leaves it out of the text
 	Err  error
 }
 
@@ -39,11 +39,13 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("savedmodel: %s would take about %d bytes in memory, the most is %d; ReadOptions.MaxMemory raises it", e.File, e.Need, e.Most)
 }
 
-// Is reports whether target is errors.ErrUnsupported.
+// Is reports whether target is errors.ErrUnsupported: the file may be valid, and only the
+// limit refuses it.
 func (e *LimitError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // A TagsError reports that no MetaGraph has the requested tags, or that more
-// than one has them.
+// than one has them. It also reports that tags must be requested, because the model has
+// several MetaGraphs and no default.
 type TagsError struct {
 	Want []string   // the requested tags; nil if there were none
 	Have [][]string // those of each MetaGraph

@@ -48,7 +48,7 @@ type Attribute struct {
 
 // AttributePart is one tensor of an [Attribute] that has several.
 type AttributePart struct {
-	Suffix string // as in the key
+	Suffix string // as in the key, such as "-keys"
 	Tensor *tensor.Tensor
 }
 
@@ -74,13 +74,13 @@ type RestoreChecker interface {
 // a layer that isn't built yet accepts "kernel" and "bias". A checkpoint's values
 // for an edge that no object accepts are reported at once as unused. Objects with a
 // [Base] that aren't ChildAccepters accept any edge; objects without one only the
-// names of their nil fields. [FieldTracker] is between the two.
+// names of their nil fields. [FieldTracker] is a third rule.
 type ChildAccepter interface{ AcceptsChild(edge string) bool }
 
 // FieldTracker is implemented by objects that hold their children in fields, as Keras
 // models do: they accept the names of their nil fields, and the edges that a
-// [ChildAccepter] in a field accepts. A type without tracked fields attaches its
-// children, and accepts any edge.
+// [ChildAccepter] in a field accepts. TracksFields reports whether the object does so. If it
+// is false, the object attaches its children, and the rules of [ChildAccepter] apply.
 type FieldTracker interface{ TracksFields() bool }
 
 // Declarer is implemented by objects that know which variables they are going to make.

@@ -15,7 +15,8 @@ func padRules() map[string]Rule {
 }
 
 // Paddings reads the numbers of elements before and after each dimension of a
-// tensor of rank n, from the elements of a matrix of shape s.
+// tensor of rank n, from the elements of a matrix of shape s. Each is 1<<40 at most. This
+// limit is Cairn's: it keeps sums of paddings from overflowing.
 func Paddings(v []int64, s tensor.Shape, n int) ([][2]int, error) {
 	if len(s) != 2 || s[0] != n || s[1] != 2 {
 		return nil, fmt.Errorf("the paddings have shape %v, not [%d,2]", s, n)
@@ -31,7 +32,8 @@ func Paddings(v []int64, s tensor.Shape, n int) ([][2]int, error) {
 	return out, nil
 }
 
-// Pad returns the shape of a padded tensor.
+// Pad returns the shape of a padded tensor. A negative size of s is unknown; a padding
+// makes another unknown size of it.
 func Pad(s tensor.Shape, paddings [][2]int) (tensor.Shape, error) {
 	out := make(tensor.Shape, len(s))
 	for i, n := range s {
@@ -46,7 +48,7 @@ func Pad(s tensor.Shape, paddings [][2]int) (tensor.Shape, error) {
 	return out, nil
 }
 
-// Unpad returns the shape of a tensor without its paddings.
+// Unpad returns the shape of a tensor without its paddings. Unknown sizes are as in [Pad].
 func Unpad(s tensor.Shape, paddings [][2]int) (tensor.Shape, error) {
 	out := make(tensor.Shape, len(s))
 	for i, n := range s {
@@ -72,7 +74,7 @@ func MirrorSkip(mode string) (int, error) {
 }
 
 // Mirror checks that a tensor of shape s has enough elements to mirror for its
-// paddings.
+// paddings. skip is the result of [MirrorSkip]. Unknown sizes aren't checked.
 func Mirror(s tensor.Shape, paddings [][2]int, skip int) error {
 	for d, n := range s {
 		if most := n - skip; n >= 0 && (paddings[d][0] > most || paddings[d][1] > most) {
@@ -112,6 +114,8 @@ func pad(c *Inference) error { return c.resized(Pad) }
 
 func padGrad(c *Inference) error { return c.resized(Unpad) }
 
+// resized sets output 0 to the shape that f makes of input 0 and the paddings, or to the
+// rank alone if they are unknown. For mirrored padding it also checks the sizes.
 func (c *Inference) resized(f func(tensor.Shape, [][2]int) (tensor.Shape, error)) error {
 	s, paddings, err := c.padded()
 	if err != nil || !s.HasRank() {

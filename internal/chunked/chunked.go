@@ -1,8 +1,8 @@
 // Package chunked splits protocol buffers into the records of a riegeli file (.cpb),
 // because no message may have 2 GiB, and puts together those that TensorFlow or Cairn
 // has split. Package savedmodel reads and writes models with it; package inspect verifies the
-// fingerprint of a split model by [Each]. The format and the order of merging are those of
-// TensorFlow's proto_splitter (merge.cc), and must stay.
+// fingerprint of a split model by [Each]. The format of the file is that of TensorFlow's
+// proto_splitter, and must stay. The division into chunks is Cairn's; see [Write].
 //
 //	record     chunk: an encoded message, or the value of a field of bytes
 //	…
@@ -48,9 +48,10 @@ type joiner struct {
 // equal to the default of protobuf's parsers, and must not be lower.
 const maxDepth = 100
 
-// merge merges the message that p describes into m: its chunk first, then its fields in their
-// order. A nil description adds nothing, as an empty message of protobuf does. After an error
-// m is incomplete.
+// merge merges the message that p describes into m: its chunk first, then its fields in the
+// order in which the file lists them. TensorFlow's merge.cc sorts the fields before, by their
+// paths and then by the numbers of their chunks. A nil description adds nothing, as an empty
+// message of protobuf does. After an error m is incomplete.
 func (j *joiner) merge(m *message, p *pb.ChunkedMessage, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("the chunks nest more than %d deep: %w", maxDepth, errors.ErrUnsupported)

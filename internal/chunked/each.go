@@ -13,8 +13,9 @@ import (
 var ErrNested = fmt.Errorf("chunked: chunks are parts of other chunks: %w", errors.ErrUnsupported)
 
 // Each calls f with the chunks of a file, as [Write] does: the one that holds most of the message, then
-// the others in the order in which they are merged, each with the path to its field. The fingerprint of
-// a split model is made of them in this order. They take no more than most bytes.
+// the others in the order in which the file lists them, each with the path to its field. The fingerprint of
+// a split model is made of them in this order. They take no more than most bytes. f must not change a
+// chunk.
 func Each(b []byte, most int64, f func(path []*pb.FieldIndex, chunk []byte)) error {
 	j, m, err := open(b, most)
 	if err != nil {

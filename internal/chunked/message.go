@@ -223,7 +223,8 @@ func (m *message) size() (n int) {
 }
 
 // append appends the encoded message to b. The fields keep their order, unknown ones too, and
-// parts that were merged later come last. So a parser merges them as TensorFlow's merge.cc does.
+// parts that were merged later come last. A parser merges them, as TensorFlow's merge.cc does
+// with each chunk.
 func (m *message) append(b []byte) []byte {
 	for i := range m.fields {
 		f := &m.fields[i]

@@ -11,11 +11,13 @@ import (
 	"github.com/cairnml/cairn/internal/riegeli"
 )
 
-// MaxChunk is the largest chunk that TensorFlow's C++ reads.
+// MaxChunk is TensorFlow's limit of a chunk (max_size.cc), somewhat less than protobuf's 2 GiB. It
+// must not be higher.
 const MaxChunk = 1<<31 - 500
 
-// groupSize is the number of bytes of nodes and functions in one chunk. It is Cairn's and may change:
-// readers join any division to the same message. But the fingerprint changes with it.
+// groupSize is the most bytes of nodes or functions that are joined in one chunk. A larger node or
+// function is a chunk by itself. The size is Cairn's and may change: readers join any division to
+// the same message. But the fingerprint changes with it.
 const groupSize = 64 << 20
 
 // Numbers of fields on the path to the split parts.
@@ -33,18 +35,32 @@ const (
 )
 
 // Write writes a SavedModel as a chunked file. Chunk 0 is the model without its graphs
-// and objects. Then come, for each MetaGraph, its graph in parts that are merged one
-// after the other, the parts of functions that are larger than most, the contents of
-// constants in nodes that are larger than most, and the objects. The last record
-// describes how to join all this.
+// and objects. Then come the MetaGraphs, one after the other. The chunks of each are:
 //
-// A chunk has at most most bytes, if its contents can be split: a node without a large
-// constant and the object graph can't. 0 is TensorFlow's limit, 1 GiB. A chunk above
-// [MaxChunk] is an error. Besides the model, it uses the memory of one chunk.
+//  1. the graph without its nodes and functions, then the nodes
+//  2. the contents of the large constants among these nodes
+//  3. the functions, in the order of the library
+//  4. the object graph
+//
+// Nodes of a graph or function, and functions, are joined in chunks of at most 64 MiB, or of
+// most bytes if that is less. A function of more than most bytes is divided: into the function without
+// its nodes, its nodes, and the contents of its large constants. A constant is large if its node
+// has more than most bytes. The last record describes how to join all this.
+//
+// Three things must stay. Chunk 0 comes first, as fingerprint.Chunks expects. Chunks of one path
+// are in the order of their contents, because TensorFlow merges them by their numbers. A message
+// comes before its parts, because [Join] merges in the order of the file. The rest of the
+// division is Cairn's and may change, as groupSize may. TensorFlow's splitter divides otherwise: it
+// leaves the object graph, and nodes and functions that fit, in chunk 0.
+//
+// The argument most limits the bytes of a chunk whose contents can be split: a node without a
+// large constant, the rest of a message and the object graph can't. 0 is the limit of
+// TensorFlow's splitter in Python, 1 GiB. A chunk above [MaxChunk] is an error. Besides the model,
+// Write uses memory for the largest chunk and for about two others of 64 MiB.
 //
 // If each isn't nil, it is called with every chunk except the last record, in order, and
 // with the path to the field that the chunk is merged into; chunk 0 has none. It must not
-// keep the chunk.
+// keep the chunk, whose memory is used again.
 func Write(w io.Writer, m *pb.SavedModel, most int64, each func(path []*pb.FieldIndex, chunk []byte)) error {
 	if most == 0 {
 		most = 1 << 30
@@ -78,7 +94,7 @@ func Write(w io.Writer, m *pb.SavedModel, most int64, each func(path []*pb.Field
 // splitter writes the chunks of one model. After an error the file is unusable.
 type splitter struct {
 	w      *riegeli.Writer
-	most   int64 // bytes of a chunk
+	most   int64 // the argument of Write, its default set
 	each   func(path []*pb.FieldIndex, chunk []byte)
 	chunks []*pb.ChunkInfo    // those that were written
 	root   *pb.ChunkedMessage // chunk 0, and the fields that the others are merged into
@@ -123,7 +139,7 @@ type group struct {
 	b    []byte           // encoded fields that aren't written yet
 }
 
-// makeRoom writes the collected part if n bytes more would be too many.
+// makeRoom writes the collected fields if n bytes more would be too many.
 func (g *group) makeRoom(n int) error {
 	if len(g.b) == 0 || int64(len(g.b)+n) <= min(g.s.most, groupSize) {
 		return nil
@@ -131,14 +147,16 @@ func (g *group) makeRoom(n int) error {
 	return g.flush()
 }
 
+// flush writes the collected fields as a chunk.
 func (g *group) flush() error {
 	err := g.s.put(g.what, g.b, pb.ChunkInfoTypeMessage, g.to)
 	g.b = g.b[:0]
 	return err
 }
 
-// field adds a field with a message of n bytes, which is encoded by add.
+// field adds the message m, of n bytes encoded, as a field.
 func (g *group) field(num protowire.Number, m pb.Message, n int) error {
+	// 16 bytes are room for the tag and the length.
 	if err := g.makeRoom(n + 16); err != nil {
 		return err
 	}
@@ -164,6 +182,7 @@ func (s *splitter) metaGraph(m *pb.MetaGraphDef, to []*pb.FieldIndex) error {
 	return s.put("the object graph", m.ObjectGraphDef.Encoded(), pb.ChunkInfoTypeMessage, path(to, number(fieldObjectGraph)))
 }
 
+// graph writes a graph at a path, and its functions.
 func (s *splitter) graph(g *pb.GraphDef, to []*pb.FieldIndex) error {
 	rest := *g
 	rest.Node, rest.Library = nil, nil
@@ -180,6 +199,7 @@ func (s *splitter) graph(g *pb.GraphDef, to []*pb.FieldIndex) error {
 		return err
 	}
 	functions := &group{s: s, what: "the library of functions", to: path(to, number(fieldLibrary))}
+	// The library comes before its functions, and a function before its nodes.
 	if err := parts.flush(); err != nil {
 		return err
 	}
@@ -221,8 +241,9 @@ func (s *splitter) graph(g *pb.GraphDef, to []*pb.FieldIndex) error {
 	return functions.flush()
 }
 
-// nodes adds the nodes of a graph or function at a path to a group. Contents of constants
-// that are too large for a chunk with others follow as separate chunks.
+// nodes adds the nodes of a graph or function at a path to a group; num is the field of
+// the nodes. It takes the contents out of nodes of more than s.most bytes. If there are any, it
+// writes the group, and then each content as a separate chunk.
 func (s *splitter) nodes(g *group, nodes []*pb.NodeDef, num protowire.Number, to []*pb.FieldIndex) error {
 	type content struct {
 		path []*pb.FieldIndex
@@ -257,8 +278,8 @@ func (s *splitter) nodes(g *group, nodes []*pb.NodeDef, num protowire.Number, to
 	return nil
 }
 
-// withoutContent returns a constant without its bytes, and these; nil if the node is
-// none or holds its elements in another form.
+// withoutContent returns a constant without its bytes, and these. It returns the node itself and
+// nil if it isn't a constant, or has its elements in another field than tensor_content.
 func withoutContent(n *pb.NodeDef) (*pb.NodeDef, []byte) {
 	i := slices.IndexFunc(n.Attr, func(a *pb.AttrValueEntry) bool { return a.Key == "value" })
 	if n.Op != "Const" || i < 0 || n.Attr[i].Value == nil || n.Attr[i].Value.Tensor == nil || len(n.Attr[i].Value.Tensor.TensorContent) == 0 {

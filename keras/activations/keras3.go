@@ -2,8 +2,10 @@ package activations
 
 import "github.com/cairnml/cairn/ops"
 
-// The activations that Keras 3 has and tf_keras lacks, by Keras 3's names. tf_keras opens
+// The activations that Keras 3 has and tf_keras lacks, by Keras 3's names. Only HardSigmoid6 has
+// another one, because tf_keras's hard_sigmoid is another function. tf_keras opens
 // layers with them as layers of unknown classes, which call the saved functions.
+// Names and values must stay: interop/peer/rescue.py compares models with Keras 3's outputs.
 var (
 	// Celu computes x for positive elements and exp(x)-1 for others, as Elu does; Keras 3
 	// has both.
@@ -18,7 +20,8 @@ var (
 	HardSilu = named("hard_silu", func(s *ops.Scope, x ops.Input) *ops.Value {
 		return ops.Mul(s, x, HardSigmoid6.Call(s, x))
 	})
-	// HardSigmoid6 computes min(max(x+3, 0), 6)/6, which Keras 3 calls hard_sigmoid.
+	// HardSigmoid6 computes min(max(x+3, 0), 6)/6, which Keras 3 calls hard_sigmoid. Package
+	// keras/internal/keras3 translates the name.
 	HardSigmoid6 = named("hard_sigmoid_6", func(s *ops.Scope, x ops.Input) *ops.Value {
 		return ops.Div(s, ops.Relu6(s, ops.Add(s, x, 3)), 6)
 	})

@@ -13,8 +13,8 @@ import (
 
 // Constraint projects the value of a weight.
 type Constraint interface {
-	// Project returns the allowed value that tf_keras's formula makes of w, of its type and
-	// shape.
+	// Project returns w moved to an allowed value by tf_keras's formula. The result has the
+	// type and shape of w.
 	Project(s *ops.Scope, w ops.Input) *ops.Value
 }
 
@@ -115,13 +115,16 @@ func (m MinMaxNorm) Project(s *ops.Scope, w ops.Input) *ops.Value {
 	return ops.Mul(s, w, ops.Div(s, want, ops.Add(s, n, epsilon)))
 }
 
-// RadialConstraint makes each window of a convolution's kernel [size, size, …, …] radial:
+// RadialConstraint makes each window of a convolution's filter [size, size, …, …] radial:
 // its elements at one distance from the border are equal.
 type RadialConstraint struct{}
 
 // Project returns w with each ring of a window replaced by one element of the window's
 // diagonal, the same as in tf_keras. w has four dimensions of known sizes, and square windows of
 // two rows or more.
+//
+// In windows of odd size tf_keras takes each ring from the element before its own on the
+// diagonal, and the centre from index half-1. This must stay.
 func (RadialConstraint) Project(s *ops.Scope, w ops.Input) *ops.Value {
 	v := ops.Const(s, w)
 	if s.Err() != nil {

@@ -33,7 +33,7 @@ type CellCall struct {
 	// [ConstantUser].
 	Constants []*ops.Value
 
-	dropped bool // the layer has dropped parts of the inputs of all steps; the cell draws no masks for them
+	dropped bool // the layer has applied dropout to the inputs of all steps; the cell draws no masks for inputs
 }
 
 // Step computes the output of one time step and the states after it, of the same types
@@ -56,8 +56,8 @@ type projector interface {
 	project(s *ops.Scope, c *CellCall, xs *ops.Value) (*ops.Value, Step)
 }
 
-// stepOnce computes the ComputeAll of cells: one step from the states in the argument "states",
-// zeros by default. The results are the output and the new states.
+// stepOnce computes one step from the states in the argument "states", zeros by default. Every
+// cell's ComputeAll calls it. The results are the output and the new states.
 func stepOnce(s *ops.Scope, cell Cell, c *base.Invocation) []*ops.Value {
 	const op = "Cell"
 	if err := c.CheckArgs("states", "constants"); err != nil {
@@ -150,8 +150,8 @@ func castTo(s *ops.Scope, l *base.Layer, v *ops.Value) *ops.Value {
 	return v
 }
 
-// zeroMaker is implemented by cells whose StateShapes may contain -1 even in a call. zeroStates
-// computes the sizes from the value of x, the input of one step.
+// zeroMaker is implemented by cells whose StateShapes may contain -1 even in a call. Its method
+// computes the sizes from the value of x, the input of one step. The function zeroStates calls it.
 type zeroMaker interface {
 	zeroStates(s *ops.Scope, x *ops.Value) []*ops.Value
 }
@@ -233,7 +233,8 @@ func product(s *ops.Scope, x *ops.Value, masks []*ops.Value, kernel ops.Input, c
 	return ops.Concat(s, parts, -1)
 }
 
-// addBias returns x with a bias added to its last dimension; nil adds none.
+// addBias returns x with a bias added to its last dimension, of size columns. A nil bias adds
+// nothing.
 func addBias(s *ops.Scope, x *ops.Value, bias ops.Input, columns int) *ops.Value {
 	if bias == nil {
 		return x

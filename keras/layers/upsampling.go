@@ -11,7 +11,7 @@ import (
 // UpSampling1D repeats each step of lines, [batch, steps, channels].
 type UpSampling1D struct {
 	base.Layer
-	// Size is the number of times. Default: 2.
+	// Size is how many times each step is repeated. Default: 2.
 	Size int `keras:",default=2"`
 }
 
@@ -30,7 +30,7 @@ type UpSampling2D struct {
 // UpSampling3D repeats the elements of volumes, [batch, depth, height, width, channels].
 type UpSampling3D struct {
 	base.Layer
-	// Size are the numbers of times for depth, height and width, or one number for all.
+	// Size is how many times depth, height and width are repeated, or one number for all.
 	// Default: 2.
 	Size []int `keras:",default=[2]"`
 	// DataFormat is ChannelsLast or ChannelsFirst. Default: ChannelsLast.
@@ -43,7 +43,8 @@ func (u *UpSampling2D) CompleteConfig() { u.Size = forEach(2, u.Size) }
 // CompleteConfig completes the sizes to one for each dimension.
 func (u *UpSampling3D) CompleteConfig() { u.Size = forEach(3, u.Size) }
 
-// repeat repeats each element along dimensions of the input from first on.
+// repeat repeats each element along dimension first+i of x, times[i] times. x has two
+// dimensions besides those of times: the batch and the channels.
 func repeat(s *ops.Scope, x *ops.Value, first int, times []int) *ops.Value {
 	rank := len(times) + 2
 	shape := x.Fact().Shape

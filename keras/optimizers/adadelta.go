@@ -65,7 +65,8 @@ func (a *Adadelta) move(s *ops.Scope, u *Update, grads, deltas *trackable.Variab
 	ops.AssignAdd(s, u.Variable, ops.Mul(s, delta, u.rate()))
 }
 
-// UpdateRows changes a variable by slices.
+// UpdateRows changes a variable by a gradient of slices. In the new layout all rows
+// change, in the legacy layout those of the slices alone.
 func (a *Adadelta) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	grads, deltas := u.slots[0], u.slots[1]

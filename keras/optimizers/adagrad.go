@@ -43,7 +43,7 @@ func (a *Adagrad) UpdateStep(s *ops.Scope, u *Update) {
 	ops.AssignSub(s, u.Variable, ops.Div(s, ops.Mul(s, u.Gradient, u.rate()), ops.Sqrt(s, ops.Add(s, acc, a.Epsilon))))
 }
 
-// UpdateRows changes a variable by slices.
+// UpdateRows changes a variable by a gradient of slices: the rows of the slices alone.
 func (a *Adagrad) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	acc := u.slots[0]

@@ -73,7 +73,7 @@ func adamStep(s *ops.Scope, u *Update, beta1, beta2, epsilon float64) {
 	}
 }
 
-// UpdateRows changes a variable by slices.
+// UpdateRows changes a variable by a gradient of slices. All rows change, as adamRows says.
 func (a *Adam) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
 }

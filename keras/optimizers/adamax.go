@@ -62,7 +62,8 @@ func (a *Adamax) move(s *ops.Scope, u *Update, m, v *trackable.Variable, power o
 	ops.AssignSub(s, u.Variable, ops.Div(s, ops.Mul(s, u.rate(), m), divisor))
 }
 
-// UpdateRows changes a variable by slices.
+// UpdateRows changes a variable by a gradient of slices. In the new layout all rows
+// change, in the legacy layout those of the slices alone.
 func (a *Adamax) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	m, v := u.slots[0], u.slots[1]

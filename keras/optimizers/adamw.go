@@ -34,7 +34,7 @@ func (a *AdamW) SlotKinds() []SlotKind { return adamSlots(a.AMSGrad) }
 // UpdateStep changes a variable by its gradient.
 func (a *AdamW) UpdateStep(s *ops.Scope, u *Update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
 
-// UpdateRows changes a variable by slices.
+// UpdateRows changes a variable by a gradient of slices. All rows change, as adamRows says.
 func (a *AdamW) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
 }

@@ -12,10 +12,11 @@ import (
 //	variable -= rate * sign(Beta1*m + (1-Beta1)*g)
 //	m = Beta2*m + (1-Beta2)*g
 //
-// It has the new layout, because the legacy family has no Lion.
+// It has the new layout ([NewLayout]) only, because the legacy family has no Lion.
 type Lion struct {
 	Base
-	// Beta1 is the momentum's part of a step. Default of NewLion: 0.9.
+	// Beta1 is the weight of the momentum in the mean whose sign is the step. Default of
+	// NewLion: 0.9.
 	Beta1 float64 `keras:"beta_1"`
 	// Beta2 is the decay of the momentum. Default of NewLion: 0.99.
 	Beta2 float64 `keras:"beta_2"`
@@ -47,7 +48,11 @@ func (l *Lion) UpdateStep(s *ops.Scope, u *Update) {
 	ops.Assign(s, m, mix(numSecond, l.Beta2))
 }
 
-// UpdateRows changes a variable by slices. The momentum stores the mean in between.
+// UpdateRows changes a variable by a gradient of slices. As in tf_keras, all rows of the
+// momentum and of the variable change, not only those of the slices.
+//
+// The slot stores Beta1*m + (1-Beta1)*g until the variable is changed. Then it is divided by
+// Beta1 to become the new momentum.
 func (l *Lion) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	m := u.slots[0]
@@ -61,7 +66,8 @@ func (l *Lion) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	mix(ops.Div(s, ops.Mul(s, m, b2), b1), ops.Div(s, b2, b1))
 }
 
-// CheckOptions returns an error if an option is out of range.
+// CheckOptions returns an error if Beta1 is out of range, as tf_keras does: UpdateRows divides
+// by it. Neither checks Beta2.
 func (l *Lion) CheckOptions() error {
 	if !(l.Beta1 > 0 && l.Beta1 <= 1) {
 		return fmt.Errorf("Beta1 is %v, want more than 0, at most 1", l.Beta1)

@@ -123,7 +123,8 @@ func (n *Nadam) step(s *ops.Scope, u *Update, k momenta, m, v, g *ops.Value) *op
 	return ops.Div(s, ops.Mul(s, u.rate(), mean), ops.Add(s, root, n.Epsilon))
 }
 
-// UpdateRows changes a variable by slices.
+// UpdateRows changes a variable by a gradient of slices. All rows of the means decay. In
+// the legacy layout only the variable's rows of the slices change, in the new layout all.
 func (n *Nadam) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	k := n.momenta(s, u)

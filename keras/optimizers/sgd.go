@@ -48,7 +48,8 @@ func (g *SGD) UpdateStep(s *ops.Scope, u *Update) {
 	ops.ApplyKerasMomentum(s, u.Variable, u.slots[0], u.rate(), u.Gradient, momentum, &ops.MomentumOptions{Nesterov: g.Nesterov})
 }
 
-// UpdateRows changes a variable by slices.
+// UpdateRows changes a variable by a gradient of slices: the rows of the slices alone.
+// With a momentum, all rows change in the new layout.
 func (g *SGD) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	m, rate := u.slots[0], u.rate()
 	step := func(values *ops.Value) *ops.Value { return ops.Mul(s, ops.Neg(s, values), rate) }

@@ -76,7 +76,7 @@ func mirrorIndex(i, n, skip int) int {
 
 // mirrorMap returns, for each dimension of the result, the element at each
 // index. s is the shape without padding, ps the padding of each dimension. It
-// returns the padded shape, too.
+// returns the padded shape, too. The memory counts towards the call's limit.
 func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Shape, error) {
 	skip, err := shape.MirrorSkip(c.Attrs().String("mode", "REFLECT"))
 	if err != nil {
@@ -146,7 +146,8 @@ func mirrorPad(c *engine.Call) error {
 	return nil
 }
 
-// mirrorPadGrad adds each element of dy to that of the element that it copied.
+// mirrorPadGrad returns the gradient of MirrorPad's input. It adds each element of dy, in
+// their order, to the gradient of the element that it is a copy of.
 func mirrorPadGrad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

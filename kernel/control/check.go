@@ -14,7 +14,8 @@ import (
 )
 
 // The kernels of Assert, Abort, Print, PrintV2, CheckNumerics and
-// CheckNumericsV2. Their messages are TensorFlow's. Abort ends the call with an
+// CheckNumericsV2. The texts of failed assertions and checks, and the printed text, are
+// TensorFlow's. Other errors are Cairn's. Abort ends the call with an
 // error, not the process: that is Cairn's choice.
 
 // assert returns an error with the data inputs if the condition is false. It
@@ -33,8 +34,9 @@ func assert(n *engine.Node) (func(*engine.Call) error, error) {
 }
 
 // summarize returns the elements of the data inputs, those from input 1 on, in
-// brackets: at most most of each, or all if most is negative. The form is that of
-// TensorFlow's messages.
+// brackets: at most most of each, or all if most is negative. An input without a
+// tensor, such as a resource, appears as its type. The form is that of TensorFlow's
+// messages.
 func summarize(c *engine.Call, most int64) string {
 	parts := make([]string, 0, c.NumIn())
 	for i := 1; i < c.NumIn(); i++ {
@@ -57,7 +59,7 @@ func abort(n *engine.Node) (func(*engine.Call) error, error) {
 	return func(*engine.Call) error { return fmt.Errorf("aborted: %s", msg) }, nil
 }
 
-// printing separates the lines of two goroutines.
+// printing keeps the lines of goroutines from mixing.
 var printing sync.Mutex
 
 func write(w io.Writer, s string) error {
@@ -98,8 +100,8 @@ func printValues(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// printString prints one string to stdout, or to the log of the call for all other
-// streams. TensorFlow also prints to files; these are refused here.
+// printString prints one string to stdout, or, for stderr and the three logs, to the log
+// of the call. TensorFlow also prints to files; these are refused here.
 func printString(n *engine.Node) (func(*engine.Call) error, error) {
 	stream, end := n.Attrs.String("output_stream", "stderr"), n.Attrs.String("end", "\n")
 	var to func(c *engine.Call) io.Writer

@@ -10,8 +10,8 @@ import (
 // element are the types that images consist of.
 type element interface{ vec.Real }
 
-// frame is images with the channels last, in memory that may be wider than they
-// are: element (0, 0, 0) of an image comes after a border of zeros.
+// frame contains images with the channels last. Zeros may surround each image: its element
+// (0, 0, 0) comes after a border.
 type frame[T element] struct {
 	data   []T
 	dims   [3]int // the border included
@@ -29,9 +29,11 @@ func (f frame[T]) strides() (s [3]int, image int) {
 	return s, f.dims[0] * s[0]
 }
 
-// framed returns n images x of ch channels and sizes in. A border enlarges them to
-// the sizes dims. Each channel is repeated copies times, next to itself. If nothing
-// has to move, the frame is x itself.
+// framed returns n images x of ch channels and sizes in, as a frame of the sizes dims with
+// this border before each image. Zeros fill the rest; elements beyond dims are left out.
+// Each channel is repeated copies times, next to itself, for the filter of a depthwise
+// convolution with several outputs for each channel. If nothing has to move, the frame is x
+// itself, so callers only read it. Pooling passes no border: zeros could be its maximum.
 func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
 	if in == dims && border == [3]int{} && copies == 1 && (!channelsFirst || ch == 1 || in == [3]int{1, 1, 1}) {
 		return frame[T]{data: x, dims: dims, border: border, c: ch * copies, free: nothing}
@@ -122,7 +124,7 @@ func toChannelsFirst[T element](call *engine.Call, dst, src []T, n, plane, c int
 
 // last returns a buffer for an output of n elements that is written with the channels last; done
 // brings it to dst. size is that of an image and ch the number of channels. Its caller writes the
-// whole buffer.
+// whole buffer, because it isn't cleared.
 func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3]int, ch int) (buf []T, done func()) {
 	plane := size[0] * size[1] * size[2]
 	if !channelsFirst || ch == 1 || plane == 1 {
@@ -146,15 +148,16 @@ func (g *geometry) reach() (dims [3]int) {
 	for d := range dims {
 		dims[d] = (g.out[d]-1)*g.stride[d] + (g.size[d]-1)*g.dilation[d] + 1
 		if g.before[d] == 0 && dims[d] <= g.in[d] {
-			dims[d] = g.in[d] // no border: the windows may leave a rest
+			dims[d] = g.in[d] // no border: the image may be longer than the windows reach
 		}
 	}
 	return dims
 }
 
-// affordable reports whether n frames of c channels and the sizes dims are in
-// proportion to the tensors of the call, which have so many elements: strange
-// strides and paddings make frames huge. The limit is Cairn's and may change.
+// affordable reports whether a frame of n images, with c channels and the sizes dims, is
+// in proportion to the call's tensors. They have that many elements in all. Strange
+// strides and paddings make frames huge; then the caller computes without one (plain).
+// The limit is Cairn's and may change.
 func affordable(dims [3]int, n, c, tensors int) bool {
 	most := 16*float64(tensors) + 1<<16
 	return float64(dims[0])*float64(dims[1])*float64(dims[2])*float64(n)*float64(c) <= most

@@ -11,7 +11,7 @@ import (
 
 // The kernels of ImageProjectiveTransformV2 and V3. Each intermediate result is
 // rounded to float32, as in TensorFlow's image_ops.h: pixels at borders depend
-// on it.
+// on it. The products of the fill modes are whole numbers, exact below 2^24.
 
 // fillMode maps a position x, which may be beyond the edges, to a position on a
 // line of n pixels.
@@ -80,7 +80,7 @@ var projectors = engine.ByType[projector]{
 // projection maps the pixels of outputs to images.
 type projection struct {
 	n, h, w, c, oh, ow int
-	transforms         []float32 // eight an image, or eight for all
+	transforms         []float32 // eight numbers for each image, or eight for all images
 	fill               fillMode
 	bilinear           bool
 	value              float32
@@ -140,12 +140,13 @@ func prepareProject(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// project works as the projector for type T.
+// project computes the output for pixels of type T.
 func project[T pixelType](c *engine.Call, p *projection, out, in *tensor.Tensor) {
 	projectOver(c, p, tensor.Values[T](out), tensor.Values[T](in))
 }
 
-// projectHalf works as the one for half precision. It computes in float32.
+// projectHalf computes the output for half precision: in float32, with rounded
+// results.
 func projectHalf[H elementwise.Half](c *engine.Call, p *projection, out, in *tensor.Tensor) {
 	y := elementwise.Wide(c, out.Len())
 	projectOver(c, p, y, elementwise.Widened[H](c, in))

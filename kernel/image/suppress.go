@@ -121,7 +121,7 @@ func (s *suppression) run() error {
 	return nil
 }
 
-// runByClass works as run, for one class of several. Boxes of equal scores have
+// runByClass does the work of run for one class of several. Boxes of equal scores have
 // another order, and an overlap that is NaN is ignored.
 func (s *suppression) runByClass() error {
 	var queue queue

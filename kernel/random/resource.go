@@ -18,7 +18,7 @@ import (
 // are TensorFlow's and must stay: checkpoints contain states.
 
 // resources are the ops whose state is in a variable: the counter and the key,
-// as in tf.random.Generator.
+// as in tf.random.Generator. The last one draws first states and has none.
 var resources = []engine.Kernel{
 	{Op: "StatefulUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(uniform)},
 	{Op: "StatefulStandardNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(normal), Precision: engine.Rounded},
@@ -33,7 +33,7 @@ var resources = []engine.Kernel{
 
 // advance calls f with the state in a variable, from its element at on, and
 // advances the state by the blocks that f returns. It returns the generator of
-// the state before. After an error the state is unchanged.
+// the state before. After an error of its own or of f the state is unchanged.
 func advance(v *trackable.Variable, at int, f func(state []int64) (blocks uint64, err error)) (g philox.Generator, err error) {
 	err = v.Update(func(t *tensor.Tensor) error {
 		if t.DType() != tensor.Int64 || len(t.Shape()) != 1 || t.Len() < at+3 {
@@ -85,7 +85,8 @@ func fromTagged(c *engine.Call) error {
 }
 
 // drawFrom fills an output, whose shape is an input, by the state in variable 0
-// from its element at on. The state advances before the numbers are drawn.
+// from its element at on. The state advances before the numbers are drawn, so a draw
+// that fails has used up its numbers.
 func drawFrom(c *engine.Call, f draw, shape, at int, check func(state []int64) error) error {
 	v, err := c.NeedVar(0)
 	if err != nil {
@@ -96,7 +97,7 @@ func drawFrom(c *engine.Call, f draw, shape, at int, check func(state []int64) e
 		return err
 	}
 	d := c.Attrs().Type("dtype", tensor.Float32)
-	if c.NumIn() == 5 { // the limits of a range have the type
+	if c.NumIn() == 5 { // StatefulUniformInt: the limits of the range have the type
 		d = c.In(3).DType()
 	} else if c.Op() == "StatefulUniformFullInt" {
 		d = c.Attrs().Type("dtype", tensor.Uint64)
@@ -137,8 +138,8 @@ func readAndSkip(c *engine.Call) error {
 // rngSkip advances a generator's state by the same blocks as [readAndSkip].
 func rngSkip(c *engine.Call) error { return skip(c, tensor.Int64, func([]int64) {}) }
 
-// skip advances the state in variable 0 for the numbers in input 2, whose type
-// is d. It calls read with the state before.
+// skip advances the state in variable 0 as a draw of n numbers does. n is input 2, a
+// scalar of type d. It calls read with the state before.
 func skip(c *engine.Call, d tensor.DType, read func(state []int64)) error {
 	v, err := stateVariable(c, 3)
 	if err != nil {

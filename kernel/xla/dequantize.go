@@ -14,9 +14,10 @@ import (
 // rounded returns the nearest bfloat16.
 func rounded(v float32) float32 { return tensor.ToBF16(v).Float() }
 
-// dequantize makes four numbers of each word, one for each byte, the highest
-// first. It multiplies a byte by the size of a step and adds the range's
-// minimum, in bfloat16, rounded after each step.
+// dequantize makes four numbers of each word, one for each byte, the highest byte
+// first. They are neighbours in the last dimension. It multiplies a byte by the width of
+// a quantum and adds the range's minimum, in bfloat16, and rounds after each operation.
+// transpose_output reverses the order of all dimensions of the result.
 func dequantize(n *engine.Node) (func(*engine.Call) error, error) {
 	if m := n.Attrs.String("mode", ""); m != "MIN_COMBINED" {
 		return nil, fmt.Errorf("mode is %q (want MIN_COMBINED, the only one that XLA has)", m)

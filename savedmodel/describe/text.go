@@ -22,7 +22,7 @@ type TextOptions struct {
 	// text.
 	Tree render.TextOptions
 	// Names is the tree of variable names for a model without objects; nil
-	// leaves it out.
+	// leaves it out. Text sets the title of its root.
 	Names *render.Graph
 }
 
@@ -57,7 +57,7 @@ type text struct {
 	o TextOptions
 }
 
-// head writes the name of a part.
+// head writes the title of a section, and more after it; "" adds nothing.
 func (t *text) head(name, more string) {
 	if t.o.Tree.Color {
 		name = "\x1b[1m" + name + "\x1b[0m"
@@ -131,7 +131,7 @@ func (t *text) metaGraph(g *MetaGraph, several bool) error {
 	return nil
 }
 
-// endpoints writes tensors that a graph can be run by.
+// endpoints writes the feeds or the fetches of a GraphDef, or none if the list is empty.
 func (t *text) endpoints(name, none string, list []Tensor) {
 	t.head(name, "")
 	if len(list) == 0 {
@@ -205,6 +205,7 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-render.Width(s)))
 }
 
+// layers writes a Keras model's layers. The first of the list is the model itself.
 func (t *text) layers(list []Layer) {
 	t.head("Keras", fmt.Sprintf("%s, %s parameters, %s of them trainable", counted(len(list)-1, "layer"), inspect.Grouped(list[0].Parameters), inspect.Grouped(list[0].Trainable)))
 	rows := [][]string{{"layer", "class", "output", "parameters"}}
@@ -301,7 +302,8 @@ func (t *text) functions(g *MetaGraph) {
 	rest := 0
 	for _, f := range g.Functions {
 		// TensorFlow makes a function of each signature and of the ops that
-		// save a resource; the signatures were listed above.
+		// save a resource; the signatures were listed above. Only the root's
+		// own functions have paths without "/".
 		own := strings.HasPrefix(f.Path, "signatures/") || strings.Contains(f.Path, "/")
 		if own && !t.o.All {
 			rest++
@@ -381,7 +383,7 @@ func (t *text) ops(g *MetaGraph) {
 	}
 }
 
-// counted writes a number with its noun.
+// counted returns a number with its noun.
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

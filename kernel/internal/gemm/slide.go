@@ -31,8 +31,8 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	j.Weights, j.Windows, j.geometry, j.finisher = w, s, &geometries[w.path][unsafe.Sizeof(T(0))/8], newFinisher(e, w.path, dst, w.n)
 	j.dst, j.src = unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	j.blockK = blockK(w.k)
-	// Rows of contiguous windows that one panel needs are read in place, as are
-	// those of tiles that are bound by reading the weights.
+	// Rows of contiguous windows that one panel needs are read in place. So are rows so
+	// few (less than leastRows) that reading the weights takes the time.
 	size := int(unsafe.Sizeof(T(0)))
 	j.inPlace = s.runs() == 1 && (w.panels() == 1 || positions < leastRows)
 	j.wholeRuns = s.runs() == 1 || s.Run*size%runBytes == 0
@@ -110,8 +110,8 @@ type slide[T float32 | float64] struct {
 	line     int  // positions whose outputs are a fixed step apart
 	perLine  int  // tiles of a line
 	inPlace  bool // windows are read in place, without packing
-	// Windows are packed in place, because their runs are whole runs of a
-	// packed tile.
+	// Windows are packed straight into their tile, without a copy of whole rows in
+	// between, because their runs are whole runs of a packed tile.
 	wholeRuns bool
 	farSrc    bool // windows have to be fetched ahead
 	farAdd    bool // the epilogue's summands have to be fetched ahead
@@ -144,16 +144,17 @@ func (j *slide[T]) free() {
 func (j *slide[T]) runTasks(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		r, c := i/j.colCuts, i%j.colCuts
-		// Neighbouring tasks are as large together as others, for workers' shares.
+		// The cuts are spread evenly: any run of neighbouring tasks is about as large as
+		// any other of the same length. So workers get equal shares.
 		j.task(r*j.tiles/j.rowCuts, (r+1)*j.tiles/j.rowCuts, c*j.panels()/j.colCuts, (c+1)*j.panels()/j.colCuts)
 	}
 }
 
 // groupTiles is how many tiles meet a panel while it is in the L1 cache: their
-// windows, packed, stay in L2.
+// windows, packed, stay in L2. It decides the speed only.
 const groupTiles = 24
 
-// leastRows is from how many rows on it is worth to pack them.
+// leastRows is from how many rows on it is worth to pack them. It decides the speed only.
 const leastRows = 4
 
 // packedTile returns the bytes of a tile's packed windows.
@@ -189,7 +190,7 @@ func (j *slide[T]) task(t0, t1, q0, q1 int) {
 // windowRoom is room for the windows of a group of tiles.
 type windowRoom struct {
 	packed unsafe.Pointer // of all tiles
-	copied unsafe.Pointer // of one tile, rows of whole windows; unused if windows are packed in place
+	copied unsafe.Pointer // of one tile, rows of whole windows; unused if they are packed straight into the tile (wholeRuns)
 }
 
 // slideTile is a tile's positions and the place of their outputs.
@@ -272,15 +273,15 @@ func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 }
 
 // fetchTiles is the number of tiles that fetch the data after their panel, a
-// quarter each, as the micro-kernels do: one alone would be too fast for the
-// memory.
+// quarter each: one alone would be too fast for the memory. The micro-kernels in
+// _asm/tile.go fetch a quarter, so the number changes only together with them.
 const fetchTiles = 4
 
 // nearBytes is the size, in bytes, of windows or of an epilogue's summands up
 // to which a near cache has them when they are needed. Tiles read a few lines
 // of many rows, which the processor doesn't predict by itself. If there are
-// more bytes, those of the next tile are fetched while one is computed. Tests
-// make it small.
+// more bytes, those of the next tile are fetched while one is computed. It decides the
+// speed only. Tests make it small.
 var nearBytes = 4 << 20
 
 // weightsAfter returns the part of the weights that is read after steps k to k+ks of
@@ -293,7 +294,7 @@ func (j *slide[T]) weightsAfter(q, q0, q1, k, ks int) unsafe.Pointer {
 }
 
 // pack packs steps k to k+ks of a tile's windows into dst; copied is room for
-// windows that aren't packed in place.
+// windows that aren't packed straight into it.
 func (j *slide[T]) pack(dst, copied unsafe.Pointer, x *slideTile, k, ks int) {
 	size := int(unsafe.Sizeof(T(0)))
 	apart := uintptr(x.rows * runBytes)
