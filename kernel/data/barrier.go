@@ -107,13 +107,13 @@ func insertMany(c *engine.Call) error {
 	grown := int64(0)
 	defer func() { b.next += grown }()
 	for i, key := range keys {
-		x := b.partial[key]
+		x, added := b.partial[key], int64(0)
 		if x == nil {
 			if b.closed {
 				return fmt.Errorf("the %s takes no more keys: %w", b.what, ErrQueueClosed)
 			}
 			x, grown = &keyed{key, b.next, make(element, len(b.types))}, 1
-			b.bytes += int64(len(key)) + keyBytes
+			added = int64(len(key)) + keyBytes
 		}
 		if present(x.element[k]) {
 			return fmt.Errorf("component %d of key %q is there already", k, key)
@@ -122,10 +122,11 @@ func insertMany(c *engine.Call) error {
 		if err != nil {
 			return err
 		}
-		b.bytes += bytesOf(element{v})
-		if err := c.Afford(b.bytes); err != nil {
+		added += bytesOf(element{v})
+		if err := c.Afford(b.bytes + added); err != nil {
 			return err
 		}
+		b.bytes += added
 		x.element[k] = v
 		b.partial[key] = x
 		if slices.IndexFunc(x.element, func(v engine.Value) bool { return !present(v) }) < 0 {
@@ -169,10 +170,10 @@ func takeMany(c *engine.Call) error {
 			return err
 		}
 	}
-	es := make([]element, n)
+	es, taken := make([]element, n), int64(0)
 	for i := range es {
 		es[i] = b.ready.take()
-		b.bytes -= bytesOf(es[i][2:]) + int64(len(es[i][1].Tensor.Strings()[0])) + keyBytes
+		taken += bytesOf(es[i][2:]) + int64(len(es[i][1].Tensor.Strings()[0])) + keyBytes
 	}
 	var joined element
 	if n > 0 {
@@ -184,6 +185,7 @@ func takeMany(c *engine.Call) error {
 		b.ready.restore(es)
 		return err
 	}
+	b.bytes -= taken
 	b.change()
 	return giveAll(c, joined)
 }
@@ -217,6 +219,14 @@ func closeBarrier(c *engine.Call) error {
 	b.closed = true
 	if c.Attrs().Bool("cancel_pending_enqueues") {
 		b.cancelled = true
+		for key, x := range b.partial {
+			b.bytes -= int64(len(key)) + keyBytes
+			for _, v := range x.element {
+				if present(v) {
+					b.bytes -= bytesOf(element{v})
+				}
+			}
+		}
 		clear(b.partial)
 	}
 	b.change()

@@ -40,15 +40,18 @@ func csvFiles(c *engine.Call) error {
 	}
 	s := &fileSource{node: c.Node(), names: names}
 	var delimiter string
-	for i, to := range map[int]*string{1: &s.compression, 4: &delimiter, 6: &f.missing} {
-		v, err := stringsIn(c, i, "the texts")
+	for _, x := range []struct {
+		input int
+		to    *string
+	}{{1, &s.compression}, {4, &delimiter}, {6, &f.missing}} {
+		v, err := stringsIn(c, x.input, "the texts")
 		if err != nil {
 			return err
 		}
 		if len(v) != 1 {
-			return fmt.Errorf("input %d is not one string", i)
+			return fmt.Errorf("input %d is not one string", x.input)
 		}
-		*to = v[0]
+		*x.to = v[0]
 	}
 	if len(delimiter) != 1 {
 		return fmt.Errorf("the delimiter %q is not one character", delimiter)
@@ -128,14 +131,7 @@ func (x *csvRecords) next(c *engine.Call) (element, error) {
 	if err != nil {
 		return nil, err
 	}
-	var wanted []string
-	for i, text := range all {
-		switch {
-		case len(x.columns) > 0 && !slices.Contains(x.columns, int64(i)), slices.Contains(x.excluded, int64(i)):
-		default:
-			wanted = append(wanted, text)
-		}
-	}
+	wanted := x.selected(all)
 	if len(wanted) != len(x.types) {
 		return nil, fmt.Errorf("%w: it has %d fields, not %d", errRecord, len(wanted), len(x.types))
 	}
@@ -160,6 +156,28 @@ func (x *csvRecords) next(c *engine.Call) (element, error) {
 		out[i] = engine.ValueOf(t)
 	}
 	return out, nil
+}
+
+// selected returns the fields of the columns that are wanted. The lists of columns
+// rise.
+func (x *csvRecords) selected(all []string) (out []string) {
+	if len(x.columns) > 0 {
+		for _, i := range x.columns {
+			if i < int64(len(all)) {
+				out = append(out, all[i])
+			}
+		}
+		return out
+	}
+	rest := x.excluded
+	for i, text := range all {
+		if len(rest) > 0 && rest[0] == int64(i) {
+			rest = rest[1:]
+			continue
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // fields returns the fields of the next record, which may contain line breaks

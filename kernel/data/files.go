@@ -139,6 +139,20 @@ func decompressed(r io.Reader, how string) (io.Reader, error) {
 	return nil, fmt.Errorf("the compression %q is none of ZLIB and GZIP, nor empty", how)
 }
 
+// discard skips n bytes, or fewer if the context ends. It returns the number of
+// skipped ones.
+func discard(c *engine.Call, r io.Reader, n int64) (done int64, err error) {
+	for done < n && err == nil {
+		var k int64
+		k, err = io.CopyN(io.Discard, r, min(n-done, 1<<20))
+		done += k
+		if err == nil {
+			err = c.Context().Err()
+		}
+	}
+	return done, err
+}
+
 // readFull reads n bytes, as far as an output may take them.
 func readFull(c *engine.Call, r io.Reader, n uint64) ([]byte, error) {
 	const piece = 1 << 20
@@ -213,6 +227,22 @@ func (x tfRecords) next(c *engine.Call) ([]byte, error) {
 	return b, err
 }
 
+// laterRecords are the records after an offset in bytes.
+type laterRecords struct {
+	tfRecords
+	from int64 // 0 after the first record
+}
+
+func (x *laterRecords) next(c *engine.Call) ([]byte, error) {
+	if x.from > 0 {
+		if _, err := discard(c, x.r, x.from); err != nil {
+			return nil, fmt.Errorf("offset %d: %w", x.from, err)
+		}
+		x.from = 0
+	}
+	return x.tfRecords.next(c)
+}
+
 // fixed are records of one length between a header and a footer.
 type fixed struct {
 	r              *bufio.Reader
@@ -224,7 +254,7 @@ type fixed struct {
 func (x *fixed) next(c *engine.Call) ([]byte, error) {
 	if !x.begun {
 		x.begun = true
-		if n, err := io.CopyN(io.Discard, x.r, x.header); err != nil {
+		if n, err := discard(c, x.r, x.header); err != nil {
 			if err == io.EOF {
 				err = fmt.Errorf("a header of %d bytes in a file of %d", x.header, n)
 			}
@@ -305,9 +335,7 @@ func recordsFrom(c *engine.Call, names []string) (func(int, *bufio.Reader, int64
 	}
 	return func(i int, r *bufio.Reader, _ int64) (records, error) {
 		if i < len(from) && from[i] > 0 {
-			if _, err := io.CopyN(io.Discard, r, from[i]); err != nil {
-				return nil, fmt.Errorf("offset %d: %w", from[i], err)
-			}
+			return &laterRecords{tfRecords{r}, from[i]}, nil
 		}
 		return tfRecords{r}, nil
 	}, nil

@@ -3,6 +3,8 @@ package data
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/internal/philox"
@@ -29,6 +31,9 @@ func uniqueElements(c *engine.Call) error {
 				if err != nil || !ok {
 					return nil, false, err
 				}
+				if len(e) != 1 {
+					return nil, false, fmt.Errorf("an element has %d components, not one", len(e))
+				}
 				key := keyOf(e[0].Tensor)
 				if seen[key] {
 					continue
@@ -47,14 +52,18 @@ func keyOf(t *tensor.Tensor) string {
 	if t == nil {
 		return ""
 	}
-	key := fmt.Sprint(t.Shape())
+	var key strings.Builder
+	fmt.Fprint(&key, t.Shape())
 	if t.DType().Fixed() {
-		return key + string(t.Bytes())
+		key.Write(t.Bytes())
+		return key.String()
 	}
 	for _, s := range t.Strings() {
-		key += fmt.Sprint(len(s), ":", s)
+		key.WriteString(strconv.Itoa(len(s)))
+		key.WriteByte(':')
+		key.WriteString(s)
 	}
-	return key
+	return key.String()
 }
 
 // withoutErrors leaves elements out that can't be computed. The end of the
@@ -65,6 +74,7 @@ func withoutErrors(c *engine.Call) error {
 		return err
 	}
 	c.SetObject(0, of(c, unknown, over(in, func(it iterator) iterator {
+		var last string // an iterator may return the same error for ever
 		return iteratorFunc(func(c *engine.Call) (element, bool, error) {
 			for {
 				e, ok, err := pull(c, it)
@@ -74,7 +84,10 @@ func withoutErrors(c *engine.Call) error {
 				if stop := c.Context().Err(); stop != nil || errors.Is(err, engine.ErrNotGranted) {
 					return nil, false, err
 				}
-				fmt.Fprintf(c.Log(), "IgnoreErrorsDataset: %v\n", err)
+				if text := err.Error(); text != last {
+					last = text
+					fmt.Fprintf(c.Log(), "IgnoreErrorsDataset: %v\n", err)
+				}
 			}
 		})
 	})))

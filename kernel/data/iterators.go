@@ -23,33 +23,21 @@ import (
 type Iterator struct {
 	types  []tensor.DType
 	shapes []graph.PartialShape
-	handle string        // the result of IteratorToStringHandle
-	busy   chan struct{} // holds a token while the fields below are in use
+	handle string // the result of IteratorToStringHandle
+	busy   turn   // of the goroutine that uses the fields below
 
 	it     iterator       // nil before the first dataset
 	states *engine.States // of the functions that it calls
 }
 
 func newIterator(as graph.Attrs) *Iterator {
-	return &Iterator{types: as.Types("output_types"), shapes: as.Shapes("output_shapes"), busy: make(chan struct{}, 1)}
+	return &Iterator{types: as.Types("output_types"), shapes: as.Shapes("output_shapes"), busy: newTurn()}
 }
 
 // lock waits until the iterator is free, or the context ends.
-func (x *Iterator) lock(ctx context.Context) error {
-	select {
-	case x.busy <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case x.busy <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+func (x *Iterator) lock(ctx context.Context) error { return x.busy.lock(ctx) }
 
-func (x *Iterator) unlock() { <-x.busy }
+func (x *Iterator) unlock() { x.busy.unlock() }
 
 // begin sets the iterator to the first element of d.
 func (x *Iterator) begin(c *engine.Call, d *Dataset) error {
@@ -354,14 +342,14 @@ func elementAt(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	for ; ; at-- {
+	for i := int64(0); ; i++ {
 		e, ok, err := pull(c, it)
 		switch {
 		case err != nil:
 			return err
 		case !ok:
 			return fmt.Errorf("index %d is after the last element", at)
-		case at == 0:
+		case i == at:
 			return give(c, e)
 		}
 	}

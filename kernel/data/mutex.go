@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
@@ -17,7 +18,7 @@ type mutex struct {
 
 // mutexLock is the variant of a mutex that is held until it is consumed, or
 // until there are no references to it.
-type mutexLock struct{ m *mutex }
+type mutexLock struct{ m atomic.Pointer[mutex] } // nil after the release
 
 // VariantName returns TensorFlow's name of the variant.
 func (*mutexLock) VariantName() string { return "(anonymous)::Mutex::SharedLockReleaser" }
@@ -29,11 +30,10 @@ func (*mutexLock) Escape() {}
 func (l *mutexLock) Free(*engine.Arena) { l.unlock() }
 
 func (l *mutexLock) unlock() {
-	if l.m == nil {
+	m := l.m.Swap(nil)
+	if m == nil {
 		return
 	}
-	m := l.m
-	l.m = nil
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.holder = nil
@@ -77,6 +77,8 @@ func lockMutex(c *engine.Call) error {
 		}
 	}
 	m.holder = me
-	c.SetObject(0, &mutexLock{m})
+	l := new(mutexLock)
+	l.m.Store(m)
+	c.SetObject(0, l)
 	return nil
 }

@@ -23,6 +23,7 @@ type Queue struct {
 	shapes   []graph.PartialShape // nil: elements may have any
 	capacity int64                // most elements; negative: no limit
 	least    int64                // elements that stay in the queue until it is closed
+	seeds    [2]int64             // those of the attributes
 
 	mu      sync.Mutex
 	items   store
@@ -63,10 +64,10 @@ func queue(kind string, byRef bool, newStore func(graph.Attrs) func() store) fun
 			return nil, fmt.Errorf("there are %d shapes for components of %d types", len(shapes), len(types))
 		}
 		name, container := as.String("shared_name", ""), as.String("container", "")
-		empty := newStore(as)
+		empty, seeds := newStore(as), [2]int64{as.Int("seed", 0), as.Int("seed2", 0)}
 		create := func() any {
 			q := &Queue{kind: kind, name: name, types: types, shapes: shapes, capacity: as.Int("capacity", -1),
-				least: as.Int("min_after_dequeue", 0), items: empty(), changed: make(chan struct{})}
+				least: as.Int("min_after_dequeue", 0), seeds: seeds, items: empty(), changed: make(chan struct{})}
 			if name == "" {
 				q.name = n.Name
 			}
@@ -85,6 +86,16 @@ func queue(kind string, byRef bool, newStore func(graph.Attrs) func() store) fun
 			q := o.(*Queue)
 			if q.kind != kind || !slices.Equal(q.types, types) || q.capacity != as.Int("capacity", -1) {
 				return fmt.Errorf("the queue %q is a %s of %v with room for %d, not a %s of %v with room for %d", name, q.kind, q.types, q.capacity, kind, types, as.Int("capacity", -1))
+			}
+			same := graph.PartialShape.Equal
+			if kind == "PaddingFIFOQueue" {
+				same = graph.PartialShape.Compatible
+			}
+			if !slices.EqualFunc(q.shapes, shapes, same) {
+				return fmt.Errorf("the queue %q holds elements of shapes %v, not %v", name, q.shapes, shapes)
+			}
+			if least := as.Int("min_after_dequeue", 0); q.least != least || q.seeds != seeds {
+				return fmt.Errorf("the queue %q keeps %d elements and has the seeds %v, not %d and %v", name, q.least, q.seeds, least, seeds)
 			}
 			c.Refs().Output(0, engine.Value{Object: q, Ref: byRef})
 			return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -25,7 +24,7 @@ type reader struct {
 	kind readerKind
 	as   graph.Attrs
 
-	mu       sync.Mutex
+	busy     turn   // of the goroutine that uses the fields below
 	work     string // under way
 	file     fs.File
 	records  pairs // of the work; nil: it has not begun
@@ -66,7 +65,7 @@ func readers() (table []engine.Kernel) {
 					return nil, err
 				}
 			}
-			return &reader{what: what, kind: kind, as: as}, nil
+			return &reader{what: what, kind: kind, as: as, busy: newTurn()}, nil
 		}
 		check := func(r *reader, _ graph.Attrs) error {
 			if r.kind.op != kind.op {
@@ -103,6 +102,9 @@ func (r *reader) next(c *engine.Call, q *Queue, wait bool) (key, value string, e
 		if r.records == nil {
 			if !wait {
 				return "", "", io.EOF
+			}
+			if err := c.Context().Err(); err != nil {
+				return "", "", err
 			}
 			if err := r.begin(c, q); err != nil {
 				return "", "", err
@@ -198,8 +200,10 @@ func readOne(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.busy.lock(c.Context()); err != nil {
+		return err
+	}
+	defer r.busy.unlock()
 	key, value, err := r.next(c, q, true)
 	if err != nil {
 		return err
@@ -226,8 +230,10 @@ func readUpTo(c *engine.Call) error {
 	if n <= 0 {
 		return fmt.Errorf("%d records are wanted, not 1 or more", n)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.busy.lock(c.Context()); err != nil {
+		return err
+	}
+	defer r.busy.unlock()
 	var keys, values []string
 	var bytes int64
 	for int64(len(keys)) < n {
@@ -255,8 +261,10 @@ func resetReader(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.busy.lock(c.Context()); err != nil {
+		return err
+	}
+	defer r.busy.unlock()
 	r.end()
 	r.work, r.started, r.finished, r.produced = "", 0, 0, 0
 	return nil
@@ -269,8 +277,10 @@ func readerCount(of func(*reader) int64) func(*engine.Call) error {
 		if err != nil {
 			return err
 		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
+		if err := r.busy.lock(c.Context()); err != nil {
+			return err
+		}
+		defer r.busy.unlock()
 		c.Set(0, tensor.Scalar(of(r)))
 		return nil
 	}
@@ -291,8 +301,10 @@ func saveReader(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.busy.lock(c.Context()); err != nil {
+		return err
+	}
+	defer r.busy.unlock()
 	if !r.kind.state {
 		return fmt.Errorf("the state of a %s can't be saved", r.kind.op)
 	}
@@ -320,8 +332,10 @@ func restoreReader(c *engine.Call) error {
 	if err != nil || len(state) != 1 {
 		return fmt.Errorf("the state is not one string")
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.busy.lock(c.Context()); err != nil {
+		return err
+	}
+	defer r.busy.unlock()
 	if !r.kind.state {
 		return fmt.Errorf("the state of a %s can't be restored", r.kind.op)
 	}
@@ -371,6 +385,9 @@ type lineRecords struct {
 func (x *lineRecords) next(c *engine.Call) (key, value string, err error) {
 	for {
 		b, err := x.lines.next(c)
+		if err == nil {
+			err = c.Context().Err()
+		}
 		if err != nil {
 			return "", "", err
 		}
@@ -450,13 +467,13 @@ type fixedPairs struct {
 
 func (x *fixedPairs) next(c *engine.Call) (key, value string, err error) {
 	if x.count == 0 {
-		if err := x.skip(x.header); err != nil {
+		if err := x.skip(c, x.header); err != nil {
 			return "", "", err
 		}
 	}
 	kept := x.last[min(x.hop, int64(len(x.last))):]
 	if gap := x.hop - x.length; x.count > 0 && gap > 0 {
-		if err := x.skip(gap); err != nil {
+		if err := x.skip(c, gap); err != nil {
 			return "", "", err
 		}
 	}
@@ -484,11 +501,11 @@ func (x *fixedPairs) next(c *engine.Call) (key, value string, err error) {
 }
 
 // skip leaves bytes out.
-func (x *fixedPairs) skip(n int64) error {
+func (x *fixedPairs) skip(c *engine.Call, n int64) error {
 	if x.end >= 0 && x.at+n > x.end {
 		return io.EOF
 	}
-	k, err := io.CopyN(io.Discard, x.r, n)
+	k, err := discard(c, x.r, n)
 	x.at += k
 	return err
 }

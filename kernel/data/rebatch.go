@@ -157,7 +157,10 @@ func (x *sharer) next(c *engine.Call) (element, bool, error) {
 			}
 			n = v.Tensor.Shape()[0]
 		}
-		x.rest, x.each = e, int((int64(max(n, 0))+x.replicas-1)/x.replicas)
+		x.rest, x.each = e, 0
+		if n > 0 {
+			x.each = 1 + int(int64(n-1)/x.replicas)
+		}
 	}
 	out := make(element, len(x.rest))
 	from := x.turn * int64(x.each)

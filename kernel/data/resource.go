@@ -44,6 +44,28 @@ func (w *waiting) wait(ctx context.Context, why string) error {
 	}
 }
 
+// turn lets one goroutine at a time use an object, and the others wait no longer
+// than their contexts. It holds a token while the object is in use.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) lock(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (t turn) unlock() { <-t }
+
 // resourceOf prepares an op that finds the resource of its shared name in the
 // instance, or makes it there by create; one without a name belongs to its node.
 // what names the resource in errors. With byRef, the handle is a reference, as in

@@ -51,6 +51,9 @@ func joinSparse(c *engine.Call, es []element, limits []int64) (element, error) {
 	dense = append(dense, limits...)
 	total := 0
 	for _, e := range es {
+		if len(e) != 1 {
+			return nil, fmt.Errorf("takes elements of one component, not of %d", len(e))
+		}
 		t := e[0].Tensor
 		if t == nil {
 			return nil, fmt.Errorf("an element is no tensor")

@@ -44,13 +44,16 @@ func staged() []engine.Kernel {
 		})},
 	}
 	for _, prefix := range []string{"", "Ordered"} {
-		for name, run := range map[string]func(*engine.Call, *stagedMap) error{
-			"MapStage": putInMap, "MapUnstage": takeFromMap, "MapUnstageNoKey": takeAnyFromMap, "MapPeek": peekMap,
-			"MapSize":           func(c *engine.Call, m *stagedMap) error { return m.size(c, true) },
-			"MapIncompleteSize": func(c *engine.Call, m *stagedMap) error { return m.size(c, false) },
-			"MapClear":          clearMap,
+		for _, k := range []struct {
+			name string
+			run  func(*engine.Call, *stagedMap) error
+		}{
+			{"MapStage", putInMap}, {"MapUnstage", takeFromMap}, {"MapUnstageNoKey", takeAnyFromMap}, {"MapPeek", peekMap},
+			{"MapSize", func(c *engine.Call, m *stagedMap) error { return m.size(c, true) }},
+			{"MapIncompleteSize", func(c *engine.Call, m *stagedMap) error { return m.size(c, false) }},
+			{"MapClear", clearMap},
 		} {
-			table = append(table, engine.Kernel{Op: prefix + name, Prepare: inMap(prefix, run)})
+			table = append(table, engine.Kernel{Op: prefix + k.name, Prepare: inMap(prefix, k.run)})
 		}
 	}
 	return table
@@ -183,26 +186,19 @@ func putInMap(c *engine.Call, m *stagedMap) error {
 	if len(at) != c.NumIn()-2 || len(at) == 0 {
 		return fmt.Errorf("there are %d indices for %d values", len(at), c.NumIn()-2)
 	}
-	if _, known := m.whole[key]; known {
-		return fmt.Errorf("the key %d is in the staging map already", key)
-	}
-	e := m.partial[key]
-	if e == nil {
-		e = make(element, len(m.q.types))
-	}
-	next := slices.Clone(e)
-	for i, k := range at {
-		v := c.Input(2 + i)
-		if v.DType() != m.q.types[k] || present(next[k]) {
-			return fmt.Errorf("component %d of key %d is %v, not %v, or is there already", k, key, v.DType(), m.q.types[k])
+	var next element
+	for {
+		if next, err = m.joined(c, key, at); err != nil {
+			return err
 		}
-		next[k] = own(c, 2+i)
-	}
-	if slices.IndexFunc(next, func(v engine.Value) bool { return !present(v) }) >= 0 {
-		m.partial[key] = next
-		return c.Afford(m.q.bytes + int64(len(m.partial))*64)
-	}
-	for m.q.capacity > 0 && int64(len(m.whole)) >= m.q.capacity {
+		if slices.IndexFunc(next, func(v engine.Value) bool { return !present(v) }) >= 0 {
+			m.partial[key] = next
+			return c.Afford(m.q.bytes + int64(len(m.partial))*64)
+		}
+		if m.q.capacity <= 0 || int64(len(m.whole)) < m.q.capacity {
+			break
+		}
+		// Another call may add the same key or component meanwhile.
 		if err := m.q.wait(c.Context(), "is full"); err != nil {
 			return err
 		}
@@ -217,14 +213,34 @@ func putInMap(c *engine.Call, m *stagedMap) error {
 	return nil
 }
 
+// joined returns the components of a key that isn't complete, with those from input
+// 2 on, whose indices are at.
+func (m *stagedMap) joined(c *engine.Call, key int64, at []int) (element, error) {
+	if _, known := m.whole[key]; known {
+		return nil, fmt.Errorf("the key %d is in the staging map already", key)
+	}
+	next := make(element, len(m.q.types))
+	copy(next, m.partial[key])
+	for i, k := range at {
+		v := c.Input(2 + i)
+		if v.DType() != m.q.types[k] || present(next[k]) {
+			return nil, fmt.Errorf("component %d of key %d is %v, not %v, or is there already", k, key, v.DType(), m.q.types[k])
+		}
+		next[k] = own(c, 2+i)
+	}
+	return next, nil
+}
+
 // pick sets outputs from a given one on to components of a key. With take, it
 // removes them, and the key with the last.
 func (m *stagedMap) pick(c *engine.Call, key int64, at []int, from int, take bool) error {
 	e := slices.Clone(m.whole[key])
-	for i, k := range at {
+	for _, k := range at {
 		if !present(e[k]) {
 			return fmt.Errorf("component %d of key %d was taken", k, key)
 		}
+	}
+	for i, k := range at {
 		c.Refs().Output(from+i, e[k])
 		if take {
 			m.q.bytes -= bytesOf(e[k : k+1])
