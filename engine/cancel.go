@@ -45,18 +45,35 @@ func recovered(r any) error {
 	return NewPanicError(r)
 }
 
+// Unchanging is a [Variant] that no op changes, even if it owns it. A kernel with such inputs may
+// be left before its end, as one with tensors.
+type Unchanging interface {
+	Variant
+	// Unchanging does nothing.
+	Unchanging()
+}
+
 // cancellable reports whether the kernel may be left before its end: its context can end,
-// and all inputs are tensors.
+// and no input is an object that it may be changing.
 func (c *Call) cancellable() bool {
 	if c.ctx == nil || c.ctx.Done() == nil {
 		return false
 	}
 	for i := range c.in {
-		if c.in[i].Tensor == nil || c.in[i].Object != nil {
+		if v := &c.in[i]; (v.Tensor == nil || v.Object != nil) && !unchanging(v.Object) {
 			return false
 		}
 	}
 	return true
+}
+
+// unchanging reports whether no op changes the object of a handle.
+func unchanging(o any) bool {
+	if h, ok := o.(*Handles); ok {
+		return len(h.Items) > 0 && unchanging(h.Items[0]) // all are of one kind
+	}
+	_, ok := o.(Unchanging)
+	return ok
 }
 
 // Check leaves the kernel if the call's context has ended: it panics with a value that the
@@ -78,6 +95,25 @@ func (c *Call) Check() {
 func (c *Call) Step(i int) {
 	if i%4096 == 4095 {
 		c.Check()
+	}
+}
+
+// Pace looks at a call's context in proportion to the work that a loop does, for rounds of any
+// length. Each goroutine has a separate one. The zero Pace isn't usable; see [NewPace].
+type Pace struct {
+	call *Call
+	done int
+}
+
+// NewPace returns a Pace for a loop of the kernel of c.
+func NewPace(c *Call) Pace { return Pace{call: c} }
+
+// Work counts n units of work, of about a nanosecond each, and calls [Call.Check] once there
+// are 65,536 since the last look.
+func (p *Pace) Work(n int) {
+	if p.done += n; p.done >= 1<<16 {
+		p.done = 0
+		p.call.Check()
 	}
 }
 

@@ -38,14 +38,14 @@ func bandedSolve[T scalar](c *engine.Call) error {
 	out := newResult[T](c, outer, b.cols, rhs.cols)
 	ms, rs := shapes.BroadcastStrides(b.outer, outer), shapes.BroadcastStrides(rhs.outer, outer)
 	n := b.cols
-	err = each(c, shapes.Count(outer), float64(n*b.rows*max(rhs.cols, 1))*8, func(_ context.Context, i int) error {
+	err = each(c, shapes.Count(outer), float64(n*b.rows*max(rhs.cols, 1))*8, func(ctx context.Context, i int) error {
 		at, from := 0, 0
 		for d, k := len(outer)-1, i; d >= 0; d-- {
 			at, from = at+k%outer[d]*ms[d], from+k%outer[d]*rs[d]
 			k /= outer[d]
 		}
 		bands, x := b.at(at), rhs.at(from).clone()
-		if err := substituteBands(bands, x, lower, adjoint); err != nil {
+		if err := substituteBands(ctx, bands, x, lower, adjoint); err != nil {
 			return err
 		}
 		out.put(i, x.v)
@@ -58,7 +58,7 @@ func bandedSolve[T scalar](c *engine.Call) error {
 }
 
 // substituteBands solves in place.
-func substituteBands[T scalar](bands, x matrix[T], lower, adjoint bool) error {
+func substituteBands[T scalar](ctx context.Context, bands, x matrix[T], lower, adjoint bool) error {
 	n, k := bands.cols, bands.rows
 	// element returns the element at d places from the diagonal in a row.
 	element := func(row, d int) T {
@@ -72,6 +72,9 @@ func substituteBands[T scalar](bands, x matrix[T], lower, adjoint bool) error {
 		i := step
 		if !forward {
 			i = n - 1 - step
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		for d := 1; d < k && d <= step; d++ {
 			j := i - d // already solved

@@ -99,7 +99,7 @@ func testBlocks[T scalar](t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := all.transposed(m.rows, m.rows).transpose()
+		q := all.transposed(context.Background(), m.rows, m.rows).transpose()
 		close(t, fmt.Sprint(size, ": q·r"), product(context.Background(), q, r), m)
 		close(t, fmt.Sprint(size, ": q*·q"), product(context.Background(), q.adjoint(), q), identity[T](m.rows))
 	}

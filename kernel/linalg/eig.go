@@ -34,7 +34,7 @@ func eig(c *engine.Call) error {
 		if err != nil {
 			return err
 		}
-		v := product(ctx, q, triangleVectors(t))
+		v := product(ctx, q, triangleVectors(ctx, t))
 		order := make([]int, n)
 		for k := range order {
 			order[k] = k
@@ -69,15 +69,16 @@ func eig(c *engine.Call) error {
 	return vectors.setOutputAs(c, 1, d)
 }
 
-// triangleVectors returns the eigenvectors of an upper triangle, as columns.
-func triangleVectors(t matrix[complex128]) matrix[complex128] {
+// triangleVectors returns the eigenvectors of an upper triangle, as columns. It returns early
+// if ctx ends.
+func triangleVectors(ctx context.Context, t matrix[complex128]) matrix[complex128] {
 	n := t.rows
 	v := newMatrix[complex128](n, n)
 	least := 0.0
 	for _, z := range t.v {
 		least = max(least, cmplx.Abs(z)*0x1p-52)
 	}
-	for k := n - 1; k >= 0; k-- {
+	for k := n - 1; k >= 0 && ctx.Err() == nil; k-- {
 		v.v[k*n+k] = 1
 		for i := k - 1; i >= 0; i-- {
 			sum := complex128(0)

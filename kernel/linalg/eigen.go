@@ -80,7 +80,7 @@ func hermitian[T scalar](ctx context.Context, m matrix[T], with bool) ([]float64
 	}
 	var vectors matrix[T]
 	if with {
-		vectors = q.transposed(n, n)
+		vectors = q.transposed(ctx, n, n)
 	}
 	found, err := diagonalize(ctx, d, e, reals(vectors.v))
 	if err != nil {

@@ -91,10 +91,13 @@ func squareRoot(c *engine.Call) error {
 
 // triangleRoot returns the principal square root of an upper triangle. It is
 // NaN if zero is an eigenvalue more than once.
-func triangleRoot(_ context.Context, t matrix[complex128]) (matrix[complex128], error) {
+func triangleRoot(ctx context.Context, t matrix[complex128]) (matrix[complex128], error) {
 	n := t.rows
 	r := newMatrix[complex128](n, n)
 	for j := range n {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
 		r.v[j*n+j] = cmplx.Sqrt(t.v[j*n+j])
 		for i := j - 1; i >= 0; i-- {
 			sum := t.v[i*n+j]

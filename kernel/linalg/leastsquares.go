@@ -42,12 +42,13 @@ func solveLs[T scalar](c *engine.Call) error {
 		if m.rows == 0 || m.cols == 0 {
 			return nil
 		}
-		if !fast {
-			x, err := pseudo(ctx, m, y)
-			out.put(i, x.v)
-			return err
+		var x matrix[T]
+		var err error
+		if fast {
+			x, err = normal(ctx, m, y, small)
+		} else {
+			x, err = pseudo(ctx, m, y)
 		}
-		x, err := normal(ctx, m, y, small)
 		if err == nil {
 			out.put(i, x.v)
 		}

@@ -66,7 +66,7 @@ func qr[T scalar](c *engine.Call) error {
 		if err != nil {
 			return err
 		}
-		qs.putTransposed(i, all.transposed(p, b.rows))
+		qs.putTransposed(i, all.transposed(ctx, p, b.rows))
 		rs.put(i, m.v[:p*b.cols])
 		return nil
 	})

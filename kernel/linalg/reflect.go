@@ -1,6 +1,9 @@
 package linalg
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // Householder reflections for qr.go, eigen.go and svd.go.
 
@@ -38,8 +41,8 @@ func (r *reflections[T]) add(x []T) float64 {
 }
 
 // transposed returns the transpose of the first rows columns of the
-// reflections' product: rows rows of n elements.
-func (r *reflections[T]) transposed(rows, n int) matrix[T] {
+// reflections' product: rows rows of n elements. It returns early if ctx ends.
+func (r *reflections[T]) transposed(ctx context.Context, rows, n int) matrix[T] {
 	w := newMatrix[T](rows, n)
 	for i := range min(rows, n) {
 		w.v[i*n+i] = 1
@@ -49,7 +52,7 @@ func (r *reflections[T]) transposed(rows, n int) matrix[T] {
 	}
 	size := min(block, len(r.vectors))
 	mem := &room[T]{v: make([]T, size*n), adjoint: make([]T, size*n), part: make([]T, size*rows), next: make([]T, size*rows)}
-	for end := len(r.vectors); end > 0; end -= min(end, block) {
+	for end := len(r.vectors); end > 0 && ctx.Err() == nil; end -= min(end, block) {
 		r.apply(w, max(0, end-block), end, mem)
 	}
 	return w

@@ -56,7 +56,7 @@ func singular[T scalar](ctx context.Context, m matrix[T], rows int) (s []float64
 		return nil, u, v, err
 	}
 	if rows > 0 {
-		u, v = q.transposed(rows, m.rows), p.transposed(n, n)
+		u, v = q.transposed(ctx, rows, m.rows), p.transposed(ctx, n, n)
 	}
 	it := &bidiagonals{s: s, e: e, u: reals(u.v), v: reals(v.v)}
 	if n > 0 && rows > 0 {

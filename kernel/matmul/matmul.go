@@ -261,11 +261,11 @@ func plain[T number](c *engine.Call, p *product, weights any, out *tensor.Tensor
 	multiply(c, p, weights, tensor.Values[T](out), tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1)))
 }
 
-// over runs the products on all cores: whole ones of a batch, or blocks of rows
-// of one.
+// over runs the products on all cores: whole ones of a batch if they are short, or blocks of
+// rows of each.
 func over[T vec.Number](c *engine.Call, p *product, dst, a, b []T) {
 	each := float64(p.m) * float64(p.n) * float64(p.k) * 0.6
-	if p.batch > 1 {
+	if p.batch > 1 && each <= whole {
 		c.Parallel(p.batch, each, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				x, y := matrices(p, a, b, i)
@@ -274,16 +274,19 @@ func over[T vec.Number](c *engine.Call, p *product, dst, a, b []T) {
 		})
 		return
 	}
-	x, y := matrices(p, a, b, 0)
-	if !c.Large(1, each) {
-		vec.Gemm(dst, x, y, p.m, p.n, p.k)
-		return
+	for i := range p.batch {
+		x, y := matrices(p, a, b, i)
+		to := dst[i*p.m*p.n : (i+1)*p.m*p.n]
+		if !c.Large(1, each) {
+			vec.Gemm(to, x, y, p.m, p.n, p.k)
+			continue
+		}
+		c.Parallel(p.m, each/float64(p.m), func(lo, hi int) {
+			part := x
+			part.Data = x.Data[lo*x.Row:]
+			vec.Gemm(to[lo*p.n:hi*p.n], part, y, hi-lo, p.n, p.k)
+		})
 	}
-	c.Parallel(p.m, each/float64(p.m), func(lo, hi int) {
-		part := x
-		part.Data = x.Data[lo*x.Row:]
-		vec.Gemm(dst[lo*p.n:hi*p.n], part, y, hi-lo, p.n, p.k)
-	})
 }
 
 // mulFunc is gemm.F32 or gemm.F64.

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/number"
@@ -57,7 +56,7 @@ func decodeCSV(n *engine.Node) (func(*engine.Call) error, error) {
 			}
 		}
 		for i, line := range in.Strings() {
-			record, err := f.split(line)
+			record, err := f.split(c, line)
 			if err != nil {
 				return fmt.Errorf("record %d: %w", i, err)
 			}
@@ -110,12 +109,18 @@ func PutField(t *tensor.Tensor, i int, text string) error {
 
 // split returns the selected fields of a line. Line breaks between fields are
 // skipped, as in TensorFlow.
-func (f *csv) split(line string) ([]string, error) {
+func (f *csv) split(c *engine.Call, line string) ([]string, error) {
 	var fields []string
 	n := int64(0)
+	pace := engine.NewPace(c)
+	left := f.columns // those that the line has not reached, in order
 	add := func(field string) {
-		if len(f.columns) == 0 || slices.Contains(f.columns, n) {
+		pace.Work(8 + len(field))
+		switch {
+		case len(f.columns) == 0:
 			fields = append(fields, field)
+		case len(left) > 0 && left[0] == n:
+			fields, left = append(fields, field), left[1:]
 		}
 		n++
 	}

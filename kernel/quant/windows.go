@@ -92,7 +92,7 @@ func quantizedConv(c *engine.Call, w *windowing) error {
 		return err
 	}
 	c.Parallel(x[0]*a[0].places, float64(a[1].places*f[3])*float64(f[0]*f[1]*f[2])*3, func(lo, hi int) {
-		sums := make([]int32, f[3])
+		sums, pace := make([]int32, f[3]), engine.NewPace(c)
 		for r := lo; r < hi; r++ {
 			b, y := r/a[0].places, r%a[0].places
 			y0, y1, top := a[0].span(y)
@@ -100,6 +100,7 @@ func quantizedConv(c *engine.Call, w *windowing) error {
 				x0, x1, left := a[1].span(q)
 				clear(sums)
 				for i := y0; i < y1; i++ {
+					pace.Work(max(0, x1-x0) * x[3] * f[3])
 					for j := x0; j < x1; j++ {
 						from, tap := ((b*x[1]+top+i)*x[2]+left+j)*x[3], (i*f[1]+j)*f[2]
 						for ch := range x[3] {
@@ -147,22 +148,26 @@ func quantizedPool(mean bool) func(*engine.Call, *windowing) error {
 			return err
 		}
 		dst := out.Bytes() // codes of 8 bits
-		for i := range dst {
-			ch, q, y, b := i%x[3], i/x[3]%a[1].places, i/x[3]/a[1].places%a[0].places, i/x[3]/a[1].places/a[0].places
-			y0, y1, top := a[0].span(y)
-			x0, x1, left := a[1].span(q)
-			best, sum, n := int32(in.lowest), int32(0), int32(0)
-			for i := y0; i < y1; i++ {
-				for j := x0; j < x1; j++ {
-					v := in.at(((b*x[1]+top+i)*x[2]+left+j)*x[3] + ch)
-					best, sum, n = max(best, v), sum+v, n+1
+		c.Parallel(len(dst), float64(min(a[0].size, a[0].n))*float64(min(a[1].size, a[1].n)), func(lo, hi int) {
+			pace := engine.NewPace(c)
+			for i := lo; i < hi; i++ {
+				ch, q, y, b := i%x[3], i/x[3]%a[1].places, i/x[3]/a[1].places%a[0].places, i/x[3]/a[1].places/a[0].places
+				y0, y1, top := a[0].span(y)
+				x0, x1, left := a[1].span(q)
+				best, sum, n := int32(in.lowest), int32(0), int32(0)
+				for i := y0; i < y1; i++ {
+					pace.Work(max(0, x1-x0))
+					for j := x0; j < x1; j++ {
+						v := in.at(((b*x[1]+top+i)*x[2]+left+j)*x[3] + ch)
+						best, sum, n = max(best, v), sum+v, n+1
+					}
 				}
+				if mean && n > 0 {
+					best = sum / n
+				}
+				dst[i] = byte(best)
 			}
-			if mean && n > 0 {
-				best = sum / n
-			}
-			dst[i] = byte(best)
-		}
+		})
 		return setSpan(c, 1, s)
 	}
 }

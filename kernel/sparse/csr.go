@@ -35,6 +35,9 @@ func (*compressed) Escape() {}
 // Free does nothing, because the matrix doesn't use the call's memory.
 func (*compressed) Free(*engine.Arena) {}
 
+// Unchanging marks the matrix as one that no op changes.
+func (*compressed) Unchanging() {}
+
 // batch returns the number of matrices.
 func (m *compressed) batch() int { return len(m.begins) - 1 }
 
@@ -490,9 +493,11 @@ func csrMatMul[T fields](c *engine.Call) error {
 		p := partOf[T](a, i)
 		y, x := dst[i*rows*n:(i+1)*rows*n], dense[i*each:(i+1)*each]
 		c.Parallel(rows, float64(n)*float64(len(p.cols)+1)/float64(max(rows, 1)), func(lo, hi int) {
+			pace := engine.NewPace(c)
 			for r := lo; r < hi; r++ {
 				cols, values := p.row(r)
 				for at, v := range values {
+					pace.Work(n + 1)
 					from := int(cols[at]) * stepK
 					for j := range n {
 						w := x[from+j*stepN]
@@ -544,6 +549,7 @@ func csrProduct[T fields](c *engine.Call) error {
 	out := newCSR[T](c, a.ofSize(rows, n), a.batch())
 	mark := 0
 	var reached []int32
+	pace := engine.NewPace(c)
 	for i := range a.batch() {
 		pa, pb := partOf[T](a, i), partOf[T](b, i)
 		for r := range rows {
@@ -552,6 +558,7 @@ func csrProduct[T fields](c *engine.Call) error {
 			cols, values := pa.row(r)
 			for at, v := range values {
 				bc, bv := pb.row(int(cols[at]))
+				pace.Work(len(bv) + 1)
 				for e, w := range bv {
 					j := bc[e]
 					if seen[j] != mark {

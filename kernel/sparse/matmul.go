@@ -74,7 +74,9 @@ func product2[T interface {
 			return err
 		}
 		dst, dense, values := tensor.Values[T](out), tensor.Values[T](b), tensor.Values[T](m.values)
+		pace := engine.NewPace(c)
 		for i, x := range values {
+			pace.Work(cols + 1)
 			r, at := int(m.at[2*i]), int(m.at[2*i+1])
 			if adjA {
 				r, at, x = at, r, conj(x)

@@ -219,7 +219,7 @@ func segment[T number](how reduction) elementwise.Func {
 		if err != nil {
 			return err
 		}
-		reduce(&p, tensor.Values[T](p.out), tensor.Values[T](c.In(0)), how)
+		reduce(c, &p, tensor.Values[T](p.out), tensor.Values[T](c.In(0)), how)
 		return nil
 	}
 }
@@ -233,18 +233,20 @@ func segmentHalf[H elementwise.Half](how reduction) elementwise.Func {
 		}
 		in, out := make([]float32, c.In(0).Len()), make([]float32, p.out.Len())
 		elementwise.Widen(in, tensor.Values[H](c.In(0)))
-		reduce(&p, out, in, how)
+		reduce(c, &p, out, in, how)
 		elementwise.Narrow(tensor.Values[H](p.out), out)
 		return nil
 	}
 }
 
 // reduce sums the rows and divides by their number, or its square root.
-func reduce[T number](p *plan, out, in []T, how reduction) {
+func reduce[T number](c *engine.Call, p *plan, out, in []T, how reduction) {
+	pace := engine.NewPace(c)
 	for from := 0; from < len(p.ids); {
 		to := from
 		row := out[int(p.ids[from])*p.width:][:p.width]
 		for ; to < len(p.ids) && p.ids[to] == p.ids[from]; to++ {
+			pace.Work(p.width + 1)
 			for j, x := range in[int(p.rows[to])*p.width:][:p.width] {
 				row[j] += x
 			}

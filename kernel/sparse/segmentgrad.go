@@ -80,7 +80,9 @@ func segmentGrad[T float32 | float64](how reduction, compact bool) elementwise.F
 		}
 		width := shapes.Count(s[1:])
 		v, dy := tensor.Values[T](out), tensor.Values[T](grad)
+		pace := engine.NewPace(c)
 		for i, id := range ids {
+			pace.Work(width + 1)
 			scale := T(1)
 			switch how {
 			case mean:

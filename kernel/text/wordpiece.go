@@ -117,7 +117,8 @@ func (w *wordpiece) word(p *pieces, v vocabulary, word string) error {
 // longest returns the end of the longest piece that begins at an offset. It
 // returns the offset if the vocabulary has none.
 func (w *wordpiece) longest(p *pieces, v vocabulary, word string, at int) (int, error) {
-	if err := p.room.c.Context().Err(); err != nil {
+	ctx := p.room.c.Context()
+	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	var ends []int
@@ -131,8 +132,15 @@ func (w *wordpiece) longest(p *pieces, v vocabulary, word string, at int) (int, 
 		prefix = w.suffix
 	}
 	key := prefix + word[at:]
+	hashed := 0 // bytes since the last look at the context
 	for i := len(ends) - 1; i >= 0; i-- {
-		switch n, err := v.Number(key[:len(prefix)+ends[i]-at]); {
+		piece := key[:len(prefix)+ends[i]-at]
+		if hashed += len(piece); hashed >= checkEvery {
+			if hashed = 0; ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+		}
+		switch n, err := v.Number(piece); {
 		case err != nil:
 			return 0, err
 		case n != -1:

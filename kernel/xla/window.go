@@ -78,10 +78,10 @@ func reduceWindow(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		fill(out.Bytes(), init.Bytes())
 		size := x.DType().Size()
-		index := make([]int, len(dims))
+		index, pace := make([]int, len(dims)), engine.NewPace(c)
 		for i := 0; ; i++ {
 			to := out.Bytes()[i*size : (i+1)*size]
-			err := eachInWindow(c, w, x.Shape(), index, func(at int) error {
+			err := eachInWindow(&pace, w, x.Shape(), index, func(at int) error {
 				return f.call(c, [][]byte{to, x.Bytes()[at*size : (at+1)*size]}, [][]byte{to}, x.DType())
 			})
 			if err != nil {
@@ -96,7 +96,7 @@ func reduceWindow(n *engine.Node) (func(*engine.Call) error, error) {
 
 // eachInWindow visits the indices of the elements in the window of a result's
 // index, in row-major order.
-func eachInWindow(c *engine.Call, w *shape.XlaWindow, dims tensor.Shape, index []int, visit func(at int) error) error {
+func eachInWindow(pace *engine.Pace, w *shape.XlaWindow, dims tensor.Shape, index []int, visit func(at int) error) error {
 	sizes := make(tensor.Shape, len(dims))
 	for d, n := range w.Size {
 		if sizes[d] = int(n); n == 0 {
@@ -105,12 +105,8 @@ func eachInWindow(c *engine.Call, w *shape.XlaWindow, dims tensor.Shape, index [
 	}
 	strides := shapes.Strides(dims)
 	inside := make([]int, len(dims))
-	for steps := 1; ; steps++ {
-		if steps%(1<<16) == 0 { // because a window may be far larger than the tensor
-			if err := c.Context().Err(); err != nil {
-				return err
-			}
-		}
+	for {
+		pace.Work(8) // because a window may be far larger than the tensor
 		at, ok := 0, true
 		for d, k := range inside {
 			p := int64(index[d])*w.Stride[d] + int64(k)*w.Dilation[d] - w.Low[d]
@@ -175,10 +171,10 @@ func selectAndScatter(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		size := x.DType().Size()
 		element := func(t *tensor.Tensor, i int) []byte { return t.Bytes()[i*size : (i+1)*size] }
-		index := make([]int, len(dims))
+		index, pace := make([]int, len(dims)), engine.NewPace(c)
 		for i := 0; ; i++ {
 			chosen := -1
-			err := eachInWindow(c, w, x.Shape(), index, func(at int) error {
+			err := eachInWindow(&pace, w, x.Shape(), index, func(at int) error {
 				if chosen < 0 {
 					chosen = at
 					return nil

@@ -321,7 +321,8 @@ func (*Tensor) Escape() {}
 func (*Tensor) Free(*engine.Arena) {}
 
 // Ragged is a ragged tensor: row splits from the outermost level to the
-// innermost one, and the values that they divide. Its tensors own their memory.
+// innermost one, and the values that they divide. Its tensors own their memory, and no op
+// changes it.
 type Ragged struct {
 	Splits [][]int64
 	Values *tensor.Tensor
@@ -335,3 +336,6 @@ func (*Ragged) Escape() {}
 
 // Free does nothing, because the tensors own their memory.
 func (*Ragged) Free(*engine.Arena) {}
+
+// Unchanging marks the ragged tensor as one that no op changes.
+func (*Ragged) Unchanging() {}
