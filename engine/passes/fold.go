@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	maxFolded = 1 << 16 // bytes of the largest constant that folding creates
-	maxFolds  = 1 << 14 // constants of a function, found and made, after which folding stops
+	maxFolded = 1 << 16  // bytes of the largest constant that folding creates
+	maxFolds  = 1 << 14  // constants of a function, found and made, after which folding stops
+	maxTries  = 1 << 14  // nodes that are computed or fail, after which folding stops
+	maxMade   = 16 << 20 // bytes of the constants that are computed, after which folding stops
 )
 
 // foldConstants computes nodes whose inputs are constants, if their outputs are
@@ -19,12 +21,13 @@ func foldConstants(u *Unit) error {
 	f := u.Function
 	values := map[graph.Output]*tensor.Tensor{}
 	replaced := map[graph.Output]graph.Output{}
+	tries, made := 0, int64(0)
 	for _, n := range slices.Clone(f.Graph.Nodes()) {
 		if v, ok := analysis.ConstantOf(n); ok {
 			values[n.Output(0)] = v
 			continue
 		}
-		if len(values) > maxFolds || !removable(n) || !isData(n.Out) {
+		if len(values) > maxFolds || tries > maxTries || made > maxMade || !removable(n) || !isData(n.Out) {
 			continue
 		}
 		for i, in := range n.In {
@@ -34,7 +37,15 @@ func foldConstants(u *Unit) error {
 		}
 		results := known(n)
 		if results == nil {
-			results = evaluate(u, n, values)
+			in := constants(n, values)
+			if in == nil {
+				continue
+			}
+			tries++
+			results = evaluate(u, n, in)
+			for _, t := range results {
+				made += int64(t.NumBytes())
+			}
 		}
 		if len(results) == 1 { // rewritten in place, which keeps the order of the nodes
 			n.Op, n.In, n.Def = "Const", nil, graph.LookupOp("Const")
@@ -78,9 +89,9 @@ func known(n *graph.Node) []*tensor.Tensor {
 	return out
 }
 
-// evaluate returns the outputs of n if all inputs are constants, n succeeds and the
-// outputs are small; otherwise nil.
-func evaluate(u *Unit, n *graph.Node, values map[graph.Output]*tensor.Tensor) []*tensor.Tensor {
+// constants returns the inputs of n if it can be computed and all are constants;
+// otherwise nil.
+func constants(n *graph.Node, values map[graph.Output]*tensor.Tensor) []*tensor.Tensor {
 	if analysis.CallsFunctions(n) || n.Def == nil {
 		return nil
 	}
@@ -92,6 +103,11 @@ func evaluate(u *Unit, n *graph.Node, values map[graph.Output]*tensor.Tensor) []
 		}
 		in[i] = v
 	}
+	return in
+}
+
+// evaluate returns the outputs of n if it succeeds and they are small; otherwise nil.
+func evaluate(u *Unit, n *graph.Node, in []*tensor.Tensor) []*tensor.Tensor {
 	out := u.Kernels.Evaluate(n, in, maxFolded)
 	if slices.ContainsFunc(out, func(t *tensor.Tensor) bool { return t.NumBytes() > maxFolded }) {
 		return nil

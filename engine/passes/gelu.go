@@ -38,17 +38,21 @@ func raiseGelus(u *Unit) error {
 type factored struct {
 	number float64
 	values []graph.Output
+	nodes  int // the products, quotients and negations
 }
 
+// maxFactors is the number of nodes of a product after which factors stops.
+const maxFactors = 64
+
 // factors returns the factors of a product, down to values that other nodes
-// use.
+// use, and to the first maxFactors nodes.
 func (r *rewriter) factors(o graph.Output, top bool, f *factored) {
 	if v, ok := numberOf(o); ok {
 		f.number *= v
 		return
 	}
 	n := o.Node
-	if len(f.values) < 8 && (top || r.only(o) != nil && !r.pinned[n]) {
+	if f.nodes++; len(f.values) < 8 && f.nodes <= maxFactors && (top || r.only(o) != nil && !r.pinned[n]) {
 		switch n.Op {
 		case "Mul":
 			r.factors(n.In[0], false, f)

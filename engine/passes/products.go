@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func productOf(n *graph.Node) (flat, bool) {
 		return flat{}, false
 	}
 	a, b, y := n.In[0].Fact().Shape, n.In[1].Fact().Shape, n.Out[0].Shape
-	if !settled(a, 1) || !settled(b, 0) || !settled(y, 1) {
+	if !settled(a, 1) || !settled(b, 0) || !settled(y, 1) || count(b.Dims()) < 0 {
 		return flat{}, false
 	}
 	switch n.Op {
@@ -114,6 +115,9 @@ func flatEinsum(equation string, a, b graph.PartialShape) (flat, bool) {
 			continue
 		}
 		p := flat{m: count(a.Dims()[:rows+free]), k: count(a.Dims()[rows+free:]), transposed: transposed}
+		if p.k <= 0 {
+			return flat{}, false
+		}
 		cols := count(b.Dims()) / p.k
 		if p.k != count(b.Dims())/max(cols, 1) { // one that is stretched
 			return flat{}, false
@@ -149,11 +153,12 @@ func settled(s graph.PartialShape, unknown int) bool {
 	return unknown >= 0
 }
 
-// count returns the product of the sizes, or -1 if one is unknown.
+// count returns the product of the sizes, or -1 if one is unknown or an int doesn't
+// hold the product.
 func count(dims []int) int {
 	n := 1
 	for _, d := range dims {
-		if d < 0 {
+		if d < 0 || d > 0 && n > math.MaxInt/d {
 			return -1
 		}
 		n *= d
@@ -215,7 +220,19 @@ func refined(s graph.PartialShape, dims []int) graph.PartialShape {
 func (r *rewriter) sizes(like *graph.Node, dims []int) (graph.Output, error) {
 	v := make([]int32, len(dims))
 	for i, d := range dims {
+		if d > math.MaxInt32 {
+			return r.longSizes(like, dims)
+		}
 		v[i] = int32(max(d, -1))
+	}
+	return r.constant(like, tensor.Must(tensor.New(v, len(v))))
+}
+
+// longSizes adds a constant of sizes that an int32 doesn't hold.
+func (r *rewriter) longSizes(like *graph.Node, dims []int) (graph.Output, error) {
+	v := make([]int64, len(dims))
+	for i, d := range dims {
+		v[i] = int64(max(d, -1))
 	}
 	return r.constant(like, tensor.Must(tensor.New(v, len(v))))
 }

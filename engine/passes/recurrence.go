@@ -35,16 +35,18 @@ func raiseRecurrences(u *Unit) error {
 	if !u.Kernels.Has(LSTMOp) || !u.Kernels.Has(GRUOp) {
 		return nil
 	}
-	for range maxFolds { // a raised layer may reveal the shapes of the input of the next
+	for work := 0; work < maxRecurrenceWork; { // a raised layer may reveal the shapes of the input of the next
 		r, err := newRewriter(u)
 		if err != nil {
 			return err
 		}
+		work += len(r.nodes)
 		raised := false
 		for _, n := range r.nodes {
 			if n.Op != "StatelessWhile" || r.pinned[n] {
 				continue
 			}
+			work += maxCell
 			l := recurrence{rewriter: r, loop: n}
 			if !l.find() {
 				continue
@@ -66,6 +68,14 @@ func raiseRecurrences(u *Unit) error {
 	}
 	return nil
 }
+
+const (
+	// maxCell is the number of nodes of the largest body that is analyzed.
+	maxCell = 200
+	// maxRecurrenceWork is the number of nodes that are analyzed, in all rounds, after which
+	// no other round begins.
+	maxRecurrenceWork = 1 << 20
+)
 
 // recurrence is a loop that runs a cell.
 type recurrence struct {
@@ -91,7 +101,7 @@ type recurrence struct {
 // the facts of the loop's variables.
 func (l *recurrence) prepared(attr string) *graph.Function {
 	callee, ok := l.loop.Attrs.Func(attr)
-	if !ok || callee.Function == nil || len(callee.Function.Args) != len(l.loop.In) || len(callee.Function.Graph.Nodes()) > 200 {
+	if !ok || callee.Function == nil || len(callee.Function.Args) != len(l.loop.In) || len(callee.Function.Graph.Nodes()) > maxCell {
 		return nil
 	}
 	f, err := callee.Function.Clone()

@@ -26,6 +26,9 @@ const (
 	// minColumns is how many columns weights have at least: narrower ones take a multiple of
 	// their memory in packed form, which isn't kept then.
 	minColumns = 16
+	// maxRowSteps bounds the searches for groups that a node is computed from. Nodes after it
+	// stay as they are.
+	maxRowSteps = 1 << 20
 )
 
 // fuseRows makes one op of each group of at least two ops that go over the same rows.
@@ -34,8 +37,11 @@ func fuseRows(u *Unit) error {
 	if err != nil || !r.has(RowsOp) {
 		return err
 	}
-	g := rowGroups{rewriter: r, of: map[*graph.Node]int{}, dependsOn: map[*graph.Node]map[int]bool{}}
+	g := rowGroups{rewriter: r, left: maxRowSteps, of: map[*graph.Node]int{}, dependsOn: map[*graph.Node]map[int]bool{}, over: map[rowsKey]int{}, replaced: map[graph.Output]graph.Output{}}
 	for _, n := range r.nodes {
+		if g.left < 0 {
+			break
+		}
 		g.place(n)
 	}
 	for _, group := range g.groups {
@@ -45,6 +51,7 @@ func fuseRows(u *Unit) error {
 			}
 		}
 	}
+	rewire(r.Function, g.replaced)
 	return r.finish()
 }
 
@@ -61,6 +68,15 @@ type rowGroups struct {
 	groups    []*rowGroup
 	of        map[*graph.Node]int          // the group of a step
 	dependsOn map[*graph.Node]map[int]bool // the groups that any other node is computed from
+	over      map[rowsKey]int              // the last group that goes over a value
+	left      int                          // the rest of maxRowSteps
+	replaced  map[graph.Output]graph.Output
+}
+
+// rowsKey is a value, without the Reshapes that keep its rows, and a number of rows.
+type rowsKey struct {
+	value graph.Output
+	rows  int
 }
 
 // rowsOf returns the number of a value's rows, the product of all its sizes but the last, and their
@@ -70,11 +86,10 @@ func rowsOf(f graph.Fact) (rows, width int) {
 	if !known || len(dims) == 0 || f.DType != tensor.Float32 || f.Ref {
 		return 0, 0
 	}
-	width, rows = dims[len(dims)-1], 1
-	for _, d := range dims[:len(dims)-1] {
-		rows *= d
+	if rows = count(dims[:len(dims)-1]); rows < 0 {
+		return 0, 0
 	}
-	return rows, width
+	return rows, dims[len(dims)-1]
 }
 
 // sameRows returns the value before the Reshapes of o that keep its rows.
@@ -137,11 +152,8 @@ func (g *rowGroups) place(n *graph.Node) {
 		}
 		if in < 0 {
 			// Products of one value go over it together.
-			for k := len(g.groups) - 1; k >= 0 && in < 0; k-- {
-				first := g.groups[k].steps[0]
-				if g.groups[k].rows == rows && g.sameRows(first.In[0]) == g.sameRows(n.In[0]) {
-					in = k
-				}
+			if k, ok := g.over[rowsKey{g.sameRows(n.In[0]), rows}]; ok {
+				in = k
 			}
 		}
 		if in >= 0 && g.join(n, over, in) {
@@ -149,6 +161,7 @@ func (g *rowGroups) place(n *graph.Node) {
 		}
 		g.groups = append(g.groups, &rowGroup{rows: rows, dependsOn: map[int]bool{}})
 		g.join(n, over, len(g.groups)-1)
+		g.over[rowsKey{g.sameRows(n.In[0]), rows}] = len(g.groups) - 1
 		return
 	}
 	from := map[int]bool{}
@@ -165,6 +178,7 @@ func (g *rowGroups) place(n *graph.Node) {
 
 // add adds the groups that n's results are computed from.
 func (g *rowGroups) add(from map[int]bool, n *graph.Node) {
+	g.left -= len(g.dependsOn[n])
 	if k, ok := g.of[n]; ok {
 		from[k] = true
 	}
@@ -206,6 +220,7 @@ func (g *rowGroups) reaches(k, to int, seen map[int]bool) bool {
 		return false
 	}
 	seen[k] = true
+	g.left -= len(g.groups[k].dependsOn)
 	for other := range g.groups[k].dependsOn {
 		if g.reaches(other, to, seen) {
 			return true
@@ -291,23 +306,7 @@ func (g *rowGroups) fuse(group *rowGroup) error {
 		return err
 	}
 	for i, n := range outputs {
-		g.become(n.Output(0), m.Output(i))
+		g.replaced[n.Output(0)] = m.Output(i)
 	}
 	return nil
-}
-
-// become replaces o by p in the inputs of all nodes and in the results.
-func (g *rowGroups) become(o, p graph.Output) {
-	for _, n := range g.Function.Graph.Nodes() {
-		for i := range n.In {
-			if n.In[i] == o && n != p.Node {
-				n.In[i] = p
-			}
-		}
-	}
-	for i := range g.Function.Results {
-		if g.Function.Results[i].Output == o {
-			g.Function.Results[i].Output = p
-		}
-	}
 }

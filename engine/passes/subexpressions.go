@@ -13,6 +13,10 @@ import (
 // Larger constants are rarely equal.
 const maxShared = 16
 
+// maxSimilar is the number of nodes with equal ops and inputs after which the texts of
+// attributes are part of the key.
+const maxSimilar = 8
+
 // shareEqual merges nodes without effects whose ops, attributes and inputs are
 // equal.
 func shareEqual(u *Unit) error {
@@ -41,14 +45,29 @@ func shareEqual(u *Unit) error {
 			key.Write(v.Bytes())
 		}
 		at := key.String()
-		if k := slices.IndexFunc(first[at], func(o *graph.Node) bool { return slices.EqualFunc(o.Attrs, n.Attrs, graph.Attr.Equal) }); k >= 0 {
-			for i := range n.Out {
-				replaced[n.Output(i)] = first[at][k].Output(i)
-			}
+		equal := equalTo(n, first[at])
+		if equal == nil && len(first[at]) >= maxSimilar {
+			at += " " + n.Attrs.Describe()
+			equal = equalTo(n, first[at])
+		}
+		if equal == nil {
+			first[at] = append(first[at], n)
 			continue
 		}
-		first[at] = append(first[at], n)
+		for i := range n.Out {
+			replaced[n.Output(i)] = equal.Output(i)
+		}
 	}
 	rewire(u.Function, replaced)
+	return nil
+}
+
+// equalTo returns the first node of the list whose attributes are those of n, or nil.
+func equalTo(n *graph.Node, list []*graph.Node) *graph.Node {
+	for _, o := range list {
+		if slices.EqualFunc(o.Attrs, n.Attrs, graph.Attr.Equal) {
+			return o
+		}
+	}
 	return nil
 }
