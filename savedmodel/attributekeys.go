@@ -1,6 +1,8 @@
 package savedmodel
 
 import (
+	"slices"
+
 	"github.com/cairnml/cairn/checkpoint"
 )
 
@@ -11,10 +13,12 @@ type attributeKey struct{ name, key string }
 // attributeKeys walks the model's objects and the checkpoint's side by side, as
 // matchCheckpoint does, and returns the attributes of each object.
 func (g *MetaGraph) attributeKeys(view *checkpoint.View) map[*Object][]attributeKey {
-	out := map[*Object][]attributeKey{}
+	out, parts := map[*Object][]attributeKey{}, newViewParts(view)
 	g.walkCheckpoint(view, func(o *Object, id int) {
-		for name, key := range view.Attributes(id) {
-			out[o] = append(out[o], attributeKey{name, key})
+		if keys := parts.attributesOf(id).all; len(keys) >= keptParts {
+			out[o] = keys // which no other call changes
+		} else if len(keys) > 0 {
+			out[o] = slices.Clone(keys)
 		}
 	})
 	return out
@@ -29,6 +33,7 @@ func (g *MetaGraph) walkCheckpoint(view *checkpoint.View, visit func(o *Object, 
 		o  *Object
 		id int
 	}
+	parts := newViewParts(view)
 	seen := map[*Object]bool{g.Objects[0]: true}
 	for queue := []pair{{g.Objects[0], 0}}; len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
@@ -36,10 +41,7 @@ func (g *MetaGraph) walkCheckpoint(view *checkpoint.View, visit func(o *Object, 
 		if len(p.o.Children) == 0 {
 			continue
 		}
-		at := map[string]int{}
-		for c := range view.Children(p.id) {
-			at[c.Name] = c.ID
-		}
+		at := parts.childrenOf(p.id)
 		for _, e := range p.o.Children {
 			if id, ok := at[e.Name]; ok && !seen[e.Object] {
 				seen[e.Object] = true

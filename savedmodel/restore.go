@@ -262,6 +262,10 @@ func (r *restorer) readValues() error {
 	return nil
 }
 
+// maxAttributes bounds the values that attributes name together, in multiples of the checkpoint's tensors and the
+// model's objects: a hostile file can name the same ones again and again. The number may change.
+const maxAttributes = 16
+
 // readAttributes reads the values of objects that functions of the model save and restore.
 func (r *restorer) readAttributes(view *checkpoint.View, byOp map[*Object]bool) error {
 	r.attributes = map[int][]trackable.Attribute{}
@@ -270,24 +274,45 @@ func (r *restorer) readAttributes(view *checkpoint.View, byOp map[*Object]bool) 
 	}
 	keys := r.meta.attributeKeys(view)
 	names := view.Reader().Names()
-	for o := range byOp {
+	most := maxAttributes * (len(names) + len(r.meta.Objects))
+	values := make(map[string]*tensor.Tensor) // those that were read
+	read := func(o *Object, name string) (*tensor.Tensor, error) {
+		if most--; most < 0 {
+			return nil, fmt.Errorf("savedmodel: restore %s: attributes of the checkpoint name its %d tensors more than %d times: %w", r.path(o.ID), len(names), maxAttributes, errors.ErrUnsupported)
+		}
+		if t := values[name]; t != nil {
+			return t, nil
+		}
+		t, err := view.Reader().Read(r.ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("savedmodel: restore: %w", err)
+		}
+		values[name] = t
+		return t, nil
+	}
+	for _, o := range r.meta.Objects {
+		if !byOp[o] {
+			continue
+		}
 		for _, a := range keys[o] {
 			out := trackable.Attribute{Name: a.name}
+			var err error
+			if _, ok := slices.BinarySearch(names, a.key); ok {
+				if out.Tensor, err = read(o, a.key); err != nil {
+					return err
+				}
+			}
 			// Several tensors may belong to one attribute: "table-keys" of "table".
-			for at, _ := slices.BinarySearch(names, a.key); at < len(names) && strings.HasPrefix(names[at], a.key); at++ {
-				suffix := names[at][len(a.key):]
-				if suffix != "" && suffix[0] != '-' { // another key, which begins alike
-					continue
-				}
-				t, err := view.Reader().Read(r.ctx, names[at])
+			for at, _ := slices.BinarySearch(names, a.key+"-"); at < len(names) && strings.HasPrefix(names[at], a.key+"-"); at++ {
+				t, err := read(o, names[at])
 				if err != nil {
-					return fmt.Errorf("savedmodel: restore: %w", err)
+					return err
 				}
-				if suffix == "" {
-					out.Tensor = t
-				} else {
-					out.Parts = append(out.Parts, trackable.AttributePart{Suffix: suffix, Tensor: t})
-				}
+				out.Parts = append(out.Parts, trackable.AttributePart{Suffix: names[at][len(a.key):], Tensor: t})
+			}
+			if most--; most < 0 {
+				_, err = read(o, a.key)
+				return err
 			}
 			r.attributes[o.ID] = append(r.attributes[o.ID], out)
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -65,7 +66,10 @@ func (r *restorer) restoringFunctions() (map[int]*storedValues, error) {
 
 // restoreByFunction runs these functions. A generic object keeps them for saves.
 func (r *restorer) restoreByFunction(functions map[int]*storedValues) error {
-	empty := r.fillEmpty(functions)
+	empty, err := r.fillEmpty(functions)
+	if err != nil {
+		return err
+	}
 	for _, id := range slices.Sorted(maps.Keys(functions)) {
 		if err := functions[id].fill(r.ctx, r.opts.Run); err != nil {
 			return fmt.Errorf("savedmodel: restore %s: a function of the model that restores it: %w", r.path(id), err)
@@ -104,23 +108,53 @@ func (r *restorer) variableOf(id int) *trackable.Variable {
 
 // fillEmpty sets the variables that these functions restore to zeros, and returns those
 // that had no value. A function may read a variable before it assigns it, as a saver does
-// that asks for the shapes.
-func (r *restorer) fillEmpty(functions map[int]*storedValues) []*trackable.Variable {
-	var out []*trackable.Variable
-	for id := range r.byFunction {
+// that asks for the shapes. The variables may take as much memory as values of the size of those that the functions
+// get, when they are read.
+func (r *restorer) fillEmpty(functions map[int]*storedValues) (out []*trackable.Variable, err error) {
+	var need, stored int64
+	counted := map[*tensor.Tensor]bool{nil: true}
+	count := func(t *tensor.Tensor) {
+		if !counted[t] {
+			counted[t] = true
+			stored += t.NumBytes()
+		}
+	}
+	for _, f := range functions {
+		for _, a := range f.attributes {
+			count(a.Tensor)
+			for _, p := range a.Parts {
+				count(p.Tensor)
+			}
+		}
+	}
+	most := max(limit.Memory(stored), r.meta.model.opts.maxMemory())
+	for _, id := range slices.Sorted(maps.Keys(r.byFunction)) {
 		v := r.variableOf(id)
 		shape := r.meta.Objects[id].Variable.Shape
 		if len(functions) == 0 || v == nil || v.DType() != tensor.Invalid || !shape.HasRank() || !shape.Known() {
 			continue
 		}
-		t, err := tensor.Zeros(r.meta.Objects[id].Variable.DType, shape.Dims()...)
+		dtype := r.meta.Objects[id].Variable.DType
+		n, err := tensor.Shape(shape.Dims()).NumElements()
+		if err != nil {
+			continue // it stays without a value
+		}
+		const stringMemory = 16 // of an empty string
+		width := int64(dtype.Size())
+		if width == 0 {
+			width = stringMemory
+		}
+		if need += min(int64(n), most/width+1) * width; need > most {
+			return nil, &LimitError{File: fmt.Sprintf("the variables up to %s, which functions of the model restore,", r.path(id)), Need: need, Most: most}
+		}
+		t, err := tensor.Zeros(dtype, shape.Dims()...)
 		if err != nil {
 			continue // it stays without a value
 		}
 		v.Init(t)
 		out = append(out, v)
 	}
-	return out
+	return out, nil
 }
 
 // unfilledError returns an error if the model has variables without a value, so that it can't be saved.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,8 +132,8 @@ func (s *saver) addRegistered(name string, x checkpoint.Saver, list []checkpoint
 		}
 		s.registered.saveables[key][attribute] = pair
 	}
-	for k := range values {
-		return fmt.Errorf("it saves the tensor %q, which it doesn't restore", k)
+	if len(values) > 0 {
+		return fmt.Errorf("it saves the tensor %q, which it doesn't restore", slices.Min(slices.Collect(maps.Keys(values))))
 	}
 	return nil
 }
@@ -229,55 +230,22 @@ func restoredBy(c *graph.Concrete) ([]restoredGroup, error) {
 			reads = append(reads, read{name, n.Output(i)})
 		}
 	}
-	parent := make([]int, len(reads))
-	for i := range parent {
-		parent[i] = i
-	}
-	var find func(i int) int
-	find = func(i int) int {
-		if parent[i] != i {
-			parent[i] = find(parent[i])
-		}
-		return parent[i]
-	}
-	used := map[*graph.Node][]int{} // the reads that a node depends on
-	var uses func(n *graph.Node, depth int) []int
-	uses = func(n *graph.Node, depth int) []int {
-		if list, ok := used[n]; ok || depth > maxStructure {
-			return list
-		}
-		used[n] = nil
-		var list []int
-		for _, in := range n.In {
-			if i, ok := at[in]; ok {
-				list = append(list, i)
-				continue
-			}
-			list = append(list, uses(in.Node, depth+1)...)
-		}
-		slices.Sort(list)
-		used[n] = slices.Compact(list)
-		return used[n]
-	}
+	groupOf := newReadGroups(len(reads), at)
 	var effects []*graph.Node
 	for _, control := range c.Function.Control {
 		n := control.Node
 		if n.Op == "RestoreV2" {
 			continue
 		}
-		list := uses(n, 0)
-		if len(list) == 0 {
+		if groupOf.uses(n) < 0 {
 			return nil, fmt.Errorf("its op %s restores nothing that it reads", n.Op)
-		}
-		for _, i := range list {
-			parent[find(i)] = find(list[0])
 		}
 		effects = append(effects, n)
 	}
 	byRoot := map[int]int{}
 	var groups []restoredGroup
 	for i, r := range reads {
-		root := find(i)
+		root := groupOf.find(i)
 		g, ok := byRoot[root]
 		if !ok {
 			g = len(groups)
@@ -288,10 +256,80 @@ func restoredBy(c *graph.Concrete) ([]restoredGroup, error) {
 		groups[g].outputs = append(groups[g].outputs, r.out)
 	}
 	for _, n := range effects {
-		g := &groups[byRoot[find(used[n][0])]]
+		g := &groups[byRoot[groupOf.find(groupOf.used[n])]]
 		g.effects = append(g.effects, n)
 	}
 	return groups, nil
+}
+
+// readGroups joins the reads on which one node depends.
+type readGroups struct {
+	at     map[graph.Output]int // the numbers of the reads
+	parent []int                // of each read, in the tree of its group
+	used   map[*graph.Node]int  // one of the reads that a node depends on, -1 for none
+}
+
+func newReadGroups(n int, at map[graph.Output]int) *readGroups {
+	g := &readGroups{at, make([]int, n), map[*graph.Node]int{}}
+	for i := range g.parent {
+		g.parent[i] = i
+	}
+	return g
+}
+
+// find returns the read that stands for the group of a read.
+func (g *readGroups) find(i int) int {
+	for g.parent[i] != i {
+		g.parent[i] = g.parent[g.parent[i]]
+		i = g.parent[i]
+	}
+	return i
+}
+
+// uses joins the reads that a node depends on, and returns one of them, -1 if there are none. A node also depends on
+// what the nodes before which it has to wait depend on, such as the assignments of a NoOp.
+func (g *readGroups) uses(n *graph.Node) int {
+	type frame struct {
+		node *graph.Node
+		next int // the number of inputs that were followed
+	}
+	if read, known := g.used[n]; known {
+		return read
+	}
+	g.used[n] = -1
+	for stack := []frame{{node: n}}; len(stack) > 0; {
+		top := &stack[len(stack)-1]
+		at := top.node
+		if top.next == len(at.In)+len(at.Control) {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		read, source := -1, (*graph.Node)(nil)
+		if k := top.next - len(at.In); k >= 0 {
+			source = at.Control[k]
+		} else if i, ok := g.at[at.In[top.next]]; ok {
+			read = i
+		} else {
+			source = at.In[top.next].Node
+		}
+		if source != nil && source.Op != "RestoreV2" {
+			known := false
+			if read, known = g.used[source]; !known {
+				g.used[source] = -1 // also for cycles
+				stack = append(stack, frame{node: source})
+				continue // this input is followed again
+			}
+		}
+		top.next++
+		switch has := g.used[at]; {
+		case read < 0:
+		case has < 0:
+			g.used[at] = read
+		default:
+			g.parent[g.find(read)] = g.find(has)
+		}
+	}
+	return g.used[n]
 }
 
 // ownerOf returns the object whose attribute a saver's tensor becomes, and the

@@ -7,7 +7,6 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
-	"github.com/cairnml/cairn/trackable"
 )
 
 // Stored returns the checkpoint's entry for each variable of the object graph:
@@ -44,6 +43,7 @@ func (g *MetaGraph) matchCheckpoint(view *checkpoint.View) (keys map[*Object]str
 	if view.Len() == 0 || len(g.Objects) == 0 {
 		return keys, byOp
 	}
+	parts := newViewParts(view)
 	found := make([]int, len(g.Objects)) // the checkpoint's numbers of the objects
 	for i := range found {
 		found[i] = -1
@@ -53,26 +53,23 @@ func (g *MetaGraph) matchCheckpoint(view *checkpoint.View) (keys map[*Object]str
 			return false
 		}
 		found[o.ID] = id
-		for name, key := range view.Attributes(id) {
-			if o.Kind == VariableObject && name == trackable.VariableValue {
-				keys[o] = key
-			} else {
-				byOp[o] = true
-			}
+		a := parts.attributesOf(id)
+		isVariable := o.Kind == VariableObject
+		if isVariable && a.hasValue {
+			keys[o] = a.value
+		}
+		if a.others || a.hasValue && !isVariable {
+			byOp[o] = true
 		}
 		return true
 	}
 	match(g.Objects[0], 0)
-	at := map[string]int{}
 	queue := append(make([]*Object, 0, len(g.Objects)), g.Objects[0])
 	for i := 0; i < len(queue); i++ {
 		if len(queue[i].Children) == 0 {
 			continue
 		}
-		clear(at)
-		for c := range view.Children(found[queue[i].ID]) {
-			at[c.Name] = c.ID
-		}
+		at := parts.childrenOf(found[queue[i].ID])
 		if len(at) == 0 {
 			continue
 		}
@@ -83,15 +80,13 @@ func (g *MetaGraph) matchCheckpoint(view *checkpoint.View) (keys map[*Object]str
 		}
 	}
 	for _, o := range g.Objects {
-		if found[o.ID] < 0 {
+		if found[o.ID] < 0 || len(o.Slots) == 0 {
 			continue
 		}
+		slots := parts.slotsOf(found[o.ID])
 		for _, s := range o.Slots {
-			original := found[s.Original.ID]
-			for c := range view.Slots(found[o.ID]) {
-				if original >= 0 && c.Name == s.Name && c.Variable == original {
-					match(s.Slot, c.ID)
-				}
+			if id, ok := slots[slotName{found[s.Original.ID], s.Name}]; ok {
+				match(s.Slot, id)
 			}
 		}
 	}

@@ -109,6 +109,9 @@ func (a *assets) is(o graph.Output) bool {
 			if !ok {
 				return false
 			}
+			if len(seen)+len(stack)+len(more) > maxSources {
+				return false
+			}
 			stack = append(stack, more...)
 		case n.Op == "Identity" && len(n.In) == 1:
 			stack = append(stack, n.In[0])
@@ -116,6 +119,9 @@ func (a *assets) is(o graph.Output) bool {
 			name, ok := variableOf(n.In[0].Node)
 			v := a.variables[name]
 			if !ok || v == nil || v.escapes || len(v.assigned) == 0 {
+				return false
+			}
+			if len(seen)+len(stack)+len(v.assigned) > maxSources {
 				return false
 			}
 			stack = append(stack, v.assigned...)
@@ -183,6 +189,9 @@ func (a *assets) given(arg *graph.Node) (list []graph.Output, ok bool) {
 		ok = true
 	} else if captures != nil {
 		return nil, false // it is an argument of the program that calls the function
+	}
+	if len(a.callers[f]) > maxSources {
+		return nil, false
 	}
 	for _, n := range a.callers[f] {
 		if i >= len(n.In) {

@@ -3,6 +3,7 @@ package scan
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,12 +100,15 @@ const maxAttempts = 8
 func (s *scanner) kerasHDF5(b []byte) error {
 	found, budget := false, maxAttempts*len(b)
 	for at := 0; ; {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		i := bytes.Index(b[at:], []byte("{"))
 		if i < 0 {
 			break
 		}
 		at += i
-		n := jsonObject(b[at:])
+		n := jsonObject(s.ctx, b[at:])
 		if n <= 0 {
 			if budget += n; budget < 0 {
 				return errors.New("scan: the file holds so many broken descriptions that it can't be scanned in reasonable time")
@@ -133,13 +137,18 @@ func (s *scanner) kerasHDF5(b []byte) error {
 }
 
 // jsonObject returns the length of the JSON object that b begins with. If there
-// is none, it returns the negative number of bytes that it looked at.
-func jsonObject(b []byte) int {
+// is none, or if the context ends, it returns the negative number of bytes that it looked at.
+func jsonObject(ctx context.Context, b []byte) int {
 	if next := bytes.TrimLeft(b[1:min(len(b), 64)], " \t\r\n"); len(next) == 0 || next[0] != '"' {
 		return -1
 	}
-	depth, inText := 0, false
+	depth, inText, checked := 0, false, 0
 	for i := 0; i < len(b); i++ {
+		if i-checked >= 1<<20 {
+			if checked = i; ctx.Err() != nil {
+				return -i
+			}
+		}
 		switch c := b[i]; {
 		case inText && c == '\\':
 			i++

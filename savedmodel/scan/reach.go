@@ -11,6 +11,8 @@ import (
 type reach struct {
 	by  map[*graph.Node]string // "signature NAME", "function PATH", "loading" or bySaver
 	all string                 // the cause for every node; "" if by has them
+
+	entered map[*graph.Function]bool // functions whose roots were walked from
 }
 
 // bySaver is the cause of nodes that only saving and restoring run. Their accesses to files are Notes.
@@ -30,7 +32,7 @@ func (r *reach) of(n *graph.Node) string {
 // functions of the objects, and from the saver. A node belongs to the first
 // walk that reaches it.
 func reachOf(g *savedmodel.MetaGraph, gr *graph.Graph) *reach {
-	r := &reach{by: map[*graph.Node]string{}}
+	r := &reach{by: map[*graph.Node]string{}, entered: map[*graph.Function]bool{}}
 	for _, s := range g.Signatures {
 		var fetches []*graph.Node
 		feeds := map[graph.Output]bool{}
@@ -65,7 +67,7 @@ func reachOf(g *savedmodel.MetaGraph, gr *graph.Graph) *reach {
 			}
 			for _, c := range o.Function.Concrete {
 				if f := gr.Library.Lookup(c.Name); f != nil {
-					r.walk("function "+paths[o.ID], roots(f), nil)
+					r.walk("function "+paths[o.ID], r.enter(f), nil)
 				}
 			}
 		}
@@ -75,8 +77,13 @@ func reachOf(g *savedmodel.MetaGraph, gr *graph.Graph) *reach {
 	return r
 }
 
-// roots returns the nodes of a function that its results and its effects need.
-func roots(f *graph.Function) []*graph.Node {
+// enter returns the nodes of a function that its results and its effects need, or none if a walk has begun with them
+// already.
+func (r *reach) enter(f *graph.Function) []*graph.Node {
+	if f == nil || r.entered[f] {
+		return nil
+	}
+	r.entered[f] = true
 	var out []*graph.Node
 	for _, x := range f.Results {
 		out = append(out, x.Output.Node)
@@ -91,11 +98,7 @@ func roots(f *graph.Function) []*graph.Node {
 func (r *reach) walk(who string, from []*graph.Node, fed map[graph.Output]bool) {
 	stack := slices.Clone(from)
 	seen := map[*graph.Node]bool{}
-	push := func(c graph.Callee) {
-		if c.Function != nil {
-			stack = append(stack, roots(c.Function)...)
-		}
-	}
+	push := func(f *graph.Function) { stack = append(stack, r.enter(f)...) }
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -113,15 +116,15 @@ func (r *reach) walk(who string, from []*graph.Node, fed map[graph.Output]bool) 
 		for _, a := range n.Attrs {
 			switch v := a.Value().(type) {
 			case graph.Callee:
-				push(v)
+				push(v.Function)
 			case []graph.Callee:
 				for _, c := range v {
-					push(c)
+					push(c.Function)
 				}
 			}
 		}
 		if lib := n.Graph().Library; lib != nil {
-			push(graph.Callee{Function: lib.Lookup(n.Op)})
+			push(lib.Lookup(n.Op))
 		}
 	}
 }
@@ -162,6 +165,7 @@ func (c *callGraph) add(f *graph.Function) {
 func (c *callGraph) loops() [][]string {
 	const fresh, open, done = 0, 1, 2
 	state := map[string]int{}
+	at := map[string]int{} // the indices of open functions on the stack
 	var out [][]string
 	for _, root := range c.names {
 		if state[root] != fresh {
@@ -172,7 +176,7 @@ func (c *callGraph) loops() [][]string {
 			next int
 		}
 		stack := []frame{{name: root}}
-		state[root] = open
+		state[root], at[root] = open, 0
 		for len(stack) > 0 {
 			top := &stack[len(stack)-1]
 			list := c.out[top.name]
@@ -185,16 +189,17 @@ func (c *callGraph) loops() [][]string {
 			top.next++
 			switch state[to] {
 			case fresh:
-				state[to] = open
+				state[to], at[to] = open, len(stack)
 				stack = append(stack, frame{name: to})
 			case open:
-				i := slices.IndexFunc(stack, func(f frame) bool { return f.name == to })
+				const shown = 8
 				var loop []string
-				for _, f := range stack[i:] {
+				way := stack[at[to]:]
+				for _, f := range way[:min(len(way), shown)] {
 					loop = append(loop, f.name)
 				}
-				if len(loop) > 8 {
-					loop = append(loop[:8:8], "…")
+				if len(way) > shown {
+					loop = append(loop, "…")
 				}
 				out = append(out, append(loop, to))
 			}
