@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/cairnml/cairn/trackable"
 )
@@ -22,6 +23,8 @@ func (o *Base) CopyState(from Optimizer, vars []*trackable.Variable) error {
 	if src == o {
 		return nil
 	}
+	copying.Lock()
+	defer copying.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	src.mu.Lock()
@@ -31,6 +34,10 @@ func (o *Base) CopyState(from Optimizer, vars []*trackable.Variable) error {
 	}
 	return nil
 }
+
+// copying lets one CopyState run at a time. Two that copy in opposite directions would wait
+// for each other's locks for ever.
+var copying sync.Mutex
 
 func (o *Base) copyFrom(src *Base, vars []*trackable.Variable) error {
 	switch {

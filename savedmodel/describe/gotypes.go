@@ -27,22 +27,23 @@ func (x *MetaGraph) GoTypes(pkg string) ([]byte, error) {
 	var calls []call
 	var types goWriter
 	types.taken = g.taken
+	fields := goWriter{taken: map[string]bool{}} // of Model
 	for _, s := range x.Signatures {
 		base := g.unique(exported(s.Name))
-		c := call{base, g.unique(base + "Inputs"), g.unique(base + "Outputs"), s.Name}
+		c := call{fields.unique(fieldName(base)), g.unique(base + "Inputs"), g.unique(base + "Outputs"), s.Name}
 		types.structOf(c.in, "what the signature "+strconv.Quote(s.Name)+" takes", flat(s.Inputs))
 		types.structOf(c.out, "what the signature "+strconv.Quote(s.Name)+" gives", flat(s.Outputs))
 		calls = append(calls, c)
 	}
 	g.printf("// Model is a loaded model, with a function for each of its signatures. They may be\n// called from many goroutines.\ntype Model struct {\n*run.Model\n\n")
 	for _, c := range calls {
-		g.printf("%s func(context.Context, %s) (%s, error)\n", g.field(c.field), c.in, c.out)
+		g.printf("%s func(context.Context, %s) (%s, error)\n", c.field, c.in, c.out)
 	}
 	g.printf("}\n\n// Load loads the model from its directory.\nfunc Load(ctx context.Context, dir fs.FS) (*Model, error) {\n")
 	g.printf("m, err := cairn.Load(ctx, dir, %s)\nif err != nil {\nreturn nil, err\n}\n", optionsOf(x.Tags))
 	g.printf("x := &Model{Model: m}\n")
 	for _, c := range calls {
-		g.printf("if x.%s, err = cairn.Bind[%s, %s](m, %q); err != nil {\nreturn nil, err\n}\n", g.field(c.field), c.in, c.out, c.signature)
+		g.printf("if x.%s, err = cairn.Bind[%s, %s](m, %q); err != nil {\nreturn nil, err\n}\n", c.field, c.in, c.out, c.signature)
 	}
 	g.printf("return x, nil\n}\n\n%s", types.b.String())
 	if !strings.Contains(types.b.String(), "tensor.Tensor") {
@@ -71,9 +72,9 @@ type goWriter struct {
 
 func (g *goWriter) printf(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
 
-// field returns the name of the field of Model for a signature. A field with the name of a method of the
+// fieldName returns the name of the field of Model for a signature. A field with the name of a method of the
 // embedded run.Model would hide the method, so it gets a suffix: a method that is added there is added here.
-func (g *goWriter) field(name string) string {
+func fieldName(name string) string {
 	switch name {
 	case "Call", "Function", "Instantiate", "MetaGraph", "Model", "Prune", "Signature", "Variable", "VariableOf", "Variables", "Close":
 		return name + "Signature"

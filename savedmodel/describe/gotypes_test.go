@@ -67,7 +67,7 @@ func TestGoTypesCompile(t *testing.T) {
 	}
 	odd := &describe.MetaGraph{Tags: []string{`a"b`, "`"}, Signatures: []describe.Signature{
 		{Name: "", Inputs: []describe.Tensor{{Name: "-"}, {Name: ""}, {Name: "a`b\"c"}, {Name: "7"}, {Name: "x y"}, {Name: "x_y", DType: "\n"}, {Name: "type"}}},
-		{Name: "Model"}, {Name: "load"}, {Name: "load"}, {Name: "call"}, {Name: "日本", Outputs: []describe.Tensor{{Name: "語"}}},
+		{Name: "Model"}, {Name: "load"}, {Name: "load"}, {Name: "call"}, {Name: "call_signature"}, {Name: "Close"}, {Name: "close_signature"}, {Name: "日本", Outputs: []describe.Tensor{{Name: "語"}}},
 	}}
 	if sources["odd names"], err = odd.GoTypes("model"); err != nil {
 		t.Fatal(err)
