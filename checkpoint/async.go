@@ -9,10 +9,11 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
-// saveAsync captures the state and commits it in the background. The manager is
-// busy until the commit has ended. Cancelling ctx stops the capture, but not the
+// saveAsync takes a snapshot and commits it in the background. The manager is
+// busy until the commit has ended. Cancelling ctx stops the snapshot, but not the
 // commit. step is the training step, nil if unknown; counted is save_counter's value
-// for this save, given back if it fails.
+// for this save, given back if the commit fails. If saveAsync returns an error, the
+// caller gives it back.
 func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted int64) error {
 	sn, err := m.ck.snapshot(ctx)
 	if err != nil {
@@ -40,24 +41,24 @@ func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted i
 				failed.Async = true
 			}
 			m.mu.Lock()
-			m.failure = err
+			m.failure = err // takeFailure returns it once
 			m.mu.Unlock()
 		}
 	}()
 	return nil
 }
 
-// commitAsync runs commit in a goroutine. It recovers panics, which would
-// otherwise end the program.
+// commitAsync calls commit in the goroutine of saveAsync. It recovers panics, which
+// would otherwise end the program.
 func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			saved, err = false, m.saveError(e, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	defer sn.release() // if the commit failed before it began to write
+	defer sn.release() // needed if the commit fails before sn.write, which releases the snapshot itself
 	return m.commit(ctx, e, func(dir vfs.Dir, prefix string) error {
-		evict(dir, prefix) // as writeNow does
+		evict(dir, prefix) // cached data of a checkpoint that is about to be replaced, as in writeNow
 		return sn.write(ctx, dir, prefix, m.writeOptions())
 	})
 }

@@ -39,7 +39,7 @@ type ManagerOptions struct {
 	// Init is called by RestoreOrInitialize if there is no checkpoint. Default:
 	// nothing is called.
 	Init func(ctx context.Context) error
-	// Async writes in the background: Save returns when the state is captured.
+	// Async writes in the background: Save returns when it has taken a snapshot.
 	// Default: Save returns when the checkpoint is durable.
 	Async bool
 	// OnWrite is called in order with the path after each save, when the checkpoint

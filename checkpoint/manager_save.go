@@ -25,7 +25,7 @@ import (
 // [RefusedError]: over a checkpoint of that number that isn't managed, and after a
 // [DamagedError] until a checkpoint has been restored.
 //
-// With Async, Save returns as soon as the state is captured; it waits for the
+// With Async, Save returns as soon as it has taken a snapshot; it waits for the
 // previous save first. A later failure is returned by the next Save (which then
 // saves nothing: call it again), by Wait or by Close.
 func (m *Manager) Save(ctx context.Context) (path string, err error) { return m.SaveWith(ctx, nil) }

@@ -13,7 +13,8 @@ import (
 )
 
 // recover reads the state that an earlier manager left in the state file, as
-// TensorFlow's CheckpointManager does when it is created.
+// TensorFlow's CheckpointManager does when it is created. The managed checkpoints are
+// those in record.list: the manager may delete only these.
 func (m *Manager) recover() error {
 	now := secondsOf(m.opts.Clock())
 	s, err := readState(m.dir, statefile.Name, joinPath(m.directory, statefile.Name))
@@ -34,19 +35,21 @@ func (m *Manager) recover() error {
 	m.side = found
 	var r record
 	r.latest = m.entryOf(s.ModelCheckpointPath, side)
-	// If the clock was set back, checkpoints get the current time, so that they
-	// don't look preserved already; nor are they managed any more.
+	// If the clock was set back to before the last preserved time, that time becomes
+	// now: otherwise later checkpoints would look preserved. The listed ones are no
+	// later than now, so they count as preserved and are never deleted, as in
+	// TensorFlow.
 	r.last = min(s.LastPreservedTimestamp, now)
 	at := make(map[string]int)
 	for i, p := range s.AllModelCheckpointPaths {
 		stamp := r.last
 		if len(s.AllModelCheckpointTimestamps) > 0 {
 			if i >= len(s.AllModelCheckpointTimestamps) {
-				break
+				break // as Python's zip ends in TensorFlow
 			}
 			stamp = s.AllModelCheckpointTimestamps[i]
 		}
-		stamp = min(stamp, now)
+		stamp = min(stamp, now) // a time in the future becomes now
 		if math.IsNaN(stamp) || stamp <= r.last {
 			r.other = append(r.other, m.entryOf(p, side).name)
 			continue // preserved, or written without a manager: not ours to delete
@@ -68,7 +71,9 @@ func (m *Manager) recover() error {
 	return nil
 }
 
-// entryOf returns the checkpoint that a path in the state file means.
+// entryOf returns the checkpoint that a path in the state file means. Its name is "" if
+// it is outside the manager's directory, and its step is -1 if unknown. side adds the
+// step and metrics, which the state file has no fields for.
 func (m *Manager) entryOf(p string, side sideFile) entry {
 	e := entry{step: -1}
 	switch {
@@ -83,7 +88,7 @@ func (m *Manager) entryOf(p string, side sideFile) entry {
 			e.name, e.path = base, joinPath(m.directory, base) // the directory was moved
 		}
 	case !foreignAbs(p) && !filepath.IsLocal(p):
-		e.path = joinPath(m.directory, filepath.Clean(p)) // next to the directory
+		e.path = joinPath(m.directory, filepath.Clean(p)) // "../...": outside the directory
 	default:
 		options := fsCandidates(p)
 		if len(options) == 0 {

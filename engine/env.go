@@ -16,7 +16,7 @@ type Env struct {
 	Files *Files
 	// MaxOutput is the most bytes that one output may take, so that a wrong size
 	// in a file is an error and not the end of the process. The default, 0, means
-	// the part of [MachineMemory] that the process does not use, less an eighth.
+	// seven eighths of [MachineMemory], less the memory in use.
 	MaxOutput int64
 	// MaxSteps is the most ops that may run, loops counted in full. The default,
 	// 0, means no limit.

@@ -14,11 +14,12 @@ import (
 )
 
 // Files is a grant of access to files. Without a grant, a call can open no
-// file. The caller that starts the ops makes the grant; function's savers grant
-// only the directory of the checkpoint.
+// file. The caller of the ops makes the grant. The savers of package function grant
+// the directory of the checkpoint alone.
 type Files struct {
-	// Read contains the files that ops may read. Default: none, except those of
-	// Write, which ops may read too.
+	// Read contains the files that ops may read. Relative names are names in Read,
+	// even of files that ops write. Default: ops may read the files of Write alone,
+	// also by relative names.
 	Read fs.FS
 	// Write is the directory in which ops may write files. Default: none.
 	Write vfs.Dir
@@ -40,8 +41,8 @@ type singleFiles struct {
 
 // GrantDirs returns a grant of directories of the operating system: files below
 // read may be read, files below write read and written. An empty path grants
-// nothing. Names may be absolute, or relative to the directory. A directory that
-// does not exist is an error.
+// nothing. Names may be absolute, or relative: to read for files that are read, unless
+// it is empty, else to write. A directory that does not exist is an error.
 func GrantDirs(read, write string) (*Files, error) {
 	f := &Files{}
 	for _, g := range []struct {
@@ -167,7 +168,7 @@ func (c *Call) Glob(n *Node, pattern string) ([]string, error) {
 		for i := range list {
 			list[i] = root + list[i]
 		}
-	} else if len(list) > 0 { // the root itself
+	} else if len(list) > 0 { // the pattern is the path of the root itself, whose name in the file system is "."
 		list[0] = cleanName(pattern)
 	}
 	return list, err

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// hoisted is the part of a plan that is computed once for each value of its roots,
-// the variables and large constants that it depends on.
+// hoisted is the part of a plan with the invariant values. It is computed once for each
+// value of its roots, the variables and large constants that it depends on.
 type hoisted struct {
 	store  *Invariants
 	before int    // the step before which the values are found; the steps before it make handles
@@ -33,13 +33,13 @@ type root struct {
 	reads    []int32     // the slots that receive the value
 }
 
-// hoistedValue is a value that steps of the plan need.
+// hoistedValue is an invariant value that steps of the plan need.
 type hoistedValue struct {
 	slot int32
 	formula
 }
 
-// hoistedForm is a packed form of the value in a slot.
+// hoistedForm is a packed form of the invariant value in a slot.
 type hoistedForm struct {
 	slot int32
 	formula

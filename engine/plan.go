@@ -13,22 +13,22 @@ import (
 )
 
 // Plan is a compiled function: its ops in order, each with a prepared kernel, and the
-// slots of their inputs and outputs. It has no state, and many goroutines may call
-// it at once. If shapes of its arguments are not known, the plan keeps a bounded
+// slots of their inputs and outputs. A slot is the place of a value. A plan keeps no state
+// of a call, and many goroutines may call it at once. If shapes of its arguments are not known, the plan keeps a bounded
 // number of specializations for the shapes of its calls. Their results are equal bit
 // for bit, unless a pass that changes rounding matches more nodes when shapes are
 // known.
 type Plan struct {
 	name    string
 	of      *graph.Function // that was compiled
-	whole   bool            // all calls of it share the states of its nodes; see States
+	whole   bool            // all calls of the function share the states of its nodes; see States
 	steps   []step
 	preset  []Value // the slots as a call finds them: constants are there already
 	args    []arg
 	results []result
 	rest    []int32 // the slots that a call leaves filled, besides those that are preset
 	frames  sync.Pool
-	hoisted *hoisted // the values that are the same in all calls; nil if there are none
+	hoisted *hoisted // the invariant values: those that are the same in all calls; nil if there are none
 
 	branches *branches // of a function with Switch or Merge; nil for most
 	names    []string  // of the results, if there are branches
@@ -83,11 +83,11 @@ type RunOptions struct {
 	Instance *Instance
 	// Log receives the output of ops that print. Default: os.Stderr.
 	Log io.Writer
-	// MaxOutput is the most bytes that one op's output may take. Default: that of
+	// MaxOutput is the most bytes that one op's output may take. Default:
 	// MaxMemory.
 	MaxOutput int64
 	// MaxMemory is the most bytes that all ops together may use at once. Default:
-	// the part of [MachineMemory] that the process does not use, less an eighth.
+	// seven eighths of [MachineMemory], less the memory in use.
 	MaxMemory int64
 	// MaxSteps is the most ops that may run, each round of a loop counted.
 	// Default: no limit.
@@ -171,7 +171,7 @@ func (p *Plan) callAs(branch int, c *Call, args, into []Value) ([]Value, error) 
 }
 
 // callIn does the work of callAs in a frame. If it succeeds, the frame is ready for another
-// call.
+// call. Otherwise release restores the frame.
 func (p *Plan) callIn(f *frame, branch int, c *Call, args, into []Value) ([]Value, error) {
 	env := c.env
 	f.scope = scope{from: env.scope, node: c.node, branch: branch, plan: p}
@@ -201,6 +201,8 @@ func (p *Plan) frame() *frame {
 // runIn runs the plan in a frame. It owns the references of args. The results
 // are appended to into, which may share its memory with args; their references
 // move to the caller. If it succeeds, the frame is ready for another call.
+// Otherwise release restores the frame. A nil arena is possible; it can release
+// values, too.
 func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value) (results []Value, err error) {
 	for i := range args {
 		// The types of a call's arguments may come from a file, as those of the function do.
@@ -375,6 +377,7 @@ func (e *Env) deref(v Value) (Value, error) {
 	return Value{Tensor: t, buf: e.Arena.lease(lease)}, nil
 }
 
+// failed returns an error of step at; if at is after the last step, one of the whole plan.
 func (p *Plan) failed(at int, err error) error {
 	if at >= len(p.steps) {
 		return fmt.Errorf("%s: %w", p.name, err)

@@ -13,7 +13,8 @@ import (
 // WithLibrary returns the set with the gradients that a graph's library holds:
 // those of functions (GradientDef, TensorFlow 1's) and those that nodes name in
 // their attribute _gradient_op_type (RegisteredGradient, TensorFlow 2's custom
-// gradients). A rule of the set goes before one of the library.
+// gradients). A rule of the set goes before one of the library. [Library] makes the
+// gradients that are saved.
 func (r *Rules) WithLibrary(lib *graph.Library) *Rules {
 	next := &Rules{byOp: map[string]Rule{}, ofFunction: map[*graph.Function]*graph.Function{}, captures: map[string][]graph.Output{}}
 	if lib != nil {
@@ -35,8 +36,8 @@ func (r *Rules) WithLibrary(lib *graph.Library) *Rules {
 	return next
 }
 
-// registeredRule returns the rule of a custom gradient that was saved as a function: of
-// the gradients with regard to the node's outputs.
+// registeredRule returns the rule of a custom gradient that was saved as a function. Its
+// arguments are the gradients with regard to the node's outputs, and then the captures.
 func registeredRule(g graph.RegisteredGradient) Rule {
 	return func(s *ops.Scope, op *Op) {
 		f := g.Gradient.Function
@@ -70,8 +71,8 @@ func registeredRule(g graph.RegisteredGradient) Rule {
 	}
 }
 
-// giveResults calls a function whose results are the gradients with regard to
-// those inputs of the op, nil for the last ones.
+// giveResults calls a function whose results are gradients. gives has the number of the
+// op's input for each result. nil means the last inputs.
 func giveResults(s *ops.Scope, op *Op, f *graph.Function, in []ops.Input, gives []int) {
 	facts := f.ResultFacts()
 	if gives == nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// mathRules are the rules of ops that work element by element. For complex
-// types the derivative is conjugated, as TensorFlow does.
+// mathRules are the rules of ops that work element by element, and of AddN and BiasAdd.
+// For complex types the derivative is conjugated, as in TensorFlow. TensorFlow lacks this
+// in MulNoNan and SquaredDifference (docs/differences.md).
 var mathRules = map[string]Rule{
 	"AddV2": func(s *ops.Scope, op *Op) { giveBoth(s, op, op.Grad(0), op.Grad(0)) },
 	"Add":   func(s *ops.Scope, op *Op) { giveBoth(s, op, op.Grad(0), op.Grad(0)) },
@@ -213,14 +214,14 @@ func complexOf(s *ops.Scope, re, im *ops.Value) *ops.Value {
 // everywhere, or that have no gradient in TensorFlow.
 func none(*ops.Scope, *Op) {}
 
-// one1 returns the rule of an op of one input and one output, whose gradient f
-// returns.
+// one1 returns the rule of an op of one input and one output. f returns the gradient with
+// regard to the input.
 func one1(f func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value) Rule {
 	return func(s *ops.Scope, op *Op) { op.Give(0, f(s, op, op.Grad(0))) }
 }
 
 // byOutput returns the rule of an op whose gradient is an op of its output. The
-// kernels of SqrtGrad, RsqrtGrad and ReciprocalGrad conjugate it themselves.
+// kernels of SqrtGrad, RsqrtGrad, ReciprocalGrad and InvGrad conjugate it themselves.
 func byOutput(name string) Rule {
 	return one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return s.Emit1(name, nil, op.Out(0), dy) })
 }
@@ -246,6 +247,8 @@ func giveBoth(s *ops.Scope, op *Op, dx, dy *ops.Value) {
 	giveSecond(s, op, func() *ops.Value { return dy })
 }
 
+// giveFirst gives the first input the gradient f(), summed to the input's shape. f is called
+// only if the input needs a gradient.
 func giveFirst(s *ops.Scope, op *Op, f func() *ops.Value)  { giveAt(s, op, 0, f) }
 func giveSecond(s *ops.Scope, op *Op, f func() *ops.Value) { giveAt(s, op, 1, f) }
 
@@ -345,6 +348,8 @@ func gradPow(s *ops.Scope, op *Op) {
 	})
 }
 
+// gradExtreme differentiates Maximum and Minimum. first reports where the gradient goes to
+// the first input: also at equal elements, as in TensorFlow.
 func gradExtreme(s *ops.Scope, op *Op, first func(*ops.Scope, ops.Input, ops.Input) *ops.Value) {
 	dy := op.Grad(0)
 	mask, zero := first(s, op.In(0), op.In(1)), ops.ZerosLike(s, dy)

@@ -22,11 +22,12 @@ type Fact struct {
 	// Value is the value, if it is known as a whole; nil otherwise.
 	Value *tensor.Tensor
 	// Elems is the value of an integer scalar or vector with some known
-	// elements, in row-major order. It is nil if no element is known, or if
-	// Value is set.
+	// elements, in row-major order. It is nil if nothing is known of any element,
+	// not even an identity, or if Value is set.
 	Elems []Elem
 	// Handle describes the contents of a resource or variant: one entry for a
-	// variable, or for the elements of a list. Nil means unknown.
+	// variable, one for all elements of a list, one for each component of an
+	// optional. Nil means unknown.
 	Handle []Content
 }
 
@@ -46,7 +47,7 @@ func FactOf(t *tensor.Tensor) Fact {
 // the known number 0.
 type Elem struct {
 	n  int64
-	id int // 0: n is known; below zero: the identity of an unknown size
+	id int // 0: n is known; -1: unknown; below -1: the identity of an unknown size
 }
 
 // ElemOf returns a known element.
@@ -67,8 +68,8 @@ func UnknownElem() Elem { return Elem{id: -1} }
 // Int returns the element's value, and whether it is known.
 func (e Elem) Int() (int64, bool) { return e.n, e.id == 0 }
 
-// Size returns the element as a size. The size of an unknown element is
-// unknown. A known element that can't be a size returns false.
+// Size returns the element as a dimension of a shape. That of an unknown element is
+// negative: its identity, or -1. A known element that can't be a size returns false.
 func (e Elem) Size() (int, bool) {
 	if e.id != 0 {
 		return e.id, true
@@ -85,8 +86,8 @@ func (e Elem) String() string {
 }
 
 // Ints returns the elements of an integer scalar or vector, as far as they are
-// known. It returns false if their number is unknown, or if the value has
-// another type or more than one dimension.
+// known. It returns false if their number is unknown or above 1024, if a uint64
+// exceeds int64, or if the value has another type or more than one dimension.
 func (f Fact) Ints() ([]Elem, bool) {
 	switch {
 	case f.Value != nil:
@@ -305,7 +306,8 @@ func Alike(a, b []Fact) bool {
 	return true
 }
 
-// Equal reports whether all properties of both facts are equal.
+// Equal reports whether all properties of both facts are equal, identities of unknown
+// sizes included.
 func (f Fact) Equal(o Fact) bool {
 	return f.DType == o.DType && f.Ref == o.Ref && f.Shape.Equal(o.Shape) && sameTensor(f.Value, o.Value) &&
 		slices.Equal(f.Elems, o.Elems) &&

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// compare compares our gradients with TensorFlow's files and returns a summary. result.json
-// has an error of the whole group, or a result of each call.
+// compare compares our gradients with the files that interop/peer/differentiate.py writes, and
+// returns a summary. result.json has an error of the whole group, or a result of each call.
 func (g *differentiation) compare(ctx context.Context) (string, error) {
 	var result struct {
 		Error string
@@ -95,8 +95,8 @@ func (t *tally) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// settle compares one call, whose gradients by TensorFlow are in the .npz at path. theirs
-// is TensorFlow's error. An exception or success is counted in t, and all else is an error.
+// settle compares one call, whose gradients by TensorFlow are in the .npz at path, under the
+// names that differentiate.py gives them. theirs is TensorFlow's error. An exception or success is counted in t, and all else is an error.
 func (d *derivative) settle(ctx context.Context, path string, theirs error, t *tally) error {
 	e := gradientExceptions[d.of]
 	if !e.covers(d) {
@@ -168,8 +168,9 @@ var tolerances = map[tensor.DType]float64{
 	tensor.Float16: 4e-3, tensor.BFloat16: 3e-2,
 }
 
-// differ describes the difference between our gradient and TensorFlow's, as far as
-// the least precise of the program's types can show it. left is the number of
+// differ describes the difference between our gradient and TensorFlow's beyond the
+// tolerance. It is that of the least precise type of the gradient and of the outputs'
+// gradients, or the call's own, if that is larger. left is the number of
 // elements that differ but are exempt by but.
 func (d *derivative) differ(got, want *tensor.Tensor, but func(i int) bool) (diff string, left int) {
 	if !got.Shape().Equal(want.Shape()) {

@@ -23,7 +23,8 @@ func flat[T Values](x T) []*Value {
 	return nil
 }
 
-// shaped returns the values as a T. A T of one value is a failed one unless there is exactly one.
+// shaped returns the values as a T. If T is *Value and v doesn't have exactly one value, the result is a
+// failed value.
 func shaped[T Values](s *Scope, v []*Value) (out T) {
 	switch out := any(&out).(type) {
 	case **Value:
@@ -44,8 +45,8 @@ func bodyOf[T Values](f func(s *Scope) T) body {
 	return func(s *Scope, _ []*Value) []*Value { return flat(f(s)) }
 }
 
-// If returns the results of then if cond, one element of any rank, is true or not zero, and
-// those of otherwise if not. Eagerly only that function is called. While a function is traced,
+// If calls then or otherwise, and returns its results. It calls then if cond, one element of any
+// rank, is true or not zero. Eagerly only that function is called. While a function is traced,
 // both are called if cond isn't known yet. They may use any value from outside, must return as
 // many values of the same types, and become branches of an op If.
 //
@@ -123,7 +124,7 @@ type WhileOptions struct {
 }
 
 // While calls body with the loop's variables, and then with the results of the
-// last call, as long as cond of them is true. It returns their final values. body
+// last call, as long as cond returns true for them. It returns their final values. body
 // returns as many values of the same types. A traced loop is an op While. The
 // known part of a variable's shape has to hold in every round; to find it, the
 // functions may be traced more than once.
@@ -200,8 +201,8 @@ func inline[T Values](s *Scope, op string, f func(s *Scope) T) T {
 	return out
 }
 
-// sameVariables returns an error unless a loop's variables can be followed by
-// next.
+// sameVariables returns an error unless next can be the loop's variables of the
+// next round: as many values, of the same types.
 func sameVariables(vars, next []*Value) error {
 	if len(vars) != len(next) {
 		return fmt.Errorf("the body returns %d values for %d variables", len(next), len(vars))

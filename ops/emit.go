@@ -87,7 +87,9 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 		}
 	}
 	var calls []call
-	own := -1 // the op's own outputs, if recorders add others
+	own := -1 // the number of the op's own outputs; -1 if recorders can't add any
+	// A gradient tape lets called functions return more values, which its gradients need. The caller gets the
+	// op's own outputs only.
 	if len(s.recs) > 0 && callsFunctions(name) {
 		own = outputsOf(name, attrs, len(st.ins))
 		var err error
@@ -101,6 +103,7 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 		s.fail(name, attrs, err, st.ins...)
 		return false
 	}
+	// s.recs record this scope. st.recorders are those of all scopes of the call.
 	if len(st.recorders)+len(s.recs) > 0 && !s.record(name, attrs, calls) {
 		return false
 	}
@@ -149,7 +152,7 @@ func (s *Scope) collectData(inputs []Input) bool {
 func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 	st := s.step
 	st.ins = st.ins[:0]
-	var weak uint64 // the inputs that wait for a type, by bit
+	var weak uint64 // the Go numbers among the inputs, by bit: their type follows from the other inputs
 	want := tensor.Invalid
 	for i, in := range inputs {
 		v, isWeak, err := s.resolve(in)
@@ -324,7 +327,7 @@ func ConstOf(s *Scope, d tensor.DType, x Input) *Value {
 		s.fail("Const", nil, err)
 		return s.failed()
 	}
-	return s.newValue(v.data.Tensor) // the caller's own, which a tape may watch
+	return s.newValue(v.data.Tensor) // a new Value, because a tape may watch it: that of number may be shared
 }
 
 // sizes returns a value over t, a shape, axes or a count, which doesn't
@@ -376,9 +379,9 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 	return v
 }
 
-// list flattens a list input: []*Value, []*trackable.Variable, []Input, a slice
-// of structs that embed variables, or a single input. The result is good until the
-// next op.
+// list flattens a list input: a slice or array of values, tensors, variables, other
+// inputs, or structs that embed variables. It returns false for anything else, such as
+// a single input. The result is valid until the next op.
 func (s *Scope) list(in Input) ([]Input, bool) {
 	out := s.step.args[:0] // reused by each op; Concat appends the axis
 	switch x := in.(type) {

@@ -16,7 +16,8 @@ type Recorder interface {
 	// op.
 	Record(op string, attrs graph.Attrs, in, out []*Value) error
 	// Unrecorded is shown an op that has run on any other scope of the call
-	// before [Scope.EndRecording].
+	// before [Scope.EndRecording]. A tape marks outputs that are computed from
+	// watched values here.
 	Unrecorded(op string, in, out []*Value)
 }
 
@@ -31,16 +32,16 @@ type Rewriter interface {
 	Rewrite(op string, attrs graph.Attrs, in []*Value) (graph.Attrs, []*Value, error)
 }
 
-// call is an op that calls functions as one of several recorders sees it: with
-// the inputs and outputs that the recorders inside of it have added. in and out are
-// their numbers.
+// call describes an op that calls functions to one recorder. It includes the changes
+// of this recorder and of those inside of it. in and out are the numbers of inputs and
+// outputs.
 type call struct {
 	attrs   graph.Attrs
 	in, out int
 }
 
-// callsFunctions reports whether the op calls functions that its attributes
-// name.
+// callsFunctions reports whether a Rewriter may change the functions of this op.
+// Other ops that call functions, such as those of datasets, run as they are.
 func callsFunctions(op string) bool {
 	switch op {
 	case "PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile":
@@ -86,8 +87,9 @@ func (s *Scope) rewrite(name string, attrs graph.Attrs) ([]call, graph.Attrs, er
 	return calls, attrs, nil
 }
 
-// WithRecorder returns a scope of the same call whose ops are shown to r as
-// well.
+// WithRecorder returns a scope of the same call whose ops are shown to the recorders
+// of s and to r. Until [Scope.EndRecording], r is also shown the ops of other scopes,
+// as Unrecorded.
 func (s *Scope) WithRecorder(r Recorder) *Scope {
 	recs := make([]Recorder, len(s.recs), len(s.recs)+1)
 	copy(recs, s.recs)
@@ -132,7 +134,7 @@ func (s *Scope) record(name string, attrs graph.Attrs, calls []call) bool {
 }
 
 // SetSlot stores a recorder's number with a value that the recorder has just
-// been shown as an output.
+// been shown as an output. Such a slot has no connection to slot variables.
 func SetSlot(v *Value, r Recorder, n int32) {
 	v = v.whole()
 	e := v.mark()

@@ -35,8 +35,8 @@ type ScopeOptions struct {
 	Workers *engine.Workers
 	// Files grants access to files to ops. Default: none.
 	Files *engine.Files
-	// MaxOutput is the most bytes that one op's output may take. Default: the
-	// part of [engine.MachineMemory] that the process does not use, less an eighth.
+	// MaxOutput is the most bytes that one op's output may take. Default:
+	// seven eighths of [engine.MachineMemory], less the memory in use.
 	MaxOutput int64
 	// From is a scope whose training flag and values ([Scope.With]) the new one
 	// begins with. Default: none.

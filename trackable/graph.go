@@ -13,8 +13,8 @@ import (
 // Packages checkpoint, savedmodel, convert, keras/saving and keras/callbacks use graphs.
 
 // Graph lists the objects reachable from a root, with their edges. The order is that
-// of TensorFlow's numbers: breadth first, then slot variables. These are in the order of
-// their owners; within one, of its slot names; within a name, of the variables.
+// of TensorFlow's numbers: breadth first, then slot variables. Slot variables are ordered
+// by owner, then by slot name, then by variable.
 type Graph struct {
 	Nodes []GraphNode
 	ids   identities
@@ -46,7 +46,7 @@ type GraphNode struct {
 
 	parent int32  // -1 for the root and for slots
 	edge   string // the first edge, raw
-	scope  string
+	scope  string // the prefix of full names below the node
 }
 
 // Ref is an edge to the node with number ID.
@@ -133,10 +133,10 @@ type WalkOptions struct {
 	Extra []Edge
 	// NoSlots leaves slot variables out. Default: they are walked.
 	NoSlots bool
-	// HasSlots reports whether the slot variables of an owner are walked. Default: they
-	// are.
+	// HasSlots selects the owners whose slot variables are walked. Default: all.
 	HasSlots func(owner Trackable) bool
-	// Children lists the edges of an object. Default: [Children].
+	// Children lists the edges of an object. Walk may change the root's slice.
+	// Default: [Children].
 	Children func(obj Trackable) ([]Edge, error)
 }
 

@@ -19,6 +19,8 @@ func quantRules() map[string]Rule {
 		})
 }
 
+// fakeVars infers the output of FakeQuantWithMinMaxVars. Inputs 1 and 2 are the ends of one
+// range.
 func fakeVars(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -27,6 +29,8 @@ func fakeVars(c *Inference) error {
 	return each(c.scalar(1), c.scalar(2))
 }
 
+// fakeVarsGrad infers the gradients by the input and by both ends of its range. Inputs 2
+// and 3 are the ends.
 func fakeVarsGrad(c *Inference) error {
 	if err := c.need(4); err != nil {
 		return err
@@ -68,6 +72,7 @@ func (c *Inference) channelRanges(s graph.PartialShape, from int) (graph.Partial
 	return s, n, nil
 }
 
+// fakeChannels works like fakeVars, with a range for each channel.
 func fakeChannels(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -79,6 +84,7 @@ func fakeChannels(c *Inference) error {
 	return err
 }
 
+// fakeChannelsGrad works like fakeVarsGrad, with a range for each channel.
 func fakeChannelsGrad(c *Inference) error {
 	if err := c.need(4); err != nil {
 		return err
@@ -140,6 +146,8 @@ func ranged(c *Inference) error {
 	return nil
 }
 
+// rangedGrad infers the gradients by the input and by the ends of its ranges, which
+// inputs 2 and 3 hold.
 func rangedGrad(c *Inference) error {
 	if err := c.need(4); err != nil {
 		return err
@@ -158,6 +166,7 @@ func rangedGrad(c *Inference) error {
 	return nil
 }
 
+// requantizationRange infers the outputs of RequantizationRange, the ends of one range.
 func requantizationRange(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err

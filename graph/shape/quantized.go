@@ -7,8 +7,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// quantizedRules returns the rules of ops on codes: those of the ops on floats,
-// with ranges as more inputs and outputs.
+// quantizedRules returns the rules of ops on quantized values: those of the ops on floats,
+// with the ends of ranges as further inputs and outputs. The Uniform ops have scales and
+// zero points as further inputs instead.
 func quantizedRules() map[string]Rule {
 	return join(
 		rules(quantizedLike, "QuantizedRelu", "QuantizedRelu6", "QuantizedInstanceNorm"),
@@ -43,8 +44,8 @@ func (c *Inference) scalars(from int) {
 	}
 }
 
-// ranging asks the rule of an op for output 0, by the first inputs; the other inputs
-// and outputs are ends of ranges.
+// ranging returns a rule that infers output 0 from the first inputs, as rule does for
+// op. All other inputs and outputs are scalars, the ends of ranges.
 func ranging(rule Rule, op string, inputs int) Rule {
 	return func(c *Inference) error {
 		if err := c.atLeast(inputs); err != nil {
@@ -65,6 +66,8 @@ func ranging(rule Rule, op string, inputs int) Rule {
 	}
 }
 
+// quantizedLike infers an output of the shape of input 0. The other outputs are the
+// ends of its range.
 func quantizedLike(c *Inference) error {
 	if err := c.atLeast(3); err != nil {
 		return err
@@ -75,7 +78,7 @@ func quantizedLike(c *Inference) error {
 }
 
 // quantizedNorm infers the output of a normalization whose moments have a number
-// for each channel.
+// for each channel. Inputs come in threes: a value and both ends of its range.
 func quantizedNorm(c *Inference) error {
 	if err := c.need(15); err != nil {
 		return err
@@ -97,7 +100,8 @@ func quantizedNorm(c *Inference) error {
 	return nil
 }
 
-// quantizedConcat infers the output of joined values by the rule of Concat.
+// quantizedConcat infers the output of joined values by the rule of Concat. Inputs are
+// an axis, n values, n lower and n upper ends of ranges.
 func quantizedConcat(c *Inference) error {
 	n := (len(c.In) - 1) / 3
 	if n < 1 || len(c.In) != 3*n+1 {
@@ -106,6 +110,8 @@ func quantizedConcat(c *Inference) error {
 	return ranging(concatV1, "Concat", n+1)(c)
 }
 
+// requantizePerChannel infers the output of RequantizePerChannel: input 0 with the range
+// in inputs 3 and 4. Inputs 1 and 2 have the ends of ranges by channel.
 func requantizePerChannel(c *Inference) error {
 	if err := c.need(5); err != nil {
 		return err
@@ -115,6 +121,8 @@ func requantizePerChannel(c *Inference) error {
 	return each(c.vectorOrScalar(1), c.vectorOrScalar(2), c.scalar(3), c.scalar(4))
 }
 
+// rangePerChannel infers the outputs of RequantizationRangePerChannel, the ends of one
+// range.
 func rangePerChannel(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -144,6 +152,7 @@ func binaryOf(c *Inference) error {
 	return err
 }
 
+// uniformDot infers the product of the matrices in inputs 0 and 1.
 func uniformDot(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err

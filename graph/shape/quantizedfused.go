@@ -9,7 +9,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The rules of convolutions and products of codes and of the ops fused with them; the table is in quantized.go.
+// The rules of convolutions and products of codes (the integers of quantized values) and of the ops fused with
+// them. The table is in quantized.go.
 
 // QuantizedWindows returns the attributes of a convolution of codes. Its attribute
 // padding_list replaces the padding if it has entries.

@@ -10,7 +10,8 @@ import (
 )
 
 // Source is an encoded message in memory or in a file, of which parts are read on
-// demand. The zero Source is an empty message.
+// demand. The zero Source is an empty message. Packages savedmodel, graph and tensorfile
+// read messages in this way: they need not decode a large one as a whole.
 type Source struct {
 	data      []byte
 	file      io.ReaderAt // if data is nil
@@ -26,7 +27,7 @@ func InFile(file io.ReaderAt, size int64) Source { return Source{file: file, siz
 // Len returns the length of the encoded message.
 func (s Source) Len() int64 { return s.size }
 
-// Slice returns the n bytes at off, which are there.
+// Slice returns the n bytes at off. The caller has checked that the message has them.
 func (s Source) Slice(off, n int64) Source {
 	if s.file == nil {
 		return InMemory(s.data[off : off+n : off+n])
@@ -64,8 +65,8 @@ func (s Source) readAt(b []byte, off int64) error {
 	return err
 }
 
-// Join returns the message that the parts are one after the other: messages that follow each
-// other encode the one that they are merged to.
+// Join concatenates the parts. Encoded messages one after the other encode the message that
+// they are merged to.
 func Join(parts []Source) (Source, error) {
 	if len(parts) == 1 {
 		return parts[0], nil
@@ -85,7 +86,7 @@ func Join(parts []Source) (Source, error) {
 // reading the latter. Fields of a fixed size (float, double, fixed32, fixed64) and groups are
 // passed over. At the end, Err is the error of a message that can't be decoded or read.
 type Parts struct {
-	// Number is the field's.
+	// Number is the field's number.
 	Number protowire.Number
 	// Varint is the value of a varint field; of one that has a length, it is the length.
 	Varint uint64
@@ -143,8 +144,8 @@ func (p *Parts) peek(off int64, n int) ([]byte, error) {
 	return p.window, nil
 }
 
-// Head returns the beginning of the part, n bytes if it has as many. It is valid until
-// the next step.
+// Head returns the beginning of the part, n bytes if it has as many. n is at most
+// windowSize if the message is in a file. The bytes are valid until the next step.
 func (p *Parts) Head(n int) ([]byte, error) {
 	n = int(min(int64(n), p.Part.size))
 	b, err := p.peek(p.Offset(), n)
@@ -157,7 +158,7 @@ func (p *Parts) Head(n int) ([]byte, error) {
 // Offset returns the offset of the part in the message.
 func (p *Parts) Offset() int64 { return p.next - p.Part.size }
 
-// Bytes returns the part. It is good until the next step.
+// Bytes returns the part. The bytes are valid until the next step.
 func (p *Parts) Bytes() ([]byte, error) {
 	if p.from.file == nil || p.Part.size <= windowSize {
 		return p.Head(int(p.Part.size))
@@ -212,8 +213,8 @@ func (p *Parts) Next() bool {
 // maxGroups bounds the groups in each other, as other readers of messages do.
 const maxGroups = 10_000
 
-// skip returns the offset after a field that is neither a number nor has a length, whose
-// value begins at an offset. A group's fields are read one by one, as those of a message:
+// skip returns the offset after a group or a field of a fixed size, whose value begins at an
+// offset. Varints and fields with a length occur inside of a group only. A group's fields are read one by one, as those of a message:
 // what a group takes is in proportion to its bytes.
 func (p *Parts) skip(number protowire.Number, typ protowire.Type, at int64) (int64, error) {
 	var open []protowire.Number // groups that have not ended

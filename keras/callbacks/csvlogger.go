@@ -28,7 +28,8 @@ type CSVLogger struct {
 	// Append continues a file that exists. Dir must be a [vfs.Appender]. Default: the file
 	// is replaced.
 	Append bool
-	// Dir is the directory that the file is in. Default: that of the operating system.
+	// Dir is the directory that Filename is relative to, with slashes. Default: Filename is a
+	// path of the operating system.
 	Dir vfs.Dir
 
 	file   vfs.File

@@ -19,20 +19,21 @@ import (
 
 // ModelCheckpoint saves the model at the end of epochs, or after numbers of batches. It writes
 // the model's weights and its optimizer as a checkpoint of TensorFlow, as tf_keras does with
-// save_weights_only, and names it in the file "checkpoint" next to it.
+// save_weights_only. Then it writes the state file "checkpoint" in the same directory, which
+// names this checkpoint alone.
 //
 //	&callbacks.ModelCheckpoint{Filepath: "run/{epoch:02d}-{val_loss:.2f}", SaveBestOnly: true}
 type ModelCheckpoint struct {
 	Base
 	// Filepath is the prefix of the files. Names in braces become numbers: {epoch}, counted
-	// from 1, {batch} if SaveFreq is set, and those of logs, each with a format of Python's
-	// for numbers after a colon.
+	// from 1, {batch} if SaveFreq is set, and the names in the logs. A format of Python's for
+	// numbers may follow a colon, as in {loss:.2f}.
 	Filepath string
 	// Monitor is the number in the logs for SaveBestOnly. Default: "val_loss".
 	Monitor string
 	// Verbose prints a message for each save. Default: false.
 	Verbose bool
-	// SaveBestOnly saves only if the number is better than at all earlier saves. Default:
+	// SaveBestOnly saves only if the number is better than at every earlier save. Default:
 	// false.
 	SaveBestOnly bool
 	// Mode determines which values are better. Default: Auto; a name that contains acc, or
@@ -46,7 +47,8 @@ type ModelCheckpoint struct {
 	// Save saves the model in another form. path is the Filepath with its numbers. Default:
 	// a checkpoint is written.
 	Save func(ctx context.Context, r *Run, path string) error
-	// Dir is the directory that Filepath is in. Default: that of the operating system.
+	// Dir is the directory that Filepath is relative to, with slashes. Default: Filepath is a
+	// path of the operating system.
 	Dir vfs.Dir
 
 	rising    bool
@@ -72,7 +74,8 @@ func (m *ModelCheckpoint) monitor() string {
 	return m.Monitor
 }
 
-// OnTrainBegin prepares saves. The best value of an earlier training stays.
+// OnTrainBegin prepares saves. The best value of an earlier training stays, as in
+// tf_keras.
 func (m *ModelCheckpoint) OnTrainBegin(_ context.Context, r *Run) (err error) {
 	if m.Filepath == "" || m.SaveFreq < 0 {
 		return m.fail(fmt.Errorf("the fields Filepath and SaveFreq are %q and %d, want a path and 0 or more", m.Filepath, m.SaveFreq))

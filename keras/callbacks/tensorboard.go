@@ -44,7 +44,8 @@ type TensorBoard struct {
 	// UpdateFreq is the number of batches from which the logs of one are written, as batch_
 	// and their names. Default: logs of batches are not written.
 	UpdateFreq int
-	// Dir is the directory that LogDir is in. Default: that of the operating system.
+	// Dir is the directory that LogDir is relative to. Default: LogDir is a path of the operating
+	// system.
 	Dir vfs.Dir
 
 	train, validation *eventFile

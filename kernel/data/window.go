@@ -33,8 +33,8 @@ func windowsIn(c *engine.Call) (*Dataset, windows, error) {
 	return in, w, nil
 }
 
-// windowed makes datasets of size elements each, stride apart; each window begins
-// shift elements after the one before.
+// windowed makes datasets of size elements each: every stride-th element of the input
+// from the window's first one on. Each window begins shift elements after the one before.
 func windowed(c *engine.Call) error {
 	in, w, err := windowsIn(c)
 	if err != nil {
@@ -57,8 +57,9 @@ type windows struct {
 	types               []tensor.DType
 	shapes              []graph.PartialShape
 
+	// The state of one iterator, which has a separate copy of windows.
 	in    iterator
-	skip  int64     // elements before the next window
+	skip  int64     // elements to drop before the next window, if shift is longer than the elements read
 	items []element // from the window's first element on
 	ended bool
 }
@@ -66,7 +67,8 @@ type windows struct {
 // span returns how many elements a window reaches over.
 func (w *windows) span() int64 { return (w.size-1)*w.stride + 1 }
 
-// count returns the number of windows over n elements.
+// count returns the number of windows over n elements. A negative n means an infinite or
+// unknown number, and so does the result.
 func (w *windows) count(n int64) int64 {
 	switch {
 	case n < 0:
@@ -92,6 +94,7 @@ func (w *windows) take(c *engine.Call) ([]element, error) {
 		case w.skip > 0:
 			w.skip--
 		default:
+			// All elements are counted as if they were as large as the last one.
 			if err := c.Afford(int64(len(w.items)+1) * bytesOf(e)); err != nil {
 				return nil, err
 			}
@@ -141,8 +144,8 @@ func typeAt(types []tensor.DType, k int) tensor.DType {
 	return tensor.Invalid
 }
 
-// slidingWindows joins size elements each, stride apart; each window begins shift
-// elements after the one before.
+// slidingWindows works like windowed, but stacks the elements of a window to one
+// element. Without the attribute, drop_remainder is true, TensorFlow's default.
 func slidingWindows(c *engine.Call) error {
 	in, w, err := windowsIn(c)
 	if err != nil {

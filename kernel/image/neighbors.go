@@ -13,8 +13,8 @@ import (
 // The kernels of NearestNeighbors and NonMaxSuppressionWithOverlaps.
 
 // nearestNeighbors finds the centers that are nearest to each point, and their
-// squared distances. Of equal distances the first center comes first. Points
-// and centers are [n, dims].
+// squared distances. The distances are summed in float64 and compared as float32. Of
+// equal ones the first center comes first. Points and centers are [n, dims].
 func nearestNeighbors(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
@@ -94,5 +94,5 @@ func suppressByOverlaps(c *engine.Call) error {
 	if err := s.run(); err != nil {
 		return err
 	}
-	return s.outputs(c, 3, most)
+	return s.outputs(c, 3, most) // the outputs of NonMaxSuppressionV3
 }

@@ -220,7 +220,8 @@ func suppress(version int) func(*engine.Call) error {
 }
 
 // outputs writes the selected boxes, padded to most if the op's attribute
-// requires it.
+// requires it. version is that of the NonMaxSuppression op: from 4 on, the number of
+// boxes is an output too; in 5, so are their scores.
 func (s *suppression) outputs(c *engine.Call, version int, most int64) error {
 	n := len(s.selected)
 	if c.Attrs().Bool("pad_to_max_output_size") {

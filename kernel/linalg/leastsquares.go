@@ -11,7 +11,7 @@ import (
 // solveLs solves least-squares problems: by the normal equations, with a term
 // that keeps the solution small, or by the pseudoinverse if the attribute fast
 // is false. It is the kernel of MatrixSolveLs and BatchMatrixSolveLs. Inputs
-// are matrices [..., rows, cols], right sides [..., rows, k] and the
+// are matrices [..., rows, cols], right-hand sides [..., rows, k] and the
 // regularizer, which counts with fast only.
 func solveLs[T scalar](c *engine.Call) error {
 	if err := c.Need(3); err != nil {

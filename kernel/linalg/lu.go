@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// LU factors and triangles, which solve.go, determinant.go, exponential.go and
+// LU factors and triangular matrices, which solve.go, determinant.go, exponential.go and
 // others use.
 
 // errSingular is the error for a singular matrix.

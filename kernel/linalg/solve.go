@@ -11,7 +11,8 @@ import (
 )
 
 // The kernels of MatrixInverse, MatrixSolve, MatrixTriangularSolve, their Batch
-// forms, and Lu.
+// forms, and Lu. They overwrite matrices that input returns: these are copies of the
+// op's inputs.
 
 // inverse returns the inverses of square matrices, or of their adjoints. A
 // singular one is an error.
@@ -45,7 +46,7 @@ func inverse[T scalar](c *engine.Call) error {
 	return out.setOutput(c, 0)
 }
 
-// solve solves with square matrices [..., n, n], or their adjoints, for right
+// solve solves with square matrices [..., n, n], or their adjoints, for right-hand
 // sides [..., n, k].
 func solve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
@@ -76,8 +77,8 @@ func solve[T scalar](c *engine.Call) error {
 	return out.setOutput(c, 0)
 }
 
-// triangularSolve solves with triangles. It reads one triangle of each matrix,
-// and batches broadcast. A zero on the diagonal makes infinities or NaN, not an
+// triangularSolve solves with triangular matrices. It reads the triangle that the
+// attribute lower chooses, and batches broadcast. A zero on the diagonal makes infinities or NaN, not an
 // error.
 func triangularSolve[T scalar](c *engine.Call) error {
 	if err := c.Need(2); err != nil {
@@ -121,7 +122,8 @@ func triangularSolve[T scalar](c *engine.Call) error {
 	return out.setOutput(c, 0)
 }
 
-// lu returns both factors in one matrix, and the order of the rows.
+// lu returns both factors in one matrix, and the order of the rows. A singular matrix
+// is an error.
 func lu[T scalar](c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // (quantization_utils.h and quantized_*_op.cc): it decides codes, so it must
 // stay. The formulas of ranges must stay too.
 
-// span is the range of floats that codes represent.
+// span is the range of floats that codes, the integers of quantized values, represent.
 type span struct{ least, most float32 }
 
 // spanAt returns the range in inputs i and i+1.

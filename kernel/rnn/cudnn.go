@@ -11,11 +11,14 @@ import (
 
 // The kernels of CudnnRNN, CudnnRNNV2 and CudnnRNNV3. The order of parameters
 // and gates is cuDNN's and must stay: models store parameters so.
+//
+// TensorFlow has these ops for GPUs only. kernel/testdata/tf2.21/gen_rnn.py records the values of
+// layers of tf_keras with the same weights, and TestKernelsEqualTensorFlow compares with these.
 
 // network has the properties that all of cuDNN's networks share: layers of one
 // kind of cell, each in one direction or two.
 type network struct {
-	mode           string
+	mode           string // lstm, gru, rnn_relu or rnn_tanh
 	gates          int
 	directions     int
 	skips, chooses bool // skips: the input has no weights; chooses: nor if it has as many elements as there are units

@@ -5,9 +5,21 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// The kernels of CudnnRNNBackprop, CudnnRNNBackpropV2 and CudnnRNNBackpropV3.
+// The kernels of CudnnRNNBackprop, CudnnRNNBackpropV2 and CudnnRNNBackpropV3. "By" means "with
+// regard to": the gradients by the input, by the states.
+//
+// TensorFlow has these ops for GPUs only. kernel/testdata/tf2.21/gen_rnn.py records the gradients of
+// layers of tf_keras with the same weights, and TestKernelsEqualTensorFlow compares with these. They
+// are equal up to rounding (Accumulated), so the last bits may change. The outputs must stay: the
+// gradients by input, input_h, input_c and params, the derivative of batch.run. newBatch refuses
+// dropout between layers, so no mask is needed.
 
-// steps has the numbers of a forward pass that a backward pass needs.
+// steps has the numbers of a forward pass that a backward pass needs. batch.layer writes the rows
+// and layerBack reads them: change both together. A row has the state before the step and then
+//   - of an LSTM: gates i, f, g and o, the memory before the step, tanh of the memory after it;
+//   - of a GRU: the reset gate, the gate for keeping, the new state's gate, and the product with
+//     the state (with its bias) that the reset gate scales;
+//   - of a plain network: the output.
 type steps[T float] struct {
 	in [][]T // by layers
 	of [][]T // by cells: each step's rows of valuesPerUnit()·units numbers, which begin with the state before the step
@@ -45,7 +57,7 @@ func runCudnnBackprop[T float](c *engine.Call, net *cudnn) error {
 	if err != nil {
 		return err
 	}
-	at, d := 7, c.In(0).DType()
+	at, d := 7, c.In(0).DType() // at is the number of output_backprop; sequence_lengths come before it
 	if net.lengths {
 		at++
 	}
@@ -118,7 +130,7 @@ func (b *batch[T]) layerBack(c *engine.Call, w, grad cell[T], in, kept, out, sta
 	n, wide, each := b.units, b.gates*b.units, b.units*b.valuesPerUnit()
 	rows := b.times * b.rows
 	x, before := zeroed[T](c, rows*wide), zeroed[T](c, rows*n)
-	r := x // gradients by the product with the state; only in a GRU they differ from those by the product with the input
+	r := x // gradients by the product with the state: in a GRU alone they differ from x, those by the product with the input
 	if b.mode == "gru" {
 		r = zeroed[T](c, rows*wide)
 	}

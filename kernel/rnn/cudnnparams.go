@@ -10,6 +10,9 @@ import (
 
 // The kernels of CudnnRNNParamsSize, CudnnRNNCanonicalToParams and
 // CudnnRNNParamsToCanonical, and of the V2 forms of the last two.
+//
+// TensorFlow has these ops for GPUs only. kernel/testdata/tf2.21/gen_rnn.py records the parameters
+// that tf_keras makes of a layer's weights for cuDNN.
 
 // sizesOf reads the first three inputs of the ops about parameters: layers, units
 // and elements of the input.

@@ -7,12 +7,13 @@ import (
 )
 
 // errExcluded reports that LoadOptions.Objects excludes an object. Every use of an excluded object
-// returns it; loading never does.
+// returns it; loading never does. The text follows the object's name.
 var errExcluded = errors.New("it was not loaded; LoadOptions.Objects leaves it out")
 
 // choose returns the objects that [LoadOptions].Objects names, with all objects
-// that they need: children, captures of their functions, dependencies, slot
-// variables. It returns nil if paths is nil, which means all objects.
+// that they need: children, captures of their functions, dependencies, and the slot
+// variables that chosen optimizers have for chosen variables. It returns nil if paths is
+// nil, which means all objects. A path that leads to no object is an error.
 func choose(g *savedmodel.MetaGraph, paths []string) (map[*savedmodel.Object]bool, error) {
 	if paths == nil {
 		return nil, nil
@@ -55,8 +56,8 @@ func choose(g *savedmodel.MetaGraph, paths []string) (map[*savedmodel.Object]boo
 		if len(stack) > 0 {
 			continue
 		}
-		// A slot belongs to its variable, which may be chosen after the optimizer. Without the
-		// variable it means nothing.
+		// A slot belongs to its variable, which may be chosen after the optimizer. A slot
+		// whose variable isn't chosen is left out.
 		for _, o := range optimizers {
 			for _, s := range o.Slots {
 				if chosen[s.Original] {

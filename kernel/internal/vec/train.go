@@ -7,8 +7,9 @@ import (
 )
 
 // The steps of the ResourceApply ops, for packages kernel/state and kernel/math. v is the
-// variable, g its gradient; other slices are slot variables. v and they change in place. Keep the
-// order of operations: results are compared with TensorFlow's. AdamStep also replaces the
+// variable, g its gradient; other slices are slot variables. v and the slot variables change in
+// place. Keep the order of operations: results are compared with TensorFlow's. Functions of simd
+// do the first elements and return their number; the loop does the others. AdamStep also replaces the
 // ops of Adam's step (kernel/math/whole.go), each of which rounds. So each of its operations
 // is rounded: a conversion T(...) forbids the fusion of a product and a sum.
 
@@ -24,7 +25,7 @@ func Descend[T Float](v, g []T, lr T) {
 	}
 }
 
-// Momentum takes TensorFlow's momentum step.
+// Momentum takes the step of ResourceApplyMomentum.
 func Momentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 	accum, g = accum[:len(v)], g[:len(v)]
 	if nesterov {
@@ -42,7 +43,7 @@ func Momentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 	}
 }
 
-// KerasMomentum takes the momentum step of Keras.
+// KerasMomentum takes the step of ResourceApplyKerasMomentum.
 func KerasMomentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 	accum, g = accum[:len(v)], g[:len(v)]
 	for i := range v {
@@ -98,7 +99,7 @@ func Amsgrad[T Float](v, m, s, vhat, g []T, alpha, beta1, beta2, epsilon T) {
 }
 
 // AdaMax takes Adam's step by the infinity norm; alpha is lr/(1-beta1^t)
-// in step t. u is the largest |g|, decaying by beta2.
+// in step t. u is the largest |g| so far, multiplied by beta2 in each step.
 func AdaMax[T Float](v, m, u, g []T, alpha, beta1, beta2, epsilon T) {
 	m, u, g = m[:len(v)], u[:len(v)], g[:len(v)]
 	for i, d := range g {
