@@ -12,8 +12,8 @@ import (
 // saveAsync takes a snapshot and commits it in the background. The manager is
 // busy until the commit has ended. Cancelling ctx stops the snapshot, but not the
 // commit. step is the training step, nil if unknown; counted is save_counter's value
-// for this save, given back if the commit fails. If saveAsync returns an error, the
-// caller gives it back.
+// for this save, released if the commit fails. If saveAsync returns an error, the
+// caller releases it.
 func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted int64) error {
 	sn, err := m.ck.snapshot(ctx)
 	if err != nil {

@@ -247,7 +247,7 @@ func giveBoth(s *ops.Scope, op *Op, dx, dy *ops.Value) {
 	giveSecond(s, op, func() *ops.Value { return dy })
 }
 
-// giveFirst gives the first input the gradient f(), summed to the input's shape. f is called
+// giveFirst passes the gradient f() on to the first input, summed to the input's shape. f is called
 // only if the input needs a gradient.
 func giveFirst(s *ops.Scope, op *Op, f func() *ops.Value)  { giveAt(s, op, 0, f) }
 func giveSecond(s *ops.Scope, op *Op, f func() *ops.Value) { giveAt(s, op, 1, f) }
@@ -348,7 +348,7 @@ func gradPow(s *ops.Scope, op *Op) {
 	})
 }
 
-// gradExtreme differentiates Maximum and Minimum. first reports where the gradient goes to
+// gradExtreme differentiates Maximum and Minimum. first selects the elements whose gradient goes to
 // the first input: also at equal elements, as in TensorFlow.
 func gradExtreme(s *ops.Scope, op *Op, first func(*ops.Scope, ops.Input, ops.Input) *ops.Value) {
 	dy := op.Grad(0)

@@ -96,7 +96,8 @@ func (t *tally) String() string {
 }
 
 // settle compares one call, whose gradients by TensorFlow are in the .npz at path, under the
-// names that differentiate.py gives them. theirs is TensorFlow's error. An exception or success is counted in t, and all else is an error.
+// names that differentiate.py documents. theirs is TensorFlow's error. An exception or success
+// is counted in t, and all else is an error.
 func (d *derivative) settle(ctx context.Context, path string, theirs error, t *tally) error {
 	e := gradientExceptions[d.of]
 	if !e.covers(d) {
