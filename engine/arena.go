@@ -22,7 +22,11 @@ type Arena struct {
 	chunks [][]byte
 	used   int // chunks in use
 	heads  headers
-	bare   []*Buffer               // headers without memory that are free again
+	bare   []*Buffer // headers without memory that are free again
+
+	unfreed []Variant // objects that freeObject has yet to free
+	freeing bool      // it runs
+
 	small  [smallClasses][]*Buffer // free again within this call
 	all    []*Buffer               // large ones, in use or free
 	gone   int                     // how many of all are kept and not used by the call any more
@@ -269,7 +273,7 @@ func (a *Arena) release(b *Buffer) {
 	if o := b.items; o != nil {
 		b.items = nil
 		if !b.kept {
-			o.Free(a)
+			a.freeObject(o)
 		}
 	}
 	b.lease.Release()
@@ -291,6 +295,28 @@ func (a *Arena) release(b *Buffer) {
 		a.small[b.class] = append(a.small[b.class], b)
 	default:
 		a.free[b.class] = append(a.free[b.class], b)
+	}
+}
+
+// freeObject frees an object that has no references any more. The objects in it
+// that lose their last reference come after it, because a list may be in a list, and
+// so on, a million times.
+func (a *Arena) freeObject(o Variant) {
+	if a == nil {
+		o.Free(nil)
+		return
+	}
+	a.unfreed = append(a.unfreed, o)
+	if a.freeing {
+		return // by the call that frees the object around it
+	}
+	a.freeing = true
+	defer func() { a.freeing = false }()
+	for n := len(a.unfreed); n > 0; n = len(a.unfreed) {
+		o := a.unfreed[n-1]
+		a.unfreed[n-1] = nil
+		a.unfreed = a.unfreed[:n-1]
+		o.Free(a)
 	}
 }
 

@@ -104,7 +104,7 @@ type Variant interface {
 // on.
 func (v Value) Keep() Value {
 	if x, ok := v.Object.(Variant); ok {
-		x.Escape()
+		escape(x)
 		if v.buf != nil {
 			v.buf.Keep() // from now on, no other holder may change the object
 		}
@@ -133,6 +133,58 @@ func (v Value) Keep() Value {
 	}
 	v.buf = nil
 	return v
+}
+
+// holder is a [Variant] whose values are a slice. Holders may hold each other, to any
+// depth and more than once.
+type holder interface {
+	Variant
+	Contents() []Value
+}
+
+// escape does as x.Escape, without recursion for holders.
+func escape(x Variant) {
+	h, ok := x.(holder)
+	if !ok {
+		x.Escape()
+		return
+	}
+	const few = 1000 // holders that are visited without a record
+	var seen map[holder]bool
+	var rest [][]Value
+	for n, vs := 0, h.Contents(); ; n++ {
+		for i, v := range vs {
+			if v.IsZero() {
+				continue
+			}
+			kept := v
+			if inner, ok := v.Object.(holder); ok {
+				if !seen[inner] {
+					rest = append(rest, inner.Contents())
+				}
+				if n > few {
+					if seen == nil {
+						seen = map[holder]bool{}
+					}
+					seen[inner] = true
+				}
+				if v.buf != nil {
+					v.buf.Keep()
+				}
+				kept = Value{Object: inner}
+			} else {
+				kept = v.Keep()
+			}
+			// A value that lasts already is only read, because goroutines may share the object.
+			if !v.Kept() {
+				vs[i] = kept
+			}
+		}
+		if len(rest) == 0 {
+			return
+		}
+		vs, rest = rest[len(rest)-1], rest[:len(rest)-1]
+	}
 }
 
 // Kept reports whether v itself holds no memory of a call. The elements of a

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -125,7 +126,7 @@ func zeros(n int, open func(io.Writer) io.WriteCloser) []byte {
 
 // TestSkippedBytesEndWithTheContext skips bytes of files that expand to many.
 func TestSkippedBytesEndWithTheContext(t *testing.T) {
-	const size = 64 << 20
+	const size = 32 << 20
 	x := newCaller(t, &engine.Files{Read: fstest.MapFS{
 		"gzip": {Data: zeros(size, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })},
 		"zlib": {Data: zeros(size, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })},
@@ -155,7 +156,7 @@ func TestSkippedBytesEndWithTheContext(t *testing.T) {
 		"a hop":     reader(graph.Int("hop_bytes", 1<<40), graph.Int("record_bytes", 1)),
 		"header":    reader(graph.Int("header_bytes", 1<<40), graph.Int("record_bytes", 1)),
 	} {
-		ctx := afterLooks(40)
+		ctx := afterLooks(25)
 		if err := run(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %v after all but %d looks, want that of the context", name, err, ctx.left.Load())
 		}
@@ -439,5 +440,46 @@ func TestIgnoredErrorsAreLoggedOnce(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "\n"); n != 1 {
 		t.Errorf("%d lines in the log, want 1", n)
+	}
+}
+
+// TestNestedListsNeedLittleStack makes lists in lists, each of which holds the one before once or
+// twice. They are kept and released in linear time, without recursion.
+func TestNestedListsNeedLittleStack(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(1 << 20)) // more ends the process
+	for holds, levels := range map[int]int{1: 4000, 2: 60} {
+		b := newBody(t, "nests")
+		empty := b.add("EmptyTensorList", graph.Attrs{graph.Type("element_dtype", tensor.Variant), graph.Type("shape_type", tensor.Int32)}, tensor.Must(tensor.New([]int32{}, 0)), tensor.Scalar[int32](-1))
+		list := empty
+		for range levels {
+			inner := list
+			list = empty
+			for range holds {
+				list = b.add("TensorListPushBack", graph.Attrs{graph.Type("element_dtype", tensor.Variant)}, list, inner)
+			}
+		}
+		length := b.add("TensorListLength", nil, list)
+		sum := b.add("AddN", nil, list, list)
+		like := b.add("ZerosLike", nil, list)
+		only := func(b *body) *body { // with the nodes so far
+			f := *b.Function
+			f.Results = nil
+			return &body{t, &f}
+		}
+		ctx := context.Background()
+		if holds == 2 {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeout(ctx, 20*time.Millisecond)
+			defer stop()
+		}
+		if out, err := only(b).run(context.Background(), nil, length, list); err != nil || !out[0].Tensor.Equal(tensor.Scalar(int32(holds))) || out[1].Object == nil {
+			t.Errorf("%d levels: %v %v", levels, out, err)
+		}
+		x := []graph.Output{1: like, 2: sum}[holds]
+		if _, err := only(b).run(ctx, nil, x); err == nil {
+			t.Errorf("%s of %d levels ends without an error", x.Node.Op, levels)
+		} else if holds == 1 && !strings.Contains(err.Error(), "hold each other") || holds == 2 && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s of %d levels: %v", x.Node.Op, levels, err)
+		}
 	}
 }

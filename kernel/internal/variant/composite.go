@@ -15,5 +15,8 @@ func (*Composite) VariantName() string { return "CompositeTensorVariant" }
 // Escape makes the components last beyond the call.
 func (x *Composite) Escape() { escape(x.Components) }
 
+// Contents returns the components, for [engine.Value.Keep].
+func (x *Composite) Contents() []engine.Value { return x.Components }
+
 // Free releases the components.
 func (x *Composite) Free(a *engine.Arena) { free(a, x.Components) }

@@ -28,6 +28,9 @@ func (*List) VariantName() string { return "tensorflow::TensorList" }
 // Escape makes the elements last beyond the call.
 func (l *List) Escape() { escape(l.Items) }
 
+// Contents returns the elements, for [engine.Value.Keep].
+func (l *List) Contents() []engine.Value { return l.Items }
+
 // Held returns the memory of the list itself, without its elements.
 func (l *List) Held() int64 { return int64(cap(l.Items)) * int64(unsafe.Sizeof(engine.Value{})) }
 
@@ -48,6 +51,9 @@ func (*Optional) VariantName() string { return "tensorflow::data::Optional" }
 
 // Escape makes the values last beyond the call.
 func (o *Optional) Escape() { escape(o.Values) }
+
+// Contents returns the values, for [engine.Value.Keep].
+func (o *Optional) Contents() []engine.Value { return o.Values }
 
 // Free releases the values.
 func (o *Optional) Free(a *engine.Arena) { free(a, o.Values) }
@@ -177,10 +183,30 @@ func (Nothing) Free(*engine.Arena) {}
 
 // Zeros returns v with zeros for its elements: of a tensor, or of the tensors
 // in a variant. The result is a new value or reference.
-func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
+func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) { return zeros(c, v, 0) }
+
+// maxDepth bounds the nesting of variants whose zeros or sum are computed. The limit
+// is Cairn's.
+const maxDepth = 1000
+
+// enter checks the context and the depth before the contents of a variant are computed.
+func enter(c *engine.Call, v engine.Value, depth int) error {
+	if v.Object == nil {
+		return nil
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("variants hold each other more than %d times", maxDepth)
+	}
+	return c.Context().Err()
+}
+
+func zeros(c *engine.Call, v engine.Value, depth int) (engine.Value, error) {
+	if err := enter(c, v, depth); err != nil {
+		return engine.Value{}, err
+	}
 	switch o := v.Object.(type) {
 	case *List:
-		n, err := o.Map(func(v engine.Value) (engine.Value, error) { return Zeros(c, v) })
+		n, err := o.Map(func(v engine.Value) (engine.Value, error) { return zeros(c, v, depth+1) })
 		if err != nil {
 			return engine.Value{}, err
 		}
@@ -188,7 +214,7 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 	case *Optional:
 		n := &Optional{Has: o.Has}
 		for _, v := range o.Values {
-			z, err := Zeros(c, v)
+			z, err := zeros(c, v, depth+1)
 			if err != nil {
 				return engine.Value{}, err
 			}
@@ -198,7 +224,7 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 	case *Composite:
 		n := &Composite{Metadata: o.Metadata}
 		for _, v := range o.Components {
-			z, err := Zeros(c, v)
+			z, err := zeros(c, v, depth+1)
 			if err != nil {
 				return engine.Value{}, err
 			}
@@ -233,6 +259,13 @@ func ZerosOf(c *engine.Call, d tensor.DType, s tensor.Shape) (engine.Value, erro
 // adds tensors. An element that is not set counts as zero, and so does
 // [Nothing].
 func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engine.Value, error)) (engine.Value, error) {
+	return add(c, a, b, 0, sum)
+}
+
+func add(c *engine.Call, a, b engine.Value, depth int, sum func(a, b *tensor.Tensor) (engine.Value, error)) (engine.Value, error) {
+	if err := enter(c, a, depth); err != nil {
+		return engine.Value{}, err
+	}
 	if _, ok := b.Object.(Nothing); ok {
 		return c.Refs().Retain(a), nil
 	}
@@ -256,7 +289,7 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 			case y.Items[i].IsZero():
 				n.Items[i] = c.Refs().Retain(x.Items[i])
 			default:
-				if n.Items[i], err = Add(c, x.Items[i], y.Items[i], sum); err != nil {
+				if n.Items[i], err = add(c, x.Items[i], y.Items[i], depth+1, sum); err != nil {
 					return engine.Value{}, fmt.Errorf("element %d: %w", i, err)
 				}
 			}
@@ -269,7 +302,7 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 		}
 		n := &Optional{Has: x.Has}
 		for i := range x.Values {
-			v, err := Add(c, x.Values[i], y.Values[i], sum)
+			v, err := add(c, x.Values[i], y.Values[i], depth+1, sum)
 			if err != nil {
 				return engine.Value{}, err
 			}
@@ -283,7 +316,7 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 		}
 		n := &Composite{Metadata: x.Metadata}
 		for i := range x.Components {
-			v, err := Add(c, x.Components[i], y.Components[i], sum)
+			v, err := add(c, x.Components[i], y.Components[i], depth+1, sum)
 			if err != nil {
 				return engine.Value{}, fmt.Errorf("component %d: %w", i, err)
 			}
@@ -299,7 +332,9 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 		if err != nil {
 			return engine.Value{}, err
 		}
-		return c.Refs().Wrap(&Ragged{Splits: x.Splits, Values: v.Tensor.Clone()}), nil
+		values := v.Tensor.Clone()
+		c.Refs().Release(v)
+		return c.Refs().Wrap(&Ragged{Splits: x.Splits, Values: values}), nil
 	}
 	if a.Tensor == nil || b.Tensor == nil {
 		return engine.Value{}, fmt.Errorf("%v can't be added", a.DType())
