@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -67,12 +68,20 @@ func conjugated[T scalar](x []T) []T {
 	return x
 }
 
+// errNoEigenvalues is the error for a self-adjoint matrix without eigenvalues.
+var errNoEigenvalues = errors.New("the self-adjoint matrix has no eigenvalues; it has infinities or NaN, or the iteration doesn't converge")
+
 // hermitian returns the eigenvalues of a self-adjoint matrix in rising order,
 // and if with is set the eigenvectors as rows. It reads the lower triangle
-// only. If the matrix has infinities or NaN, or the steps don't converge, all
-// results are NaN.
+// only. If the matrix has infinities or NaN and more than one row, or the steps don't converge, it
+// returns errNoEigenvalues.
 func hermitian[T scalar](ctx context.Context, m matrix[T], with bool) ([]float64, matrix[T], error) {
 	n := m.rows
+	if n == 1 {
+		value := realOf(m.v[0])
+		m.v[0] = 1
+		return []float64{value}, m, nil
+	}
 	size := scaled(m)
 	d, e, q, err := tridiagonal(ctx, m)
 	if err != nil {
@@ -87,13 +96,7 @@ func hermitian[T scalar](ctx context.Context, m matrix[T], with bool) ([]float64
 		return nil, m, err
 	}
 	if !found {
-		for i := range d {
-			d[i] = math.NaN()
-		}
-		for i := range vectors.v {
-			vectors.v[i] = asScalar[T](math.NaN())
-		}
-		return d, vectors, nil
+		return nil, m, errNoEigenvalues
 	}
 	for i := range d {
 		d[i] *= size

@@ -50,7 +50,7 @@ func ranges[T int32 | int64 | float32 | float64](c *engine.Call) error {
 		return v[i][row]
 	}
 	for r := range rows {
-		n, err := steps(float64(pick(0, r)), float64(pick(1, r)), float64(pick(2, r)))
+		n, err := steps(pick(0, r), pick(1, r), pick(2, r))
 		if err != nil {
 			return err
 		}
@@ -81,14 +81,23 @@ func ranges[T int32 | int64 | float32 | float64](c *engine.Call) error {
 }
 
 // steps returns the number of elements of a range.
-func steps(start, limit, step float64) (int64, error) {
+func steps[T int32 | int64 | float32 | float64](start, limit, step T) (int64, error) {
 	switch {
 	case step == 0 || step != step || start != start || limit != limit:
 		return 0, fmt.Errorf("a range from %v to %v by %v", start, limit, step)
 	case step > 0 && limit <= start, step < 0 && limit >= start:
 		return 0, nil
 	}
-	n := math.Ceil(math.Abs((limit - start) / step))
+	var n float64
+	if _, wide := any(start).(int64); wide { // float64 doesn't have all of them
+		distance, by := uint64(limit)-uint64(start), uint64(step)
+		if step < 0 {
+			distance, by = -distance, -by
+		}
+		n = float64((distance-1)/by + 1)
+	} else {
+		n = math.Ceil(math.Abs((float64(limit) - float64(start)) / float64(step)))
+	}
 	if !(n < 1<<40) {
 		return 0, fmt.Errorf("a range from %v to %v by %v is too long", start, limit, step)
 	}

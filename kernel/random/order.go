@@ -171,7 +171,7 @@ func indexShuffle(c *engine.Call) error {
 	for i := range n {
 		c.Step(i)
 		at, end, key := from[i%len(from)], last[i%len(last)], seeds[i*3%len(seeds):]
-		if signed && int64(at) < 0 || at > end {
+		if signed && (int64(at) < 0 || int64(end) < 0) || at > end {
 			return fmt.Errorf("index %d isn't from 0 to %d", int64(at), int64(end))
 		}
 		to := p.index(at, end, [3]uint32{uint32(key[0]), uint32(key[1]), uint32(key[2])})
