@@ -137,40 +137,76 @@ type origin struct {
 	at        int // the place there
 }
 
+// maxHolders is the number of functions in which the uses of a list are searched.
+const maxHolders = 1024
+
 // holdsOthers reports whether f takes elements without a gradient from the list that
 // is its argument i, or from lists in it. For a list in a list nothing else
-// determines the elements' type.
+// determines the elements' type. It is true if the list goes through more than
+// maxHolders functions.
 func holdsOthers(f *graph.Function, i int) bool {
-	return i < len(f.Args) && f.Args[i].Out[0].DType == tensor.Variant && givesOthers(f, f.Args[i].Output(0))
-}
-
-func givesOthers(f *graph.Function, list graph.Output) bool {
-	for _, n := range f.Graph.Nodes() {
-		at := slices.Index(n.In, list)
-		if at < 0 {
-			continue
+	type place struct {
+		f    *graph.Function
+		list graph.Output
+	}
+	seen := map[place]bool{}
+	var todo []place
+	visit := func(f *graph.Function, o graph.Output) {
+		if p := (place{f, o}); o.Fact().DType == tensor.Variant && !seen[p] {
+			seen[p] = true
+			todo = append(todo, p)
 		}
-		d := n.Attrs.Type("element_dtype", tensor.Invalid)
-		switch {
-		case d != tensor.Invalid && d != tensor.Variant:
-			if !differentiable(d) {
+	}
+	enter := func(f *graph.Function, i int) {
+		if i < len(f.Args) {
+			visit(f, f.Args[i].Output(0))
+		}
+	}
+	users := map[*graph.Function]map[graph.Output][]*graph.Node{}
+	for enter(f, i); len(todo) > 0; {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if users[p.f] == nil {
+			if len(users) == maxHolders { // calls with attributes may have a new function each
 				return true
 			}
-			continue
-		case d == tensor.Variant || n.Op == "Identity":
-			for k, out := range n.Out {
-				if out.DType == tensor.Variant && givesOthers(f, n.Output(k)) {
+			users[p.f] = usersIn(p.f)
+		}
+		for _, n := range users[p.f][p.list] {
+			d := n.Attrs.Type("element_dtype", tensor.Invalid)
+			switch {
+			case d != tensor.Invalid && d != tensor.Variant:
+				if !differentiable(d) {
 					return true
 				}
+			case d == tensor.Variant || n.Op == "Identity":
+				for k := range n.Out {
+					visit(p.f, n.Output(k))
+				}
+			default:
+				fs, first, err := callees(n.Op, n.Attrs)
+				if at := slices.Index(n.In, p.list); err == nil && at >= first {
+					for _, f := range fs {
+						enter(f, at-first)
+					}
+				}
 			}
-			continue
-		}
-		fs, first, err := callees(n.Op, n.Attrs)
-		if err == nil && at >= first && slices.ContainsFunc(fs, func(f *graph.Function) bool { return holdsOthers(f, at-first) }) {
-			return true
 		}
 	}
 	return false
+}
+
+// usersIn returns the nodes of a function that take each list.
+func usersIn(f *graph.Function) map[graph.Output][]*graph.Node {
+	users := map[graph.Output][]*graph.Node{}
+	for _, n := range f.Graph.Nodes() {
+		for _, o := range n.In {
+			if o.Fact().DType == tensor.Variant {
+				users[o] = append(users[o], n)
+			}
+		}
+	}
+	return users
 }
 
 // unchanged reports whether the body returns its argument i as it is.
