@@ -3,6 +3,7 @@ package savedmodel
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -228,5 +229,58 @@ func TestRestoresAreFollowedToTheirReads(t *testing.T) {
 	f.Control = append(f.Control, graph.ControlResult{Name: "none", Node: add("NoOp", "none", 0, nil)})
 	if _, err := restoredBy(&graph.Concrete{Function: f}); err == nil {
 		t.Error("an op that restores nothing is accepted")
+	}
+}
+
+// TestOpsOfManyOutputsAreGuessedInLinearTime: nodes may ask for very many outputs of an op that has no definition, and
+// give it very many lists of types.
+func TestOpsOfManyOutputsAreGuessedInLinearTime(t *testing.T) {
+	const n = 30_000
+	op := &undefinedOp{attrs: map[string]*pb.AttrValue{
+		"b": {List: &pb.AttrValueListValue{Type: make([]pb.DataType, 2)}}, "c": {List: &pb.AttrValueListValue{Type: make([]pb.DataType, 2)}},
+		"d": {List: &pb.AttrValueListValue{Type: make([]pb.DataType, 3)}}, "in": {List: &pb.AttrValueListValue{Type: make([]pb.DataType, 9)}},
+	}}
+	for i := range n {
+		op.attrs[fmt.Sprint("e", i)] = &pb.AttrValue{List: &pb.AttrValueListValue{Type: make([]pb.DataType, 1)}}
+	}
+	nodes := map[string]*undefinedOp{"x": op}
+	start := time.Now()
+	for i := range n {
+		noteOutput(nodes, fmt.Sprintf("x:o%d:%d", i, i%4))
+		noteOutput(nodes, fmt.Sprintf("x:o%d:0", i))
+	}
+	d := op.def("Op")
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if len(d.OutputArg) != n || len(d.Attr) != 2 {
+		t.Fatalf("%d outputs, %d attributes", len(d.OutputArg), len(d.Attr))
+	}
+	for i, want := range []string{"b", "b", "d", ""} {
+		if a := d.OutputArg[i]; a.Name != fmt.Sprint("o", i) || a.TypeListAttr != want {
+			t.Errorf("output %d is %s of %q, want %q", i, a.Name, a.TypeListAttr, want)
+		}
+	}
+}
+
+// TestUnknownFieldsOfManyEdgesAreKeptInLinearTime, in whatever order the edges are written.
+func TestUnknownFieldsOfManyEdgesAreKeptInLinearTime(t *testing.T) {
+	const n = 20_000
+	var to, from []*pb.ObjectReference
+	for i := range n {
+		to = append(to, &pb.ObjectReference{LocalName: fmt.Sprint("e", i)})
+		from = append(from, &pb.ObjectReference{LocalName: fmt.Sprint("e", n-1-i), Unknown: []byte{0x78, byte(i % 100)}})
+	}
+	start := time.Now()
+	if err := graftList(reflect.ValueOf(to), reflect.ValueOf(from), 0); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	for i, e := range to {
+		if len(e.Unknown) != 2 || e.Unknown[1] != byte((n-1-i)%100) {
+			t.Fatalf("edge %d has %v", i, e.Unknown)
+		}
 	}
 }

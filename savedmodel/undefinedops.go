@@ -1,7 +1,7 @@
 package savedmodel
 
 import (
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -98,13 +98,14 @@ func noteOutput(nodes map[string]*undefinedOp, ref string) {
 	if err != nil || i < 0 {
 		i = 0
 	}
-	if !slices.Contains(g.outputs, output) {
-		g.outputs = append(g.outputs, output)
-	}
 	if g.last == nil {
 		g.last = map[string]int{}
 	}
-	g.last[output] = max(g.last[output], i)
+	last, asked := g.last[output]
+	if !asked {
+		g.outputs = append(g.outputs, output)
+	}
+	g.last[output] = max(last, i)
 }
 
 // def returns a definition with the outputs that are asked for. An output of
@@ -112,19 +113,26 @@ func noteOutput(nodes map[string]*undefinedOp, ref string) {
 func (g *undefinedOp) def(name string) *pb.OpDef {
 	d := &pb.OpDef{Name: name, IsStateful: true}
 	lists := map[string]bool{}
+	// The first list that is long enough counts, so only those that are longer than all before them can be it.
+	var longer []string
+	longest := 0
+	for _, key := range sortedKeys(g.attrs) {
+		l := g.attrs[key].List
+		if l == nil || len(l.Type) <= longest || strings.HasPrefix(key, "_") || strings.HasPrefix(strings.ToLower(key), "in") || key == "Tin" {
+			continue
+		}
+		longer, longest = append(longer, key), len(l.Type)
+	}
 	for _, output := range g.outputs {
 		arg := &pb.ArgDef{Name: output, Type: pb.DataTypeVariant}
-		for _, key := range sortedKeys(g.attrs) {
-			l := g.attrs[key].List
-			if l == nil || len(l.Type) <= g.last[output] || strings.HasPrefix(key, "_") || strings.HasPrefix(strings.ToLower(key), "in") || key == "Tin" {
-				continue
-			}
+		i := sort.Search(len(longer), func(i int) bool { return len(g.attrs[longer[i]].List.Type) > g.last[output] })
+		if i < len(longer) {
+			key := longer[i]
 			arg = &pb.ArgDef{Name: output, TypeListAttr: key}
 			if !lists[key] {
 				lists[key] = true
 				d.Attr = append(d.Attr, &pb.AttrDef{Name: key, Type: "list(type)"})
 			}
-			break
 		}
 		d.OutputArg = append(d.OutputArg, arg)
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/trackable"
@@ -75,7 +77,7 @@ func (f *foreign) check() error {
 	if f.graph {
 		return &SaveError{Path: "the object graph", Err: ErrUnknownFields}
 	}
-	for name := range f.traces {
+	for _, name := range slices.Sorted(maps.Keys(f.traces)) {
 		return &SaveError{Path: fmt.Sprintf("the function %q", name), Err: ErrUnknownFields}
 	}
 	return nil
@@ -116,7 +118,7 @@ func (m *SavedModel) checkCheckpoint(ctx context.Context) error {
 // checkWritten refuses a save that leaves out an object with unknown fields. Saves make
 // the tensors anew that gradients capture.
 func (r *Restored) checkWritten(s *saver) error {
-	for id := range r.foreign.objects {
+	for _, id := range slices.Sorted(maps.Keys(r.foreign.objects)) {
 		if obj := r.objects[id]; obj != nil {
 			if _, ok := s.number(obj); ok {
 				continue
@@ -244,6 +246,7 @@ func graftSpec(to, from *pb.Lazy[pb.FunctionSpec], depth int) error {
 
 // graftList does the same for the elements of lists, which are matched by their names.
 func graftList(to, from reflect.Value, depth int) error {
+	var places map[string]int // the first elements of to by their names, once needed
 	for i := range from.Len() {
 		x := from.Index(i)
 		if !hasUnknown(x, depth) {
@@ -253,18 +256,23 @@ func graftList(to, from reflect.Value, depth int) error {
 		if !ok {
 			return ErrUnknownFields
 		}
-		found := false
-		for j := range to.Len() {
-			if other, _ := elementName(to.Index(j)); other == name {
-				if err := graft(to.Index(j).Elem(), x.Elem(), depth+1); err != nil {
-					return err
+		if places == nil {
+			places = make(map[string]int, to.Len())
+			for j := range to.Len() {
+				other, _ := elementName(to.Index(j))
+				if _, again := places[other]; !again {
+					places[other] = j
 				}
-				found = true
-				break
 			}
 		}
+		j, found := places[name]
 		if !found && !removable(x) {
 			return ErrUnknownFields
+		}
+		if found {
+			if err := graft(to.Index(j).Elem(), x.Elem(), depth+1); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

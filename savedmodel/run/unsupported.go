@@ -12,7 +12,11 @@ import (
 )
 
 // An UnsupportedError lists all ops that a call needs and no kernel runs.
-type UnsupportedError struct{ Ops []MissingOp }
+type UnsupportedError struct {
+	Ops []MissingOp
+
+	at map[string]int // the indices of Ops by the ops' names, while nodes are added
+}
 
 // MissingOp is an op without a kernel.
 type MissingOp struct {
@@ -65,9 +69,14 @@ func (e *UnsupportedError) with(o *UnsupportedError) *UnsupportedError {
 	if e != nil {
 		out.Ops = append(out.Ops, e.Ops...)
 	}
+	at := make(map[string]int, len(out.Ops))
+	for i, m := range out.Ops {
+		at[m.Op] = i
+	}
 	for _, m := range o.Ops {
-		i := slices.IndexFunc(out.Ops, func(x MissingOp) bool { return x.Op == m.Op })
-		if i < 0 {
+		i, ok := at[m.Op]
+		if !ok {
+			at[m.Op] = len(out.Ops)
 			out.Ops = append(out.Ops, m)
 			continue
 		}
@@ -112,9 +121,13 @@ func (p *program) check(c *callable, in *runnable) error {
 
 // add counts a node.
 func (e *UnsupportedError) add(n *graph.Node, place string) {
-	i := slices.IndexFunc(e.Ops, func(m MissingOp) bool { return m.Op == n.Op })
-	if i < 0 {
+	i, ok := e.at[n.Op]
+	if !ok {
+		if e.at == nil {
+			e.at = map[string]int{}
+		}
 		i = len(e.Ops)
+		e.at[n.Op] = i
 		e.Ops = append(e.Ops, MissingOp{Op: n.Op, Def: n.Def})
 	}
 	m := &e.Ops[i]
