@@ -13,11 +13,16 @@ import (
 // remains bytes until a path leads into it. Then split divides it into its fields, so that
 // chunks can be merged into these. This isn't the split of a model into chunks.
 type message struct {
-	parts  [][]byte                            // its encoding, one after the other; once it has fields, the parts after them
-	fields []field                             // in order; nil until split is called
-	open   bool                                // split was called; not used
-	byNum  map[protowire.Number][]int          // indices in fields of those with a length
-	byKey  map[protowire.Number]map[string]int // of map fields, the index in fields for the encoded key
+	parts  [][]byte                      // its encoding, one after the other; once it has fields, the parts after them
+	fields []field                       // in order; nil until split is called
+	byNum  map[protowire.Number][]int    // indices in fields of those with a length
+	byKey  map[protowire.Number]*entries // of map fields
+}
+
+// entries are those of a map field.
+type entries struct {
+	at map[string]int // the index in fields for the encoded key
+	n  int            // how many of the message's entries are in at; later ones were merged since
 }
 
 // field is one field of a message: the bytes with their tag, or, once chunks were merged into it, a
@@ -52,13 +57,12 @@ func (m *message) split() error {
 			}
 			if typ == protowire.BytesType {
 				m.byNum[num] = append(m.byNum[num], len(m.fields))
-				delete(m.byKey, num)
 			}
 			m.fields = append(m.fields, field{raw: b[: n+k : n+k], num: num})
 			b = b[n+k:]
 		}
 	}
-	m.parts, m.open = nil, true
+	m.parts = nil
 	return nil
 }
 
@@ -129,7 +133,10 @@ func (m *message) single(num protowire.Number) (*message, error) {
 		first.merge(more.append(nil))
 		m.fields[i] = field{num: num}
 	}
-	m.byNum[num] = list[:1]
+	if len(list) > 1 {
+		m.byNum[num] = list[:1]
+		delete(m.byKey, num) // the others are no entries any more
+	}
 	return first, nil
 }
 
@@ -153,28 +160,31 @@ func (m *message) value(num protowire.Number, k *pb.MapKey) (*message, error) {
 		return nil, err
 	}
 	if m.byKey == nil {
-		m.byKey = map[protowire.Number]map[string]int{}
+		m.byKey = map[protowire.Number]*entries{}
 	}
-	if m.byKey[num] == nil {
-		keys := map[string]int{}
-		for _, i := range m.byNum[num] {
-			e := m.at(i)
-			if err := e.split(); err != nil {
-				return nil, fmt.Errorf("an entry of the map %d: %w", num, err)
-			}
-			for _, f := range e.fields {
-				if f.num == 1 && f.raw != nil {
-					keys[string(f.raw)] = i
-				}
+	known := m.byKey[num]
+	if known == nil {
+		known = &entries{at: map[string]int{}}
+		m.byKey[num] = known
+	}
+	for list := m.byNum[num]; known.n < len(list); known.n++ {
+		i := list[known.n]
+		e := m.at(i)
+		if err := e.split(); err != nil {
+			return nil, fmt.Errorf("an entry of the map %d: %w", num, err)
+		}
+		for _, f := range e.fields {
+			if f.num == 1 && f.raw != nil {
+				known.at[string(f.raw)] = i
 			}
 		}
-		m.byKey[num] = keys
 	}
-	i, ok := m.byKey[num][string(key)]
+	i, ok := known.at[string(key)]
 	if !ok {
 		m.add(num).merge(key)
 		i = len(m.fields) - 1
-		m.byKey[num][string(key)] = i
+		known.at[string(key)] = i
+		known.n++
 	}
 	e := m.at(i)
 	if err := e.split(); err != nil {
