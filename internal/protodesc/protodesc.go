@@ -119,7 +119,13 @@ func (e *Enum) Number(name string) (int32, bool) {
 type Set struct {
 	messages map[string]*Message
 	enums    map[string]*Enum
+
+	left int // how many bytes the full names may still have together
 }
+
+// maxNames bounds the bytes of all full names, in multiples of the descriptors' bytes: each message that is declared in
+// another one repeats its name. The number may change.
+const maxNames = 16
 
 // Message returns the message of a full name, or nil if there is none.
 func (s *Set) Message(name string) *Message { return s.messages[name] }
@@ -132,7 +138,7 @@ const maxDepth = 100
 
 // Parse reads a FileDescriptorSet.
 func Parse(b []byte) (*Set, error) {
-	s := &Set{messages: map[string]*Message{}, enums: map[string]*Enum{}}
+	s := &Set{messages: map[string]*Message{}, enums: map[string]*Enum{}, left: maxNames*len(b) + 1<<20}
 	var scopes []scope
 	for f := (pb.Fields{Rest: b}); ; {
 		if !f.Next() {
@@ -201,6 +207,15 @@ func join(scope, name string) string {
 	return scope + "." + name
 }
 
+// full returns the full name of a message or an enum that is declared in a scope.
+func (s *Set) full(scope string, b []byte) (string, error) {
+	name := nameOf(b)
+	if s.left -= len(scope) + 1 + len(name); s.left < 0 {
+		return "", fmt.Errorf("the full names of messages and enums have over %d times as many bytes as the descriptors: %w", maxNames, errors.ErrUnsupported)
+	}
+	return join(scope, name), nil
+}
+
 func nameOf(b []byte) string {
 	for f := (pb.Fields{Rest: b}); f.Next(); {
 		if f.Number == 1 {
@@ -214,7 +229,11 @@ func (s *Set) message(scopes []scope, b []byte, within string, packs bool, depth
 	if depth > maxDepth {
 		return nil, fmt.Errorf("messages are declared more than %d deep in each other", maxDepth)
 	}
-	m := &Message{Name: join(within, nameOf(b))}
+	name, err := s.full(within, b)
+	if err != nil {
+		return nil, err
+	}
+	m := &Message{Name: name}
 	if s.messages[m.Name] != nil {
 		return nil, fmt.Errorf("the message %s is described twice", m.Name)
 	}
@@ -312,14 +331,28 @@ func (s *Set) enum(b []byte, within string) error {
 	if f.Bad {
 		return errBad
 	}
-	s.enums[join(within, nameOf(b))] = e
+	full, err := s.full(within, b)
+	if err != nil {
+		return err
+	}
+	s.enums[full] = e
 	return nil
 }
+
+// maxScope and maxScopes bound the bytes and the parts of a message's name in which a relative name is looked up: each
+// field tries all parts. Names that begin with a dot, as protoc writes them, need no search. The numbers may change.
+const (
+	maxScope  = 1024
+	maxScopes = 100
+)
 
 // resolve finds the type that a field names, and its default.
 func (s *Set) resolve(c scope, f *Field) error {
 	if f.typeName != "" || f.Kind == MessageKind || f.Kind == Group || f.Kind == EnumKind {
 		name, absolute := strings.CutPrefix(f.typeName, ".")
+		if !absolute && (len(c.message.Name) > maxScope || strings.Count(c.message.Name, ".") > maxScopes) {
+			return fmt.Errorf("the relative name %q of a type in a message whose name has over %d bytes or %d parts: %w", f.typeName, maxScope, maxScopes, errors.ErrUnsupported)
+		}
 		for within := c.message.Name; ; {
 			full := name
 			if !absolute {
