@@ -221,6 +221,9 @@ func checkOp(dir, name string, f func() (map[string]*tensor.Tensor, error)) erro
 	if err != nil {
 		return err
 	}
+	if len(want) == 0 {
+		return fmt.Errorf("TensorFlow has written no answer of %s to compare with", name)
+	}
 	got, err := f()
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -55,6 +56,9 @@ func answers(ctx context.Context, dir string) (worst float64, err error) {
 	got, err := sig.Call(ctx, in)
 	if err != nil {
 		return 0, err
+	}
+	if len(want) == 0 {
+		return 0, errors.New("case.npz has no outputs to compare with")
 	}
 	for name, w := range want {
 		g := got[name]

@@ -320,11 +320,8 @@ func (all *gradientGroups) compare(ctx context.Context) {
 }
 
 // gradientCases differentiates every op with a kernel and all programs, here and in
-// TensorFlow, and compares. Without a Python it compares nothing; interop/run always passes one.
+// TensorFlow, and compares.
 func gradientCases(ctx context.Context, r *run) {
-	if r.python == "" {
-		return
-	}
 	all := &gradientGroups{run: r}
 	group := func(kind, name string, programs []*program) {
 		if r.match.MatchString(name) {

@@ -85,8 +85,10 @@ func newGraph(spec *graphSpec, zero bool) (*objectGraph, error) {
 			o := new(optimizer)
 			o.DeclareSlots(n.Slots...)
 			obj = o
-		default:
+		case "module":
 			obj = new(module)
+		default:
+			return nil, fmt.Errorf("a node of an unknown kind %q", n.Kind)
 		}
 		g.nodes = append(g.nodes, obj)
 	}

@@ -33,8 +33,8 @@ import (
 type suite struct {
 	name string
 	run  func(ctx context.Context, r *run)
-	// judged means that TensorFlow's process, on one core, takes most of the time. The
-	// suites that compare files run first, one after the other. Then the judged ones run
+	// judged means that TensorFlow's process, on one core, takes most of the time. Such a suite needs
+	// run.python. The suites that compare files run first, one after the other. Then the judged ones run
 	// in parallel.
 	judged bool
 }
@@ -71,8 +71,7 @@ const hostile = "hostile"
 type run struct {
 	root string // holds specs.json, tf/ and go/
 	// python has TensorFlow: suites start the programs in peer/ with it, and oracle.py shows
-	// differences. Without it ("") gradients, programs, traces and types compare nothing,
-	// and other suites that need it fail. interop/run always passes one.
+	// differences. Without it ("") the judged suites fail. interop/run always passes one.
 	python string
 	cairn  string         // the command
 	match  *regexp.Regexp // the gradients to judge
@@ -166,7 +165,11 @@ func (r *run) beside(suites []suite) {
 			own := *r
 			own.out, own.failed = &out, 0
 			begin := time.Now()
-			s.run(context.Background(), &own)
+			if s.judged && r.python == "" {
+				own.result(s.name, []string{"there is no Python with TensorFlow to compare with; -python names it"}, "")
+			} else {
+				s.run(context.Background(), &own)
+			}
 			fmt.Fprintf(&out, "took %.0f s: %s\n", time.Since(begin).Seconds(), s.name)
 			mu.Lock()
 			r.failed += own.failed

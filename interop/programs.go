@@ -18,9 +18,6 @@ const randomPrograms = 200
 // differentiation of the traces; and programs whose results show the order of
 // changes to variables, tables, generators and lists.
 func programCases(ctx context.Context, r *run) {
-	if r.python == "" {
-		return
-	}
 	in := []*tensor.Tensor{tensor.Vector(0.3, -0.7, 1.1), tensor.Vector(-0.2, 0.9, 0.4)}
 	all := in
 	for _, v := range programs.WorldVariables()[:3] {

@@ -155,6 +155,9 @@ func sameOutputs(ctx context.Context, path string) error {
 	if err := s.Err(); err != nil {
 		return err
 	}
+	if arrays[fmt.Sprint("out", len(out))] != nil {
+		return fmt.Errorf("there are more outputs than ours (got %d)", len(out))
+	}
 	for i, v := range out {
 		got, err := v.Tensor()
 		if err != nil {

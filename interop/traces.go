@@ -254,9 +254,6 @@ func (r *run) compareTraces(ctx context.Context, kind string, programs []*progra
 
 // traceCases compares all ops and programs.
 func traceCases(ctx context.Context, r *run) {
-	if r.python == "" {
-		return
-	}
 	r.compareTraces(ctx, "op", opPrograms())
 	r.compareTraces(ctx, "program", tracePrograms())
 }

@@ -23,9 +23,6 @@ type registration map[string][]string
 // typeCases compares the element types that the kernels declare with those of
 // TensorFlow's CPU kernels. A kernel here may take more.
 func typeCases(ctx context.Context, r *run) {
-	if r.python == "" {
-		return
-	}
 	theirs, err := r.kernelTypes(ctx)
 	if err != nil {
 		r.result("element types", wrongs(err), "")

@@ -377,6 +377,9 @@ func (r *runner) run(ctx context.Context) error {
 		if err := readJSON(r.path("tf", name, "losses.json"), &losses); err != nil {
 			return err
 		}
+		if len(losses) != 40 {
+			return fmt.Errorf("%s: TensorFlow's run has %d losses, want 40", name, len(losses))
+		}
 		whole[name] = losses
 		if err := r.firstLegs(ctx, name, losses, fresh); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
