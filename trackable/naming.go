@@ -92,21 +92,21 @@ func SnakeCase(field string) string {
 	return b.String()
 }
 
-// scopeName returns the automatic name of an object of a type, as TensorFlow's older
-// Keras (tensorflow.python.keras) makes it from a class name. It differs from SnakeCase
-// and from tf_keras 2.21: a digit between letters can swallow the "_" (MyL2Norm →
-// my_l2norm). Full names in files contain it.
+// scopeName returns the automatic name of an object of a type, as tf_keras makes it from
+// a class name. It differs from SnakeCase: a "_" is also inserted before an upper-case letter
+// that a lower-case one follows, whatever is before it (Net_Block → net__block). A name that
+// would begin with "_" gets the prefix "private". Full names in files contain the name.
 func scopeName(typeName string) string {
 	typeName, _, _ = strings.Cut(typeName, "[") // type arguments
 	runes := []rune(typeName)
 	var first []rune
-	// Before an upper-case letter followed by lower-case letters or digits; the
-	// scan consumes the whole word, as a regular expression does.
+	// Before an upper-case letter followed by lower-case letters; the scan consumes the
+	// whole word, as a regular expression does.
 	for i := 0; i < len(runes); {
-		if i+2 < len(runes) && unicode.IsUpper(runes[i+1]) && lowerOrDigit(runes[i+2]) {
+		if i+2 < len(runes) && isUpper(runes[i+1]) && isLower(runes[i+2]) {
 			first = append(first, runes[i], '_', runes[i+1])
 			i += 2
-			for i < len(runes) && lowerOrDigit(runes[i]) {
+			for i < len(runes) && isLower(runes[i]) {
 				first = append(first, runes[i])
 				i++
 			}
@@ -117,12 +117,16 @@ func scopeName(typeName string) string {
 	}
 	var b strings.Builder
 	for i, r := range first {
-		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(first[i-1]) {
+		if i > 0 && isUpper(r) && isLower(first[i-1]) {
 			b.WriteByte('_')
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
-	return strings.Trim(b.String(), "_")
+	if name := b.String(); !strings.HasPrefix(name, "_") {
+		return name
+	}
+	return "private" + b.String()
 }
 
-func lowerOrDigit(r rune) bool { return unicode.IsLower(r) || unicode.IsDigit(r) }
+func isUpper(r rune) bool { return 'A' <= r && r <= 'Z' }
+func isLower(r rune) bool { return 'a' <= r && r <= 'z' }

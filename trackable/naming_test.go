@@ -3,6 +3,7 @@ package trackable
 import (
 	"testing"
 
+	"github.com/cairnml/cairn/tensor"
 	"pgregory.net/rapid"
 )
 
@@ -28,7 +29,8 @@ func TestSnakeCase(t *testing.T) {
 func TestScopeName(t *testing.T) {
 	for typ, want := range map[string]string{
 		"Dense": "dense", "Conv2D": "conv2d", "Conv2DTranspose": "conv2d_transpose", "LSTM": "lstm", "GRUCell": "gru_cell",
-		"MyL2Norm": "my_l2norm", "Net": "net", "HTTPServer": "http_server", "BatchNormalization": "batch_normalization",
+		"MyL2Norm": "my_l2_norm", "ResNet50Block": "res_net50_block", "Net_": "net_", "_Net": "private__net", "HTTPServer2D": "http_server2d",
+		"Net_Block": "net__block", "Net": "net", "HTTPServer": "http_server", "BatchNormalization": "batch_normalization",
 		"MaxPooling2D": "max_pooling2d", "A": "a", "Stack[float32]": "stack",
 	} {
 		if got := scopeName(typ); got != want {
@@ -67,5 +69,16 @@ func TestKeys(t *testing.T) {
 	}
 	if got := slotPath("net/kernel", "opt", "m/x"); got != "net/kernel/.OPTIMIZER_SLOT/opt/m.Sx" {
 		t.Error(got)
+	}
+}
+
+// TestUpdateAllWithoutAValue updates a variable together with one that has no value: neither
+// counts as written.
+func TestUpdateAllWithoutAValue(t *testing.T) {
+	a, b := NewVariable(tensor.Scalar[float32](1)), NewVariable(nil)
+	a.written = false
+	err := UpdateAll([]*Variable{a, b}, func([]*tensor.Tensor) error { return nil })
+	if err == nil || a.written {
+		t.Errorf("the error is %v, and the other variable counts as written: %v", err, a.written)
 	}
 }

@@ -430,7 +430,10 @@ func (l *Lease) Release() {
 
 // Store replaces the value by t, which is handed over. Another type, or a shape
 // that v doesn't take, is a *[ShapeError].
-func (v *Variable) Store(t *tensor.Tensor) error {
+func (v *Variable) Store(t *tensor.Tensor) error { return v.store(t, false) }
+
+// store replaces the value by t, whose storage is marked as shared first if shared is set.
+func (v *Variable) store(t *tensor.Tensor, shared bool) error {
 	if err := v.refuse("Store", writeInstead); err != nil {
 		return err
 	}
@@ -443,6 +446,9 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 		return fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
 	}
 	v.number()
+	if shared {
+		t.Share()
+	}
 	v.cell.Store(&cell{t: t})
 	v.written = true
 	return nil
@@ -450,17 +456,7 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 
 // StoreShared works like [Variable.Store], for a tensor that others keep reading:
 // it is never written, the first update works on a copy.
-func (v *Variable) StoreShared(t *tensor.Tensor) error {
-	if err := v.Store(t); err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if c := v.cell.Load(); c.t == t {
-		t.Share()
-	}
-	return nil
-}
+func (v *Variable) StoreShared(t *tensor.Tensor) error { return v.store(t, true) }
 
 // Update changes the value: f gets the storage to work on, in place if there is
 // no other reference, otherwise a copy. Its contents after f are the new value,
@@ -483,7 +479,7 @@ func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
 func (v *Variable) writable() (*tensor.Tensor, error) {
 	c := v.cell.Load()
 	if c == nil {
-		return nil, fmt.Errorf("trackable: variable %q has no value to update; call Init", v.shown())
+		return nil, v.errNoValue()
 	}
 	if c.shared() {
 		c = &cell{t: c.t.Clone()}
@@ -492,6 +488,10 @@ func (v *Variable) writable() (*tensor.Tensor, error) {
 	c.updates++
 	v.written = true
 	return c.t, nil
+}
+
+func (v *Variable) errNoValue() error {
+	return fmt.Errorf("trackable: variable %q has no value to update; call Init", v.shown())
 }
 
 // UpdateAll works like [Variable.Update], for several variables at once, as a
@@ -508,6 +508,11 @@ func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
 		return err
 	}
 	defer unlockAll(vars)
+	for _, v := range vars { // before one of them counts as written
+		if v.cell.Load() == nil {
+			return v.errNoValue()
+		}
+	}
 	bufs := make([]*tensor.Tensor, len(vars))
 	for i, v := range vars {
 		var err error
