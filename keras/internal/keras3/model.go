@@ -77,9 +77,12 @@ func (t *translator) sequential(conf map[string]any) (map[string]any, error) {
 			if s, text := dtype.(string); !ok || !text || strings.HasPrefix(s, "mixed_") {
 				dtype = "float32"
 			}
-			name, _ := inner(l, "name")
+			name := "input_1" // as tf_keras's, if the layer has no name
+			if n, ok := inner(l, "name"); ok && n != nil {
+				name = fmt.Sprint(n) + "_input"
+			}
 			list = append(list, map[string]any{"module": string(layer), "class_name": "InputLayer", "registered_name": nil,
-				"config": map[string]any{"batch_shape": shape, "dtype": dtype, "sparse": false, "name": fmt.Sprint(name) + "_input"}})
+				"config": map[string]any{"batch_shape": shape, "dtype": dtype, "sparse": false, "name": name}})
 		}
 		v, err := t.value(layer, l)
 		if err != nil {

@@ -221,7 +221,14 @@ func label(class string, v map[string]any) string {
 
 // function translates the name of a function, which Keras 2 and Keras 3 store alike.
 func (t *translator) function(v map[string]any) (any, error) {
-	if name, ok := v["config"].(string); ok && (v["module"] == nil || v["module"] == "builtins" || strings.HasPrefix(fmt.Sprint(v["module"]), "keras")) && v["registered_name"] == nil || v["registered_name"] == v["config"] {
+	name, ok := v["config"].(string)
+	if !ok {
+		return v, nil
+	}
+	registered, _ := v["registered_name"].(string)
+	module, _ := v["module"].(string)
+	keras := v["module"] == nil || module == "builtins" || strings.HasPrefix(module, "keras")
+	if v["registered_name"] == nil && keras || v["registered_name"] != nil && registered == name {
 		return name, nil
 	}
 	return v, nil
