@@ -1,7 +1,9 @@
 package initializers
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/cairnml/cairn/internal/philox"
 	"github.com/cairnml/cairn/tensor"
@@ -66,7 +68,7 @@ func buffered(more func(buf []float64) []float64) func() float64 {
 // tf.random.stateless_uniform.
 func uniform(g philox.Generator, d tensor.DType, shape tensor.Shape, lo, hi float64) (*tensor.Tensor, error) {
 	if d.IsInteger() {
-		return whole(g, d, shape, int64(lo), int64(hi))
+		return whole(g, d, shape, lo, hi)
 	}
 	round := rounding(d)
 	next := buffered(func(buf []float64) []float64 {
@@ -91,25 +93,44 @@ func uniform(g philox.Generator, d tensor.DType, shape tensor.Shape, lo, hi floa
 }
 
 // whole draws integers from lo up to hi, which is left out. The modulo favours some numbers, as in
-// TensorFlow.
-func whole(g philox.Generator, d tensor.DType, shape tensor.Shape, lo, hi int64) (*tensor.Tensor, error) {
-	if lo >= hi {
-		return nil, errRange(lo, hi)
+// TensorFlow, which has integers of two types.
+func whole(g philox.Generator, d tensor.DType, shape tensor.Shape, lo, hi float64) (*tensor.Tensor, error) {
+	most := 0x1p63
+	if d == tensor.Int32 {
+		most = 0x1p31
 	}
-	return fill(d, shape, buffered(func(buf []float64) []float64 {
-		b := g.Block()
-		if d == tensor.Int64 {
-			for i := 0; i < 4; i += 2 {
-				x := uint64(b[i]) | uint64(b[i+1])<<32
-				buf = append(buf, float64(lo+int64(x%uint64(hi-lo))))
+	if !(lo >= -most && hi < most) {
+		return nil, fmt.Errorf("initializers: numbers from %v up to %v are beyond %v", lo, hi, d)
+	}
+	first, end := int64(lo), int64(hi)
+	if first >= end {
+		return nil, errRange(first, end)
+	}
+	t, err := tensor.Zeros(d, shape...)
+	if err != nil {
+		return nil, err
+	}
+	size := uint64(end) - uint64(first)
+	switch d {
+	case tensor.Int32:
+		for part := range slices.Chunk(tensor.Values[int32](t), 4) {
+			b := g.Block()
+			for i := range part {
+				part[i] = int32(first + int64(uint64(b[i])%size))
 			}
-			return buf
 		}
-		for _, x := range b {
-			buf = append(buf, float64(lo+int64(x%uint32(hi-lo))))
+	case tensor.Int64:
+		for part := range slices.Chunk(tensor.Values[int64](t), 2) {
+			b := g.Block()
+			for i := range part {
+				x := uint64(b[2*i]) | uint64(b[2*i+1])<<32
+				part[i] = int64(uint64(first) + x%size)
+			}
 		}
-		return buf
-	}))
+	default:
+		return nil, errType(d)
+	}
+	return t, nil
 }
 
 // normal draws a tensor of normally distributed numbers, as tf.random.stateless_normal.

@@ -177,7 +177,11 @@ func fill(d tensor.DType, shape tensor.Shape, next func() float64) (*tensor.Tens
 			v[i] = int64(next())
 		}
 	default:
-		return nil, fmt.Errorf("initializers: no initializer makes values of %v; use an InitializerFunc", d)
+		return nil, errType(d)
 	}
 	return t, nil
+}
+
+func errType(d tensor.DType) error {
+	return fmt.Errorf("initializers: no initializer makes values of %v; use an InitializerFunc", d)
 }

@@ -147,3 +147,20 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestIntegersAreExact compares integers near the ends of their types with those of tf_keras 2.21.
+func TestIntegersAreExact(t *testing.T) {
+	x, err := RandomUniform{Min: new(9000000000000000.0), Max: new(9100000000000000.0), Seed: new(3)}.Init(nil, tensor.Int64, tensor.Shape{4})
+	if want := []int64{9067772343931820, 9002171405787544, 9070214931768927, 9090117938708743}; err != nil || !slices.Equal(tensor.Values[int64](x), want) {
+		t.Errorf("got %v, %v, want %v", x, err, want)
+	}
+	x, err = RandomUniform{Min: new(-2147483648.0), Max: new(2147483647.0), Seed: new(3)}.Init(nil, tensor.Int32, tensor.Shape{4})
+	if want := []int32{949556140, -705151881, 776216984, 1064019774}; err != nil || !slices.Equal(tensor.Values[int32](x), want) {
+		t.Errorf("got %v, %v, want %v", x, err, want)
+	}
+	for d, most := range map[tensor.DType]float64{tensor.Int32: 0x1p31, tensor.Int64: 0x1p63} {
+		if _, err := (RandomUniform{Min: new(-most), Max: new(most)}).Init(nil, d, tensor.Shape{4}); err == nil {
+			t.Errorf("%v: no error", d)
+		}
+	}
+}
