@@ -286,3 +286,46 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// TestVerifyEndsWithItsContext ends the context while a member is being read.
+func TestVerifyEndsWithItsContext(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	whole := fixture(t, "keras2_text.keras")
+	r, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.File {
+		if err := z.Copy(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := z.Create("assets/zeros")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(make([]byte, 8<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx := &countedContext{Context: t.Context(), left: 100}
+	if err := open(t, b.Bytes()).Verify(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// countedContext ends after some looks at it.
+type countedContext struct {
+	context.Context
+	left int
+}
+
+func (c *countedContext) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}

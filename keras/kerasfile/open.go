@@ -92,12 +92,28 @@ func (f *File) Verify(ctx context.Context) error {
 		}
 		r, err := m.Open()
 		if err == nil {
-			_, err = io.Copy(io.Discard, r)
+			_, err = io.Copy(io.Discard, within{ctx, r})
 			err = errors.Join(err, r.Close())
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if err != nil {
 			faults = append(faults, &FormatError{Name: m.Name, What: "the member is damaged", Err: err})
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// within reads from r until the context ends.
+type within struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w within) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p)
 }

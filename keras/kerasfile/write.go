@@ -208,6 +208,6 @@ func copyMember(ctx context.Context, create func(string) (io.Writer, error), m M
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(w, r)
+	_, err = io.Copy(w, within{ctx, r})
 	return err
 }
