@@ -266,11 +266,18 @@ func (o *Base) newSlot(v *trackable.Variable, k SlotKind) (*trackable.Variable, 
 	if !o.keeps(k) {
 		return nil, nil
 	}
-	i, ok := o.next.index[v]
-	if !ok {
-		return nil, fmt.Errorf("the variable %q wasn't among those of the first step, on whose order the new layout depends; call Build with all variables before it, or use the legacy layout", v.Name())
+	if err := o.known(v); err != nil {
+		return nil, err
 	}
-	return o.next.lists[k.listName()].At(i), nil
+	return o.next.lists[k.listName()].At(o.next.index[v]), nil
+}
+
+// known returns an error for a variable that wasn't among those of the first step.
+func (o *Base) known(v *trackable.Variable) error {
+	if _, ok := o.next.index[v]; !ok {
+		return fmt.Errorf("the variable %q wasn't among those of the first step, on whose order the new layout depends; call Build with all variables before it, or use the legacy layout", v.Name())
+	}
+	return nil
 }
 
 func sortHypers(h []Hyper) {

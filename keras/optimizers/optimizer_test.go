@@ -113,6 +113,22 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
+// TestAFailedStepChangesNothing takes a second step with a variable that the first one didn't have.
+func TestAFailedStepChangesNothing(t *testing.T) {
+	v, w := trackable.NewVariable(vec(1, 2)), trackable.NewVariable(vec(1, 2))
+	g := ops.ValueOf(vec(1, 1))
+	o := optimizers.NewAdamW(0.1)
+	o.Apply(scope(t), grad.Gradients{{Variable: v, Grad: g}})
+	before := v.Load().Clone()
+	s := function.Eager(context.Background())
+	if o.Apply(s, grad.Gradients{{Variable: v, Grad: g}, {Variable: w, Grad: g}}); s.Err() == nil {
+		t.Error("no error")
+	}
+	if !slices.Equal(tensor.Values[float32](v.Load()), tensor.Values[float32](before)) {
+		t.Error("the variable has changed")
+	}
+}
+
 func TestVariablesWithoutGradientStay(t *testing.T) {
 	for _, opt := range []optimizers.Optimizer{optimizers.NewAdam(0.1), optimizers.NewAdamW(0.1)} {
 		v, w := trackable.NewVariable(vec(1, 2)), trackable.NewVariable(vec(3, 4))

@@ -26,9 +26,8 @@ func (o *Base) Apply(s *ops.Scope, g grad.Gradients) {
 
 // apply takes the step, with the lock held. The order is tf_keras's: make the variables, set the
 // scheduled rate, clip, then for each variable its weight decay and its update; at last the
-// averages, and the count. An error about the whole list comes before a variable has changed, but the
-// optimizer's own variables may be made. An error about a variable's slots comes after the steps of
-// the variables before it.
+// averages, and the count. An error comes before a variable has changed, but the optimizer's own
+// variables may be made.
 func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 	if err := o.make(); err != nil {
 		return err
@@ -48,6 +47,11 @@ func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 	if !o.isLegacy() {
 		if err := o.buildFor(g); err != nil {
 			return err
+		}
+		for _, p := range g {
+			if err := o.known(p.Variable); p.Grad != nil && err != nil {
+				return err
+			}
 		}
 	}
 	if err := o.number.make(o, g[0].Variable); err != nil {
