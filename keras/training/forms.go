@@ -202,6 +202,10 @@ func (l *layout) setForms(forms []string) {
 	}
 }
 
+// maxSparseRows bounds the rows of a sparse tensor, whose shape may state any number. The limit is
+// ours and may change.
+const maxSparseRows = 1 << 27
+
 // tableOf returns the table of a sparse or a ragged tensor. It checks splits and indices, which a
 // program made.
 func tableOf(v *ops.Value) (table, error) {
@@ -234,6 +238,9 @@ func tableOf(v *ops.Value) (table, error) {
 	rank, n := len(p.shape), parts[1].Len()
 	if rank == 0 || len(p.indices) != rank*n {
 		return nil, fmt.Errorf("there are %d indices for %d elements of rank %d", len(p.indices), n, rank)
+	}
+	if p.shape[0] < 0 || p.shape[0] > maxSparseRows {
+		return nil, fmt.Errorf("the shape is %v, want a first size from 0 to %d", p.shape, maxSparseRows)
 	}
 	p.begins = make([]int, 1, p.shape[0]+1)
 	for at := range n {

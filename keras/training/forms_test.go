@@ -112,6 +112,8 @@ func TestFormsRefused(t *testing.T) {
 		"ends":         {&training.Examples{X: base.Ragged{Values: ops.Const(s, []float32{1}), Splits: rows.Splits}, Y: dense}, "the splits end with 3"},
 		"falling":      {&training.Examples{X: base.Ragged{Values: rows.Values, Splits: []*ops.Value{ops.Const(s, []int64{0, 4, 3})}}, Y: dense}, "or fall"},
 		"outside":      {&training.Examples{X: base.Sparse{Indices: ops.Const(s, [][]int64{{2, 0}}), Values: ops.Const(s, []float32{1}), Shape: ops.Const(s, []int64{2, 1})}, Y: dense}, "outside of the shape"},
+		"negative":     {&training.Examples{X: base.Sparse{Indices: ops.Const(s, [][]int64{{2, 0}}), Values: ops.Const(s, []float32{1}), Shape: ops.Const(s, []int64{-2, 1})}, Y: dense}, "want a first size from 0"},
+		"huge":         {&training.Examples{X: base.Sparse{Indices: ops.Const(s, [][]int64{{2, 0}}), Values: ops.Const(s, []float32{1}), Shape: ops.Const(s, []int64{1 << 40, 1})}, Y: dense}, "want a first size from 0"},
 		"other number": {&training.Examples{X: rows, Y: tensor.Must(tensor.Zeros(tensor.Float32, 3, 1))}, "Y has 3 examples, want 2"},
 	} {
 		trainer, err := training.Compile(model, &training.CompileOptions{Loss: "mse"})
