@@ -129,7 +129,7 @@ func buckets(values []float64) *tensor.Tensor {
 	if n == 0 {
 		return out
 	}
-	width := (most - least) / histogramBuckets
+	width := most/histogramBuckets - least/histogramBuckets // whose sum may be beyond float64
 	for i := range histogramBuckets {
 		rows[3*i], rows[3*i+1] = least+width*float64(i), least+width*float64(i+1)
 	}
@@ -140,7 +140,7 @@ func buckets(values []float64) *tensor.Tensor {
 		}
 		i := histogramBuckets - 1 // of a single value too
 		if width > 0 {
-			i = min(int((x-least)/width), i)
+			i = min(int(x/width-least/width), i)
 		}
 		rows[3*i+2]++
 	}

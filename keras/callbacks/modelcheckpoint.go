@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/vfs"
 )
 
@@ -284,11 +285,13 @@ func formatted(value any, spec string) (string, error) {
 
 // pythonFloat returns str(x).
 func pythonFloat(x float64) string {
-	s := strconv.FormatFloat(x, 'g', -1, 64)
-	if math.Abs(x) >= 1e-4 && math.Abs(x) < 1e16 {
-		if s = strconv.FormatFloat(x, 'f', -1, 64); !strings.Contains(s, ".") {
-			s += ".0"
-		}
+	switch {
+	case math.IsNaN(x):
+		return "nan"
+	case math.IsInf(x, 1):
+		return "inf"
+	case math.IsInf(x, -1):
+		return "-inf"
 	}
-	return s
+	return config.FormatFloat(x, 64)
 }
