@@ -163,12 +163,8 @@ func (o *ImageOptions) resize(s *ops.Scope, image *ops.Value) *ops.Value {
 	case Area:
 		return ops.Resize(s, image, o.Height, o.Width, &ops.ResizeOptions{Method: ops.Area})
 	}
-	kernel := string(o.Method)
-	if o.Method == MitchellCubic {
-		kernel = "mitchellcubic"
-	}
 	scale := []float32{float32(o.Height) / float32(image.Shape()[1]), float32(o.Width) / float32(image.Shape()[2])}
-	return s.Emit1("ScaleAndTranslate", graph.Attrs{graph.String("kernel_type", kernel), graph.Bool("antialias", false)},
+	return s.Emit1("ScaleAndTranslate", graph.Attrs{graph.String("kernel_type", string(o.Method)), graph.Bool("antialias", false)},
 		image, []int32{int32(o.Height), int32(o.Width)}, scale, []float32{0, 0})
 }
 

@@ -2,7 +2,6 @@ package keras
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras/base"
@@ -19,7 +18,7 @@ func (m *Functional) AddLoss(loss *ops.Value) error {
 	v := new(layers.AddLoss).Call(s, loss)
 	err := s.Err()
 	if err == nil {
-		err = m.insert(v)
+		err = m.insert([]*ops.Value{v})
 	}
 	if err != nil {
 		return fmt.Errorf("keras: AddLoss: %w", err)
@@ -27,14 +26,14 @@ func (m *Functional) AddLoss(loss *ops.Value) error {
 	return nil
 }
 
-// insert adds the calls that compute a symbolic tensor to those of the model, as tf_keras's
-// Functional._insert_layers. No output depends on them. AddLoss calls it, and networkReader for
-// the AddLoss layers of a config.
+// insert adds the calls that compute symbolic tensors to those of the model, one after the other,
+// as tf_keras's Functional._insert_layers. No output depends on them. AddLoss calls it, and
+// networkReader for the AddLoss layers of a config.
 //
 // New nodes and layers come after all others, inputs of a node before it. The order is that of
 // the config and must stay. Their depth is below 0, since outputs have 0; only [Summary] reads
 // it, to find branches. After an error the network has the nodes and layers that it had before.
-func (n *network) insert(v *ops.Value) error {
+func (n *network) insert(list []*ops.Value) error {
 	w := walk{network: n, in: &n.inputs, layerIndex: map[Callable]int{}, state: map[*base.Node]visit{},
 		parents: map[*base.Node][]*ops.Value{}, starts: map[graph.Output]bool{}}
 	for _, in := range n.inputs.values {
@@ -47,9 +46,15 @@ func (n *network) insert(v *ops.Value) error {
 		w.state[node] = closed
 	}
 	before, layersBefore := len(n.nodes), len(n.layers)
-	if err := w.visit(v); err != nil {
-		n.nodes = n.nodes[:before]
-		return err
+	for _, v := range list {
+		if err := w.visit(v); err != nil {
+			n.nodes = n.nodes[:before]
+			return err
+		}
+	}
+	have := make(map[Callable]bool, layersBefore)
+	for _, l := range n.layers {
+		have[l] = true
 	}
 	for _, node := range n.nodes[before:] {
 		depth := 0
@@ -59,7 +64,8 @@ func (n *network) insert(v *ops.Value) error {
 			}
 		}
 		n.depth[node] = depth - 1
-		if !slices.Contains(n.layers, node.Layer) {
+		if !have[node.Layer] {
+			have[node.Layer] = true
 			n.layers = append(n.layers, node.Layer)
 		}
 		for _, out := range node.Outputs {

@@ -85,6 +85,9 @@ func TestFromConfigRefuses(t *testing.T) {
 		"unknown dtype":   {dense(`"dtype": "float33"`), "float33"},
 		"long list":       {dense(`"batch_input_shape": [` + strings.Repeat("1,", 300) + `1]`), "shape"},
 		"negative size":   {dense(`"batch_input_shape": [-2]`), "range"},
+		"integers":        {`{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 1, "dtype": "int32", "batch_input_shape": [null, 1], "kernel_initializer": {"class_name": "RandomUniform", "config": {"minval": -2147483648, "maxval": 2147483648}}}}]}}`, "beyond int32"},
+		"local":           {`{"class_name": "Sequential", "config": {"layers": [{"class_name": "LocallyConnected1D", "config": {"filters": 1, "kernel_size": [1], "implementation": 3, "batch_input_shape": [null, 1000000000000, 1]}}]}}`, "below 2147483648"},
+		"mixed policy":    {dense(`"dtype": "mixed_float32"`), "mixed_float32"},
 		"unknown key":     {`{"class_name": "Dense", "konfig": {}}`, "config"},
 		"deep":            {strings.Repeat(`{"class_name": "Activation", "config": {"activation": `, 5000) + `"relu"` + strings.Repeat("}}", 5000), "deeper"},
 	} {

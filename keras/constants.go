@@ -10,9 +10,9 @@ import (
 )
 
 // tensorOf returns lists of a config as a tensor: of float32 if a number has a fraction or an
-// exponent, else of int32; of strings; or of bools. All lists of one depth have one length. The
-// types are those of tf.convert_to_tensor for Python's lists, except that an integer beyond int32
-// is an error. The limit of 16 dimensions is ours.
+// exponent, else of int32, or of int64 if a number needs it; of strings; or of bools. All lists of one
+// depth have one length. The types are those of tf.convert_to_tensor for Python's lists. The limit of
+// 16 dimensions is ours.
 // The reader of functional models' configs calls it for constant inputs of layers.
 func tensorOf(list []any) (*tensor.Tensor, error) {
 	var shape tensor.Shape
@@ -66,11 +66,15 @@ func tensorOf(list []any) (*tensor.Tensor, error) {
 				return float32(f), err
 			})
 		}
+		if slices.ContainsFunc(flat, func(v any) bool {
+			n, _ := v.(json.Number)
+			i, err := n.Int64()
+			return err == nil && int64(int32(i)) != i
+		}) {
+			return newTensor(shape, flat, json.Number.Int64)
+		}
 		return newTensor(shape, flat, func(n json.Number) (int32, error) {
 			i, err := n.Int64()
-			if int64(int32(i)) != i {
-				return 0, fmt.Errorf("%v is no int32", n)
-			}
 			return int32(i), err
 		})
 	}
@@ -93,7 +97,7 @@ func elements[From, To any](list []any, convert func(From) (To, error)) ([]To, e
 	return out, nil
 }
 
-func newTensor[From any, To int32 | float32 | bool](shape tensor.Shape, list []any, convert func(From) (To, error)) (*tensor.Tensor, error) {
+func newTensor[From any, To int32 | int64 | float32 | bool](shape tensor.Shape, list []any, convert func(From) (To, error)) (*tensor.Tensor, error) {
 	all, err := elements(list, convert)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,6 @@ type network struct {
 	slots   int                  // the number of these values
 	depth   map[*base.Node]int   // the number of nodes on the longest way to an output; below 0 for those of insert
 
-	notTrainable bool // of the model whose config is being written
 }
 
 // structure is a list of tensors, and the form in which the program passed

@@ -93,7 +93,7 @@ func TestLayersRefuse(t *testing.T) {
 		"nil input":       func(s *ops.Scope) { (&layers.Dense{Units: 1}).Call(s, nil) },
 		"other width":     func(s *ops.Scope) { d := &layers.Dense{Units: 1}; d.Call(s, mat(1, 1, 1)); d.Call(s, mat(1, 2, 1, 1)) },
 		"flatten scalar":  func(s *ops.Scope) { new(layers.Flatten).Call(s, float32(1)) },
-		"dropout of 1":    func(s *ops.Scope) { (&layers.Dropout{Rate: 1}).Call(s, vec(1)) },
+		"dropout of 1":    func(s *ops.Scope) { (&layers.Dropout{Rate: 1}).Call(s.WithTraining(true), vec(1)) },
 		"nil in sequence": func(s *ops.Scope) { NewSequential(nil).Call(s, vec(1)) },
 		"initializer":     func(s *ops.Scope) { (&layers.Dense{Units: 1, KernelInitializer: failing}).Call(s, mat(1, 1, 1)) },
 	} {

@@ -1,11 +1,13 @@
 package keras
 
 import (
+	"container/heap"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -32,8 +34,7 @@ func (m *Functional) EncodeConfig(e *config.Encoder) (config.Fields, error) {
 		name = base.AutomaticName(m)
 	}
 	f := config.Fields{{Name: "name", Value: name}, {Name: "trainable", Value: !m.NotTrainable}}
-	m.network.notTrainable = m.NotTrainable
-	return m.network.encode(e, f)
+	return m.network.encode(e, f, m.NotTrainable)
 }
 
 // freeze sets trainable to false in the JSON of a layer and of the layers in it, as
@@ -61,8 +62,8 @@ func freeze(obj config.Fields) {
 	}
 }
 
-// encode adds the network to the fields of a config.
-func (n *network) encode(e *config.Encoder, f config.Fields) (config.Fields, error) {
+// encode adds the network to the fields of a config. If frozen is set, no layer in it is trainable.
+func (n *network) encode(e *config.Encoder, f config.Fields, frozen bool) (config.Fields, error) {
 	w := nodeWriter{network: n, index: map[*base.Node]int{}}
 	byLayer := map[Callable][]*base.Node{}
 	for _, node := range n.nodes {
@@ -95,7 +96,7 @@ func (n *network) encode(e *config.Encoder, f config.Fields) (config.Fields, err
 			}
 			nodes = append(nodes, data)
 		}
-		if n.notTrainable {
+		if frozen {
 			freeze(obj)
 		}
 		list = append(list, append(obj, config.Pair{Name: "name", Value: nameOf(layer)}, config.Pair{Name: "inbound_nodes", Value: nodes}))
@@ -353,8 +354,8 @@ type networkReader struct {
 func readNetwork(d *config.Decoder, self *Functional, fields map[string]any) (*networkReader, error) {
 	r := &networkReader{d: d, layers: map[string]Callable{}, nodes: map[string][]*base.Node{}, first: map[string]int{}}
 	var list []any
-	for key, v := range fields {
-		var ok bool
+	for _, key := range sortedKeys(fields) {
+		v, ok := fields[key], false
 		switch key {
 		case "name":
 			self.Name, ok = v.(string)
@@ -378,7 +379,7 @@ func readNetwork(d *config.Decoder, self *Functional, fields map[string]any) (*n
 	if r.inputs == nil || r.outputs == nil {
 		return nil, errors.New("there are no input_layers or output_layers")
 	}
-	r.scope = base.ConfigScope(d.Context())
+	r.scope = base.DecoderScope(d)
 	var calls []layerCalls // in the order of the layers, each with its calls in the config's order
 	total := 0
 	for i, item := range list {
@@ -389,6 +390,7 @@ func readNetwork(d *config.Decoder, self *Functional, fields map[string]any) (*n
 		if total += len(c.calls); total > maxNodes {
 			return nil, fmt.Errorf("there are more than %d calls of layers", maxNodes)
 		}
+		d.AllowCalls(len(c.calls))
 		calls = append(calls, c)
 	}
 	return r, r.callAll(calls)
@@ -445,35 +447,74 @@ func (r *networkReader) layer(d *config.Decoder, item any) (c layerCalls, err er
 	return c, nil
 }
 
-// errLater reports a tensor whose node isn't made yet.
-var errLater = errors.New("a call needs the result of a later one")
+// nodeNumber is a call of a layer: the layer's name, and the number of its calls before.
+type nodeNumber struct {
+	layer string
+	call  int
+}
+
+// laterError reports a tensor whose node isn't made yet.
+type laterError nodeNumber
+
+func (e *laterError) Error() string { return "a call needs the result of a later one" }
 
 // callAll makes all calls, in rounds over the layers. A call that needs the result of one that
-// isn't made waits for the next round; the calls of one layer stay in order.
+// isn't made waits for it, until the next round if that one's layer comes later; the calls of one
+// layer stay in order.
 func (r *networkReader) callAll(calls []layerCalls) error {
-	for len(calls) > 0 {
-		progress := false
-		rest := calls[:0]
-		for _, c := range calls {
-			for len(c.calls) > 0 {
-				err := r.call(&c, c.calls[0])
-				if errors.Is(err, errLater) {
+	waiting := map[nodeNumber][]int{} // the layers that need a call
+	var round, next intHeap           // layers that can go on
+	for i := range calls {
+		round = append(round, i)
+	}
+	for ; len(round) > 0; round, next = next, nil {
+		heap.Init(&round)
+		for len(round) > 0 {
+			i := heap.Pop(&round).(int)
+			for c := &calls[i]; len(c.calls) > 0; c.calls = c.calls[1:] {
+				if err := r.d.Context().Err(); err != nil {
+					return err
+				}
+				made := nodeNumber{c.name, len(r.nodes[c.name])}
+				err := r.call(c, c.calls[0])
+				if later := (*laterError)(nil); errors.As(err, &later) {
+					waiting[nodeNumber(*later)] = append(waiting[nodeNumber(*later)], i)
 					break
 				}
 				if err != nil {
 					return fmt.Errorf("layer %q: %w", c.name, err)
 				}
-				c.calls, progress = c.calls[1:], true
-			}
-			if len(c.calls) > 0 {
-				rest = append(rest, c)
+				for _, k := range waiting[made] {
+					if k > i {
+						heap.Push(&round, k)
+					} else {
+						next = append(next, k)
+					}
+				}
+				delete(waiting, made)
 			}
 		}
-		if calls = rest; len(calls) > 0 && !progress {
-			return fmt.Errorf("layer %q: its call depends on itself, or on a call that is missing", calls[0].name)
+	}
+	for _, c := range calls {
+		if len(c.calls) > 0 {
+			return fmt.Errorf("layer %q: its call depends on itself, or on a call that is missing", c.name)
 		}
 	}
 	return nil
+}
+
+// intHeap is a heap of numbers, the least first.
+type intHeap []int
+
+func (h intHeap) Len() int           { return len(h) }
+func (h intHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h intHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *intHeap) Push(x any)        { *h = append(*h, x.(int)) }
+func (h *intHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
 }
 
 // call makes one call. The argument "training" is the mode of the call. The argument "mask" is the
@@ -713,7 +754,7 @@ func (r *networkReader) tensor(data []any) (*ops.Value, error) {
 		node = 0
 	}
 	if node >= int64(len(r.nodes[name])) {
-		return nil, errLater
+		return nil, &laterError{name, int(min(node, math.MaxInt32))}
 	}
 	out := r.nodes[name][node].Outputs
 	if index >= int64(len(out)) {
@@ -773,11 +814,15 @@ func (r *networkReader) connect(self *Functional) error {
 	if err := self.network.connect(self, in, out); err != nil {
 		return err
 	}
+	var losses []*ops.Value
 	for _, l := range r.losses {
 		for _, node := range r.nodes[nameOf(l)] {
-			if err := self.insert(node.Outputs[0]); err != nil {
-				return fmt.Errorf("layer %q: %w", nameOf(l), err)
-			}
+			losses = append(losses, node.Outputs[0])
+		}
+	}
+	if len(losses) > 0 {
+		if err := self.insert(losses); err != nil {
+			return fmt.Errorf("the losses: %w", err)
 		}
 	}
 	self.layers = append(self.layers, r.uncalled...)

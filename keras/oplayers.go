@@ -1,7 +1,9 @@
 package keras
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras/base"
@@ -87,6 +89,14 @@ func pythonList(t *tensor.Tensor) (any, error) {
 		}
 	case d.IsComplex():
 		return nil, fmt.Errorf("a constant is complex, which a config can't hold")
+	case d == tensor.Int64:
+		for _, x := range tensor.Values[int64](t) {
+			flat = append(flat, wholeNumber(x, int64(int(x)) == x))
+		}
+	case d == tensor.Uint64:
+		for _, x := range tensor.Values[uint64](t) {
+			flat = append(flat, wholeNumber(x, x <= math.MaxInt))
+		}
 	default:
 		list, err := t.AppendFloat64s(nil, 0, t.Len())
 		if err != nil {
@@ -101,6 +111,14 @@ func pythonList(t *tensor.Tensor) (any, error) {
 		}
 	}
 	return nest(flat, t.Shape()), nil
+}
+
+// wholeNumber returns an integer as an int if it fits, else as the number of a JSON text.
+func wholeNumber[T int64 | uint64](x T, fits bool) any {
+	if fits {
+		return int(x)
+	}
+	return json.Number(fmt.Sprint(x))
 }
 
 // nest returns a list of elements as nested lists of a shape.

@@ -369,7 +369,7 @@ func (m *Sequential) DecodeConfig(d *config.Decoder, fields map[string]any) erro
 	if shape == nil || len(m.computed()) == 0 {
 		return nil
 	}
-	return base.Build(base.ConfigScope(d.Context()), m, tensor.Shape(shape))
+	return base.Build(base.DecoderScope(d), m, tensor.Shape(shape))
 }
 
 // acceptsLayer reports whether edge is "layer-N" for a layer after the last one. The edges

@@ -116,13 +116,18 @@ type summaryRow struct {
 func summaryRows(model Callable) (rows []summaryRow, connected bool, err error) {
 	switch m := model.(type) {
 	case *Functional:
+		calls := map[Callable][]*base.Node{}
+		for _, n := range m.nodes {
+			calls[n.Layer] = append(calls[n.Layer], n)
+		}
 		for _, l := range m.layers {
 			row, err := rowOf(l, nameOf(l))
 			if err != nil {
 				return nil, false, err
 			}
-			row.shape = m.shapeOf(l)
-			row.connections = m.connections(l)
+			row.shape = shapeOf(l, calls[l])
+			slices.SortFunc(calls[l], func(a, b *base.Node) int { return a.Index - b.Index })
+			row.connections = m.connections(calls[l])
 			rows = append(rows, row)
 		}
 		return rows, !m.isLine(), nil
@@ -131,8 +136,9 @@ func summaryRows(model Callable) (rows []summaryRow, connected bool, err error) 
 		if err != nil {
 			return nil, false, err
 		}
+		names := m.layerNames()
 		for i, l := range m.computed() {
-			row, err := rowOf(l, m.layerNames()[i])
+			row, err := rowOf(l, names[i])
 			if err != nil {
 				return nil, false, err
 			}
@@ -200,13 +206,10 @@ func (m *Sequential) flow() ([]*ops.Value, error) {
 	return m.flowFor(ops.NewScope(context.Background()), base.Shapes{tensor.Shape(in.BatchInputShape)})
 }
 
-// shapeOf returns the shapes of a layer's outputs as Python prints them.
-func (m *Functional) shapeOf(l Callable) string {
+// shapeOf returns the shapes of a layer's outputs in its calls as Python prints them.
+func shapeOf(l Callable, calls []*base.Node) string {
 	var text string
-	for _, n := range m.nodes {
-		if n.Layer != l {
-			continue
-		}
+	for _, n := range calls {
 		var shapes []string
 		for _, v := range n.Outputs {
 			shapes = append(shapes, pythonShape(base.ShapeOf(v)))
@@ -249,13 +252,10 @@ func pythonShape(shape tensor.Shape) string {
 }
 
 // connections lists the outputs that a layer's calls take, as Python prints them.
-func (m *Functional) connections(l Callable) string {
+func (n *network) connections(calls []*base.Node) string {
 	list := []string{}
-	for _, n := range m.nodes {
-		if n.Layer != l {
-			continue
-		}
-		for _, p := range m.sources(n) {
+	for _, call := range calls {
+		for _, p := range n.sources(call) {
 			list = append(list, fmt.Sprintf("'%s[%d][%d]'", nameOf(p.Node.Layer), p.Node.Index, p.Index))
 		}
 	}

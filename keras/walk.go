@@ -223,16 +223,30 @@ func (w *walk) visit(v *ops.Value) error {
 }
 
 // sort orders nodes and layers by their depth, the deepest first, and assigns a slot to each
-// output. As in _map_graph_network, layers of one depth are in the order in which the walk met them.
-// Nodes of one depth are in the order in which it left them; _map_graph_network may have another.
+// output. As in _map_graph_network, layers of one depth are in the order in which the walk met them,
+// inputs that no output needs before them. Nodes of one depth are in the order in which they got a
+// depth, from the outputs to the inputs.
 func (w *walk) sort(in *structure) {
 	nodeDepth, layerDepth := map[*base.Node]int{}, map[Callable]int{}
+	nodes := make([]*base.Node, 0, len(w.nodes)) // in the order in which they get a depth
+	deepen := func(n *base.Node, depth int) int {
+		before, ok := nodeDepth[n]
+		if !ok {
+			nodes = append(nodes, n)
+		}
+		depth = max(depth, before)
+		nodeDepth[n] = depth
+		return depth
+	}
 	for _, n := range slices.Backward(w.nodes) {
-		depth := max(nodeDepth[n], layerDepth[n.Layer])
-		nodeDepth[n], layerDepth[n.Layer] = depth, depth
+		depth := deepen(n, layerDepth[n.Layer])
+		if _, ok := layerDepth[n.Layer]; !ok {
+			w.layers = append(w.layers, n.Layer)
+		}
+		layerDepth[n.Layer] = depth
 		for _, v := range w.parents[n] {
 			p, _ := w.graph.PlaceOf(v)
-			nodeDepth[p.Node] = max(nodeDepth[p.Node], depth+1)
+			deepen(p.Node, depth+1)
 		}
 	}
 	// Inputs that no output depends on.
@@ -241,13 +255,12 @@ func (w *walk) sort(in *structure) {
 		if _, ok := w.layerIndex[p.Node.Layer]; !ok {
 			layerDepth[p.Node.Layer] = 0
 			w.layerIndex[p.Node.Layer] = -1
-			w.nodes = append(w.nodes, p.Node)
+			w.layers = append(w.layers, p.Node.Layer)
+			deepen(p.Node, 0)
 		}
 	}
-	for l := range layerDepth {
-		w.layers = append(w.layers, l)
-	}
-	slices.SortFunc(w.layers, func(a, b Callable) int {
+	w.nodes = nodes
+	slices.SortStableFunc(w.layers, func(a, b Callable) int {
 		return cmp.Or(cmp.Compare(layerDepth[b], layerDepth[a]), cmp.Compare(w.layerIndex[a], w.layerIndex[b]))
 	})
 	slices.SortStableFunc(w.nodes, func(a, b *base.Node) int { return cmp.Compare(nodeDepth[b], nodeDepth[a]) })

@@ -146,5 +146,9 @@ func L2Loss(s *Scope, x Input) *Value { return s.Emit1("L2Loss", nil, x) }
 // Norm computes the Euclidean norm of real numbers over the axes, the values of tf.norm by
 // other nodes. [Abs] makes real numbers of complex ones.
 func Norm(s *Scope, x Input, axes ...int) *Value {
-	return Sqrt(s, Sum(s, Square(s, x), axes...))
+	v := Const(s, x)
+	if v.DType().IsComplex() {
+		return Sqrt(s, Sum(s, Mul(s, v, Conj(s, v)), axes...))
+	}
+	return Sqrt(s, Sum(s, Square(s, v), axes...))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -140,6 +141,9 @@ func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) [
 	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
 	if s.Err() != nil {
 		return []*ops.Value{c.Inputs[0]}
+	}
+	if d, ok := s.Value(decoderKey{}).(*config.Decoder); ok && !d.CountCall() {
+		return fail(errManyCalls)
 	}
 	if err := checkForms(self, c.Inputs); err != nil {
 		return fail(err)

@@ -69,7 +69,7 @@ func (p *Policy) UnmarshalConfig(v any) error {
 	if !ok {
 		return fmt.Errorf("got no name of a dtype")
 	}
-	if q := Policy(name); q.Compute() == tensor.Invalid || q.Variables() != q.Compute() && name != "mixed_float16" && name != "mixed_bfloat16" {
+	if q := Policy(name); q.Compute() == tensor.Invalid || strings.HasPrefix(name, "mixed_") && name != "mixed_float16" && name != "mixed_bfloat16" {
 		return fmt.Errorf("unknown dtype policy %q", name)
 	}
 	*p = Policy(name)

@@ -2,12 +2,14 @@ package base
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/constraints"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/regularizers"
@@ -123,6 +125,16 @@ func AddBytes(size int64, d tensor.DType, shape tensor.Shape) int64 {
 func ConfigScope(ctx context.Context) *ops.Scope {
 	return WithConfigWeights(ctx, NewGraph(ctx).Scope())
 }
+
+type decoderKey struct{}
+
+// DecoderScope returns a scope as [ConfigScope] does, for models of a config. Too many calls of
+// layers on it are an error.
+func DecoderScope(d *config.Decoder) *ops.Scope {
+	return ConfigScope(d.Context()).With(decoderKey{}, d)
+}
+
+var errManyCalls = errors.New("the config makes too many calls of layers: models within models call each other too often")
 
 // WithConfigWeights returns a scope that makes weights as one of [ConfigScope] does.
 func WithConfigWeights(ctx context.Context, s *ops.Scope) *ops.Scope {

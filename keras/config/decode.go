@@ -35,6 +35,25 @@ type Decoder struct {
 	depth   int
 	shared  map[string]decodedObject // by shared_object_id
 	orders  orderedjson.Orders
+	calls   int64 // of layers that are allowed so far, minus those that were made
+}
+
+// A config may call a layer more than once, and a call of a model calls its layers. So models
+// within models make more calls than the config has bytes, without an end. A config may make
+// freeCalls and callsPerPart for each of its objects and listed calls. These limits are ours and may
+// change.
+const (
+	freeCalls    = 1 << 13
+	callsPerPart = 64
+)
+
+// AllowCalls allows the calls of layers that come from n calls which the config lists.
+func (d *Decoder) AllowCalls(n int) { d.calls += callsPerPart * int64(n) }
+
+// CountCall counts a call of a layer. It reports false if the config makes too many.
+func (d *Decoder) CountCall() bool {
+	d.calls--
+	return d.calls > -freeCalls
 }
 
 // Keys returns the keys of a parsed object in the order of the JSON: sorted for one that
@@ -120,6 +139,7 @@ var objectKeys = map[string]bool{
 // assignable to want. The order is part of the behaviour: find the class, reuse a shared object, make
 // one, set its fields and build_config, complete its defaults, and call WithDecoded's function.
 func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
+	d.AllowCalls(1)
 	var name, module string
 	var object map[string]any
 	switch x := v.(type) {

@@ -374,6 +374,10 @@ func (e *Encoder) text(s string) error {
 			e.out.WriteString(`\r`)
 		case r == '\t':
 			e.out.WriteString(`\t`)
+		case r == '\b':
+			e.out.WriteString(`\b`)
+		case r == '\f':
+			e.out.WriteString(`\f`)
 		case r < ' ' || r > '~' && r < 0x10000:
 			fmt.Fprintf(&e.out, `\u%04x`, r)
 		case r >= 0x10000:

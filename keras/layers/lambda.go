@@ -71,9 +71,9 @@ func (l *Lambda) CompleteConfig() {
 
 // DecodeConfig reads the config. It refuses bytecode.
 func (l *Lambda) DecodeConfig(d *config.Decoder, fields map[string]any) error {
-	for key, want := range map[string]string{"function_type": "function", "output_shape_type": "raw", "mask_type": ""} {
-		if got, ok := fields[key]; ok && got != want {
-			return fmt.Errorf("%s: got %v, which is Python code and isn't run; make a Lambda with a Go function", key, got)
+	for _, f := range []struct{ key, want string }{{"function_type", "function"}, {"output_shape_type", "raw"}, {"mask_type", ""}} {
+		if got, ok := fields[f.key]; ok && got != f.want {
+			return fmt.Errorf("%s: got %v, which is Python code and isn't run; make a Lambda with a Go function", f.key, got)
 		}
 	}
 	return d.Fields("Lambda", l, fields)

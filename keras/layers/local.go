@@ -52,6 +52,24 @@ func (l *local) span(i, at int) (first, last int) {
 	return max(0, center-left), min(l.in[i], center+l.size[i]-left)
 }
 
+// connections returns the sum of the lengths of the spans along a dimension, for n output elements.
+// It takes constant time, because the sizes of a config may be huge.
+func (l *local) connections(i, n int) int {
+	if n <= 0 {
+		return n
+	}
+	left, in, stride := 0, l.in[i], l.strides[i]
+	if l.padding != "valid" {
+		left = l.size[i] / 2
+	}
+	right := min(l.size[i]-left, in)
+	inside := min(n, (in-right)/stride+1) // spans that end within the input
+	ends := inside*right + stride*(inside*(inside-1)/2) + (n-inside)*in
+	cut := min(n, left/stride+1) // spans that begin at 0 or before
+	begins := stride*(n*(n-1)/2-cut*(cut-1)/2) - (n-cut)*left
+	return ends - begins
+}
+
 // dims returns the sizes of space and those of the channels in the order of the format.
 func (l *local) dims(space tensor.Shape, channels int) tensor.Shape {
 	if l.format == ChannelsFirst {
@@ -81,12 +99,10 @@ func (l *local) kernelShape(implementation int) (tensor.Shape, error) {
 	}
 	counts := []int{l.c, l.filters}
 	for i, n := range l.out {
-		count := min(n, 0)
-		for at := range max(n, 0) {
-			first, last := l.span(i, at)
-			count += max(0, last-first)
+		if l.in[i] > 1<<31-1 {
+			return nil, fmt.Errorf("the input has the sizes %v, want each below 2147483648", l.in)
 		}
-		counts = append(counts, count)
+		counts = append(counts, l.connections(i, n))
 	}
 	n, err := product(counts...)
 	return tensor.Shape{n}, err

@@ -85,6 +85,7 @@ type loader struct {
 	byName   map[string]*savedmodel.KerasObject // layers by their names
 	generic  map[string]string                  // why layers are generic, by their names
 	restored *savedmodel.Restored
+	paths    map[int]string                  // of the objects in the file; nil before the first use
 	all      map[any]*savedmodel.KerasObject // by the restored objects; nil before the first generic one
 }
 

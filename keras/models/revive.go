@@ -153,7 +153,10 @@ func (l *loader) genericFor(o *savedmodel.KerasObject, why string) (*Generic, er
 
 // at returns the restored object of an entry.
 func (l *loader) at(o *savedmodel.KerasObject) (*savedmodel.TrackableObject, error) {
-	path := l.restored.MetaGraph.Paths()[o.Object.ID]
+	if l.paths == nil {
+		l.paths = l.restored.MetaGraph.Paths()
+	}
+	path := l.paths[o.Object.ID]
 	obj, ok := l.restored.Root.(*savedmodel.TrackableObject)
 	for _, edge := range strings.Split(path, "/") {
 		if ok && o.Object.ID != 0 {

@@ -24,6 +24,9 @@ func (x *exporter) sign() error {
 		inputs, outputs = m.InputNames(), m.OutputNames()
 	case *keras.Sequential:
 		inputs[0] = m.InputName()
+		if len(m.Layers) == 0 {
+			break
+		}
 		if l, ok := m.Layers[len(m.Layers)-1].(base.LayerLike); ok {
 			outputs = []string{l.AsLayer().Name}
 		}
