@@ -31,6 +31,13 @@ func (g guards) find(pred graph.Output) (on, ok bool) {
 // and returns the conditions of both; ok is false if they contradict each
 // other.
 func (g guards) and(o guards) (guards, bool) {
+	switch n := min(len(g), len(o)); { // often the same conditionals
+	case !slices.Equal(g[:n], o[:n]):
+	case n == len(o):
+		return g, true
+	default:
+		return o, true
+	}
 	out := g
 	for _, l := range o {
 		on, have := out.find(l.pred)
@@ -88,7 +95,12 @@ type conder struct {
 	order  []*graph.Node
 	place  map[*graph.Node]int // in order
 	guards map[*graph.Node]guards
+	deep   *graph.Node // in more than maxNesting conditionals; nil if there is none
 }
+
+// maxNesting is the number of conditionals that may contain each other, because each node
+// has a list of those that it is in. If a node is in more, no conditional is raised.
+const maxNesting = 200
 
 // conds raises all conditionals. A Merge is a result of an If if one of its
 // inputs exists when a predicate is true and the other when it is false. All
@@ -100,6 +112,13 @@ func (r *raiser) conds() {
 		if j := c.visit(n); j != nil {
 			joins = append(joins, j)
 		}
+	}
+	if c.deep != nil {
+		for _, j := range joins {
+			c.problem(j.merge, "the conditional can't be made an If: node %q is in over %d conditionals", c.deep.Name, maxNesting)
+		}
+		c.problem(c.deep, "it is in over %d conditionals", maxNesting)
+		return
 	}
 	joins = append(joins, c.effects()...)
 	// Those inside of others end before them.
@@ -229,6 +248,9 @@ func (c *conder) visit(n *graph.Node) *join {
 	}
 	for _, ctl := range n.Control {
 		all, _ = all.and(c.guards[ctl])
+	}
+	if len(all) > maxNesting {
+		c.deep, all = n, nil
 	}
 	c.guards[n] = all
 	return nil
