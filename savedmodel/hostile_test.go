@@ -3,6 +3,8 @@ package savedmodel
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"reflect"
 	"testing"
 	"time"
@@ -117,7 +119,7 @@ func TestVariablesThatFunctionsRestoreTakeBoundedMemory(t *testing.T) {
 		dims []int
 		most int64
 		ok   bool
-	}{{[]int{1 << 38}, 0, false}, {[]int{1 << 62, 4}, 0, true}, {[]int{1 << 20}, 0, true}, {[]int{17 << 20}, 0, false}, {[]int{17 << 20}, 68 << 20, true}} {
+	}{{[]int{math.MaxInt / 16}, 0, false}, {[]int{1 << (bits.UintSize - 2), 4}, 0, true}, {[]int{1 << 20}, 0, true}, {[]int{17 << 20}, 0, false}, {[]int{17 << 20}, 68 << 20, true}} {
 		o := plainObject(1)
 		o.Variable = &VariableInfo{DType: tensor.Float32, Shape: graph.ShapeOf(c.dims...)}
 		v := new(trackable.Variable)
