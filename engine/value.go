@@ -157,7 +157,7 @@ func escape(x Variant) {
 			if v.IsZero() {
 				continue
 			}
-			kept := v
+			var kept Value
 			if inner, ok := v.Object.(holder); ok {
 				if !seen[inner] {
 					rest = append(rest, inner.Contents())

@@ -30,12 +30,12 @@ func field(n int, typeName string) []byte {
 // TestRelativeNamesAreFoundInTheScopesAround, closest first.
 func TestRelativeNamesAreFoundInTheScopesAround(t *testing.T) {
 	inner := sub(3, text(1, "Inner"), field(1, "X"), field(2, "Y"), field(3, ".p.X"), field(4, "p.q.Outer"))
-	set, err := Parse(sub(1, text(2, "p.q"), sub(4, text(1, "Outer"), inner, sub(3, text(1, "X"))), sub(4, text(1, "Y")), sub(4, text(1, "X"))))
+	_, err := Parse(sub(1, text(2, "p.q"), sub(4, text(1, "Outer"), inner, sub(3, text(1, "X"))), sub(4, text(1, "Y")), sub(4, text(1, "X"))))
 	if err == nil {
 		t.Fatal("p.X is not declared")
 	}
 	inner = sub(3, text(1, "Inner"), field(1, "X"), field(2, "Y"), field(3, ".p.q.X"), field(4, "q.Outer"))
-	set, err = Parse(sub(1, text(2, "p.q"), sub(4, text(1, "Outer"), inner, sub(3, text(1, "X"))), sub(4, text(1, "Y")), sub(4, text(1, "X"))))
+	set, err := Parse(sub(1, text(2, "p.q"), sub(4, text(1, "Outer"), inner, sub(3, text(1, "X"))), sub(4, text(1, "Y")), sub(4, text(1, "X"))))
 	if err != nil {
 		t.Fatal(err)
 	}
