@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// function fills fn, which has a name only, from its message p.
+// function fills fn from its message p. Before the call fn has only its name.
 func (r *reader) function(fn *Function, p *functionDef) error {
 	sig := r.calls[fn]
 	fn.Extra = &FunctionExtra{signature: sig, resources: p.ResourceArgUniqueId, unknown: p.Unknown}

@@ -235,9 +235,9 @@ func (g *MetaGraph) Object(path string) (*Object, error) {
 	return nil, &NotFoundError{Kind: "object", Name: path, Near: near}
 }
 
-// Paths returns the shortest path to each object that the root reaches, edges
-// joined by "/", by the object's number; of several with as few edges, the
-// first. The root's is "". It is made anew by each call.
+// Paths returns the shortest path to each object that the root reaches, by the
+// object's number. A path is the names of its edges, joined by "/"; that of the root
+// is "". Of several paths with as few edges it is the first. Each call makes a new map.
 func (g *MetaGraph) Paths() map[int]string {
 	paths := map[int]string{}
 	if len(g.Objects) == 0 {

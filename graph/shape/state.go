@@ -182,8 +182,8 @@ func resourceScatter(c *Inference) error {
 	return nil
 }
 
-// resourceUpdate checks the inputs of optimizers' ops, which have no outputs: all
-// that isn't a scalar has the variable's shape.
+// resourceUpdate checks the inputs of optimizers' ops. Each input that isn't a scalar must
+// have the variable's shape. The ops have no outputs.
 func resourceUpdate(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err

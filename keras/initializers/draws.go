@@ -92,8 +92,8 @@ func uniform(g philox.Generator, d tensor.DType, shape tensor.Shape, lo, hi floa
 	return fill(d, shape, func() float64 { return round(round(next()*size) + first) })
 }
 
-// whole draws integers from lo up to hi, which is left out. The modulo favours some numbers, as in
-// TensorFlow, which has integers of two types.
+// whole draws integers from lo up to hi, exclusive. The modulo favours some numbers, as in
+// TensorFlow. The type is int32 or int64, as TensorFlow draws no other integers.
 func whole(g philox.Generator, d tensor.DType, shape tensor.Shape, lo, hi float64) (*tensor.Tensor, error) {
 	most := 0x1p63
 	if d == tensor.Int32 {

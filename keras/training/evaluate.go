@@ -180,7 +180,7 @@ func (t *Trainer) predictAll(ctx context.Context, data Data, opts *EvaluateOptio
 }
 
 // outputsFor returns the outputs for a batch. It leaves out the batch's truths and weights:
-// they would be arguments of predict, which has a trace for each form of its arguments.
+// they would be arguments of predict, and each form of its arguments needs a trace.
 func (t *Trainer) outputsFor(ctx context.Context, e *element) ([]*tensor.Tensor, error) {
 	only := &element{x: e.x, layouts: &layouts{x: e.layouts.x}}
 	values, err := t.predict.Call(ctx, t.input(only, nil))

@@ -57,7 +57,7 @@ type windows struct {
 	types               []tensor.DType
 	shapes              []graph.PartialShape
 
-	// The state of one iterator, which has a separate copy of windows.
+	// The fields below are the state of one iterator. Each iterator has a copy of windows.
 	in    iterator
 	skip  int64     // elements to drop before the next window, if shift is longer than the elements read
 	items []element // from the window's first element on

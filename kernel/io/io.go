@@ -44,8 +44,8 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// text returns the string of input i, which has one element. what is the input's name
-// for an error.
+// text returns the only string of input i. Another type or number of elements is an error,
+// and what is the input's name in it.
 func text(c *engine.Call, i int, what string) (string, error) {
 	t := c.In(i)
 	if t.DType() != tensor.String || t.Len() != 1 {

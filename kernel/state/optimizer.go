@@ -18,8 +18,8 @@ import (
 // the scalars is that of the ops' inputs.
 
 // rule is an optimizer's step. vars are the variable and its slots, g is the gradient, h the other
-// scalars in TensorFlow's order of inputs. nesterov is the op's flag, which has another meaning for
-// some ops; see flag in sparse.go.
+// scalars in TensorFlow's order of inputs. nesterov is the op's flag. For some ops it
+// has another meaning; see flag in sparse.go.
 type rule[T vec.Float] func(vars [][]T, g, h []T, nesterov bool)
 
 // optimizer describes a fused op: the number of variables, which come first,

@@ -58,7 +58,8 @@ func texts(c *engine.Call, i int) ([]string, error) {
 	return t.Strings(), nil
 }
 
-// one returns the string of input i, which has one element. what is the input's name for an error.
+// one returns the only string of input i. Another type or number of elements is an error,
+// and what is the input's name in it.
 func one(c *engine.Call, i int, what string) (string, error) {
 	t := c.In(i)
 	if t.DType() != tensor.String || t.Len() != 1 {
