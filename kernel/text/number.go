@@ -179,6 +179,12 @@ func (st style) digits() int {
 // if the style has zeros.
 func (st style) float(x float64) string {
 	if x-x == 0 {
+		if st.verb == 'f' && st.flag == "" && st.width < 0 {
+			var room [64]byte
+			if b, ok := appendFixed(room[:0], x, st.digits()); ok {
+				return string(b)
+			}
+		}
 		if st.verb == 'g' && st.precision == 0 {
 			st.precision = 1 // C's printf takes 0 as 1
 		}
