@@ -51,6 +51,7 @@ func cholesky[T scalar](c *engine.Call) error {
 func triangle[T scalar](ctx context.Context, m matrix[T]) (positive bool, err error) {
 	n := m.rows
 	right := make([]T, block*n) // the adjoint of a block's rows
+	below := make([]T, block*n) // the columns of a block, below its diagonal
 	for from := 0; from < n; from += block {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -72,10 +73,37 @@ func triangle[T scalar](ctx context.Context, m matrix[T]) (positive bool, err er
 			d = math.Sqrt(d)
 			m.v[j*n+j] = asScalar[T](d)
 			conjugate(known)
-			for r := j + 1; r < n; r++ {
+			for r := j + 1; r < to; r++ {
 				m.v[r*n+j] = (m.v[r*n+j] - dot(m.row(r)[from:j], known)) / asScalar[T](d)
 			}
 		}
+		solveBelow(m, from, to, below[:(to-from)*(n-to)])
 	}
 	return true, nil
+}
+
+// solveBelow computes the columns of a block in the rows below it: l is the block's own
+// triangle, and x·l* is what these rows have. columns is memory for them.
+func solveBelow[T scalar](m matrix[T], from, to int, columns []T) {
+	n, rows := m.cols, m.rows-to
+	for r := range rows {
+		for j, x := range m.row(to + r)[from:to] {
+			columns[j*rows+r] = x
+		}
+	}
+	for j := range to - from {
+		column, known := columns[j*rows:][:rows], m.row(from + j)[from:]
+		for k, x := range known[:j] {
+			axpy(column, -conj(x), columns[k*rows:][:rows])
+		}
+		d := m.v[(from+j)*n+from+j]
+		for r, x := range column {
+			column[r] = x / d
+		}
+	}
+	for r := range rows {
+		for j := range to - from {
+			m.v[(to+r)*n+from+j] = columns[j*rows+r]
+		}
+	}
 }
