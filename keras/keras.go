@@ -2,6 +2,7 @@ package keras
 
 import (
 	"encoding/json"
+	"sync"
 
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/base"
@@ -83,9 +84,12 @@ func Named[T interface{ SetName(string) }](name string, layer T) T {
 	return layer
 }
 
-var classes = config.Must(config.New(activations.Classes(), initializers.Classes(), regularizers.Classes(),
-	constraints.Classes(), layers.Classes(), featurecolumn.Classes(), losses.Classes(), metrics.Classes(),
-	optimizers.Classes(), schedules.Classes(), modelClasses()))
+// classes are made at the first use, because that takes milliseconds.
+var classes = sync.OnceValue(func() *config.Classes {
+	return config.Must(config.New(activations.Classes(), initializers.Classes(), regularizers.Classes(),
+		constraints.Classes(), layers.Classes(), featurecolumn.Classes(), losses.Classes(), metrics.Classes(),
+		optimizers.Classes(), schedules.Classes(), modelClasses()))
+})
 
 // modelClasses lists the models.
 func modelClasses() []config.Class {
@@ -98,7 +102,7 @@ func modelClasses() []config.Class {
 // Classes returns the built-in classes. A program adds its own by With:
 //
 //	classes, err := keras.Classes().With([]config.Class{config.Registered[*Scale]("Example", "Scale")})
-func Classes() *config.Classes { return classes }
+func Classes() *config.Classes { return classes() }
 
 // ConfigOptions are the options of [Config] and [FromConfig].
 type ConfigOptions struct {
@@ -113,7 +117,7 @@ func classesOf(opts *ConfigOptions) *config.Classes {
 	if opts != nil && opts.Classes != nil {
 		return opts.Classes
 	}
-	return classes
+	return classes()
 }
 
 // Config returns the JSON with which tf_keras describes an object: its class and its

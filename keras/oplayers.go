@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras/base"
@@ -25,7 +26,7 @@ func (o *opLayers) value(out graph.Output) (*ops.Value, error) {
 		return v, nil
 	}
 	n := out.Node
-	rule, ok := opFunctions[n.Op]
+	rule, ok := opFunctions()[n.Op]
 	switch {
 	case n.Op == "ReadVariableOp" || n.IsArg():
 		return nil, fmt.Errorf("it reads a variable outside of a layer; a layer that has the variable can read it")
@@ -295,73 +296,75 @@ func intsOf(v any) ([]int, bool) {
 
 // opFunctions has the rule of each op that may be between layers. A rule names the public function
 // of TensorFlow that emits the op, and the arguments that tf_keras writes to a config.
-var opFunctions = map[string]opRule{
-	"Abs": simple("math.abs"), "Acos": simple("math.acos"), "Acosh": simple("math.acosh"), "Asin": simple("math.asin"),
-	"Asinh": simple("math.asinh"), "Atan": simple("math.atan"), "Atanh": simple("math.atanh"), "Ceil": simple("math.ceil"),
-	"Cos": simple("math.cos"), "Cosh": simple("math.cosh"), "Digamma": simple("math.digamma"), "Erf": simple("math.erf"),
-	"Erfc": simple("math.erfc"), "Exp": simple("math.exp"), "Expm1": simple("math.expm1"), "Floor": simple("math.floor"),
-	"IsFinite": simple("math.is_finite"), "IsInf": simple("math.is_inf"), "IsNan": simple("math.is_nan"), "Lgamma": simple("math.lgamma"),
-	"Log": simple("math.log"), "Log1p": simple("math.log1p"), "LogicalNot": simple("math.logical_not"), "Neg": simple("math.negative"),
-	"Reciprocal": simple("math.reciprocal"), "Round": simple("math.round"), "Rsqrt": simple("math.rsqrt"), "Sigmoid": simple("math.sigmoid"),
-	"Sign": simple("math.sign"), "Sin": simple("math.sin"), "Sinh": simple("math.sinh"), "Softplus": simple("math.softplus"),
-	"Sqrt": simple("math.sqrt"), "Square": simple("math.square"), "Tan": simple("math.tan"), "Tanh": simple("math.tanh"),
-	"Relu": simple("nn.relu"), "Relu6": simple("nn.relu6"), "Elu": simple("nn.elu"), "Selu": simple("nn.selu"), "Softsign": simple("nn.softsign"),
-	"Softmax": simple("nn.softmax"), "LogSoftmax": simple("nn.log_softmax"), "L2Loss": simple("nn.l2_loss"),
-	"Identity": simple("identity"), "StopGradient": simple("stop_gradient"), "ZerosLike": simple("zeros_like"), "OnesLike": simple("ones_like"),
-	"Rank": simple("rank"), "Shape": typed("shape", "out_type", "out_type"), "Size": typed("size", "out_type", "out_type"), "Cast": typed("cast", "dtype", "DstT"),
-	"Add": simple("math.add", "y"), "AddV2": simple("math.add", "y"), "Sub": simple("math.subtract", "y"), "Mul": simple("math.multiply", "y"),
-	"RealDiv": simple("math.divide", "y"), "FloorDiv": simple("math.floordiv", "y"), "FloorMod": simple("math.floormod", "y"),
-	"Pow": simple("math.pow", "y"), "Maximum": simple("math.maximum", "y"), "Minimum": simple("math.minimum", "y"),
-	"SquaredDifference": simple("math.squared_difference", "y"), "Atan2": simple("math.atan2", "x"), "DivNoNan": simple("math.divide_no_nan", "y"),
-	"MulNoNan": simple("math.multiply_no_nan", "y"), "Xlogy": simple("math.xlogy", "y"), "Equal": simple("math.equal", "y"),
-	"NotEqual": simple("math.not_equal", "y"), "Greater": simple("math.greater", "y"), "GreaterEqual": simple("math.greater_equal", "y"),
-	"Less": simple("math.less", "y"), "LessEqual": simple("math.less_equal", "y"), "LogicalAnd": simple("math.logical_and", "y"),
-	"LogicalOr": simple("math.logical_or", "y"), "BiasAdd": simple("nn.bias_add", "bias"),
-	"Sum": reduce("math.reduce_sum"), "Mean": reduce("math.reduce_mean"), "Max": reduce("math.reduce_max"), "Min": reduce("math.reduce_min"),
-	"Prod": reduce("math.reduce_prod"), "All": reduce("math.reduce_all"), "Any": reduce("math.reduce_any"),
-	"ArgMax": argMax("math.argmax"), "ArgMin": argMax("math.argmin"),
-	"Reshape": simple("reshape", "shape"), "BroadcastTo": simple("broadcast_to", "shape"), "Transpose": simple("transpose", "perm"),
-	"ExpandDims": simple("expand_dims", "axis"), "Tile": simple("tile", "multiples"), "ClipByValue": simple("clip_by_value", "clip_value_min", "clip_value_max"),
-	"SelectV2": simple("where", "x", "y"), "GatherNd": simple("gather_nd", "indices"), "Pad": simple("pad", "paddings"),
-	"PadV2": simple("pad", "paddings", "constant_values"), "ReverseV2": simple("reverse", "axis"), "Slice": simple("slice", "begin", "size"),
-	"OneHot": oneHot, "StridedSlice": stridedSlice, "MatMul": matMul("transpose_a", "transpose_b"), "BatchMatMulV2": matMul("adj_x", "adj_y"),
-	"Squeeze": func(n *graph.Node, in []any) (functionCall, error) {
-		c := functionCall{function: "squeeze", first: in[0], args: map[string]any{"axis": nil}}
-		if dims := n.Attrs.Ints("squeeze_dims"); len(dims) > 0 {
-			c.args["axis"] = intList(dims)
-		}
-		return c, nil
-	},
-	"ConcatV2": func(_ *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "concat", first: in[:len(in)-1], args: map[string]any{"axis": in[len(in)-1]}}, nil
-	},
-	"Pack": func(n *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "stack", first: in, args: map[string]any{"axis": int(n.Attrs.Int("axis", 0))}}, nil
-	},
-	"Unpack": func(n *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "unstack", first: in[0], args: map[string]any{"num": int(n.Attrs.Int("num", 0)), "axis": int(n.Attrs.Int("axis", 0))}}, nil
-	},
-	"Split": func(n *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "split", first: in[1], args: map[string]any{"num_or_size_splits": int(n.Attrs.Int("num_split", 0)), "axis": in[0]}}, nil
-	},
-	"SplitV": func(_ *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "split", first: in[0], args: map[string]any{"num_or_size_splits": in[1], "axis": in[2]}}, nil
-	},
-	"GatherV2": func(n *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "gather", first: in[0], args: map[string]any{
-			"indices": in[1], "axis": in[2], "batch_dims": int(n.Attrs.Int("batch_dims", 0))}}, nil
-	},
-	"TopKV2": func(n *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "math.top_k", first: in[0], args: map[string]any{"k": in[1], "sorted": true}}, nil
-	},
-	"LeakyRelu": func(n *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "nn.leaky_relu", first: in[0], args: map[string]any{"alpha": n.Attrs.Float("alpha", 0.2), "name": nil}}, nil
-	},
-	"Cumsum": func(n *graph.Node, in []any) (functionCall, error) {
-		return functionCall{function: "math.cumsum", first: in[0], args: map[string]any{
-			"axis": in[1], "exclusive": n.Attrs.Bool("exclusive"), "reverse": n.Attrs.Bool("reverse")}}, nil
-	},
-}
+var opFunctions = sync.OnceValue(func() map[string]opRule {
+	return map[string]opRule{
+		"Abs": simple("math.abs"), "Acos": simple("math.acos"), "Acosh": simple("math.acosh"), "Asin": simple("math.asin"),
+		"Asinh": simple("math.asinh"), "Atan": simple("math.atan"), "Atanh": simple("math.atanh"), "Ceil": simple("math.ceil"),
+		"Cos": simple("math.cos"), "Cosh": simple("math.cosh"), "Digamma": simple("math.digamma"), "Erf": simple("math.erf"),
+		"Erfc": simple("math.erfc"), "Exp": simple("math.exp"), "Expm1": simple("math.expm1"), "Floor": simple("math.floor"),
+		"IsFinite": simple("math.is_finite"), "IsInf": simple("math.is_inf"), "IsNan": simple("math.is_nan"), "Lgamma": simple("math.lgamma"),
+		"Log": simple("math.log"), "Log1p": simple("math.log1p"), "LogicalNot": simple("math.logical_not"), "Neg": simple("math.negative"),
+		"Reciprocal": simple("math.reciprocal"), "Round": simple("math.round"), "Rsqrt": simple("math.rsqrt"), "Sigmoid": simple("math.sigmoid"),
+		"Sign": simple("math.sign"), "Sin": simple("math.sin"), "Sinh": simple("math.sinh"), "Softplus": simple("math.softplus"),
+		"Sqrt": simple("math.sqrt"), "Square": simple("math.square"), "Tan": simple("math.tan"), "Tanh": simple("math.tanh"),
+		"Relu": simple("nn.relu"), "Relu6": simple("nn.relu6"), "Elu": simple("nn.elu"), "Selu": simple("nn.selu"), "Softsign": simple("nn.softsign"),
+		"Softmax": simple("nn.softmax"), "LogSoftmax": simple("nn.log_softmax"), "L2Loss": simple("nn.l2_loss"),
+		"Identity": simple("identity"), "StopGradient": simple("stop_gradient"), "ZerosLike": simple("zeros_like"), "OnesLike": simple("ones_like"),
+		"Rank": simple("rank"), "Shape": typed("shape", "out_type", "out_type"), "Size": typed("size", "out_type", "out_type"), "Cast": typed("cast", "dtype", "DstT"),
+		"Add": simple("math.add", "y"), "AddV2": simple("math.add", "y"), "Sub": simple("math.subtract", "y"), "Mul": simple("math.multiply", "y"),
+		"RealDiv": simple("math.divide", "y"), "FloorDiv": simple("math.floordiv", "y"), "FloorMod": simple("math.floormod", "y"),
+		"Pow": simple("math.pow", "y"), "Maximum": simple("math.maximum", "y"), "Minimum": simple("math.minimum", "y"),
+		"SquaredDifference": simple("math.squared_difference", "y"), "Atan2": simple("math.atan2", "x"), "DivNoNan": simple("math.divide_no_nan", "y"),
+		"MulNoNan": simple("math.multiply_no_nan", "y"), "Xlogy": simple("math.xlogy", "y"), "Equal": simple("math.equal", "y"),
+		"NotEqual": simple("math.not_equal", "y"), "Greater": simple("math.greater", "y"), "GreaterEqual": simple("math.greater_equal", "y"),
+		"Less": simple("math.less", "y"), "LessEqual": simple("math.less_equal", "y"), "LogicalAnd": simple("math.logical_and", "y"),
+		"LogicalOr": simple("math.logical_or", "y"), "BiasAdd": simple("nn.bias_add", "bias"),
+		"Sum": reduce("math.reduce_sum"), "Mean": reduce("math.reduce_mean"), "Max": reduce("math.reduce_max"), "Min": reduce("math.reduce_min"),
+		"Prod": reduce("math.reduce_prod"), "All": reduce("math.reduce_all"), "Any": reduce("math.reduce_any"),
+		"ArgMax": argMax("math.argmax"), "ArgMin": argMax("math.argmin"),
+		"Reshape": simple("reshape", "shape"), "BroadcastTo": simple("broadcast_to", "shape"), "Transpose": simple("transpose", "perm"),
+		"ExpandDims": simple("expand_dims", "axis"), "Tile": simple("tile", "multiples"), "ClipByValue": simple("clip_by_value", "clip_value_min", "clip_value_max"),
+		"SelectV2": simple("where", "x", "y"), "GatherNd": simple("gather_nd", "indices"), "Pad": simple("pad", "paddings"),
+		"PadV2": simple("pad", "paddings", "constant_values"), "ReverseV2": simple("reverse", "axis"), "Slice": simple("slice", "begin", "size"),
+		"OneHot": oneHot, "StridedSlice": stridedSlice, "MatMul": matMul("transpose_a", "transpose_b"), "BatchMatMulV2": matMul("adj_x", "adj_y"),
+		"Squeeze": func(n *graph.Node, in []any) (functionCall, error) {
+			c := functionCall{function: "squeeze", first: in[0], args: map[string]any{"axis": nil}}
+			if dims := n.Attrs.Ints("squeeze_dims"); len(dims) > 0 {
+				c.args["axis"] = intList(dims)
+			}
+			return c, nil
+		},
+		"ConcatV2": func(_ *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "concat", first: in[:len(in)-1], args: map[string]any{"axis": in[len(in)-1]}}, nil
+		},
+		"Pack": func(n *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "stack", first: in, args: map[string]any{"axis": int(n.Attrs.Int("axis", 0))}}, nil
+		},
+		"Unpack": func(n *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "unstack", first: in[0], args: map[string]any{"num": int(n.Attrs.Int("num", 0)), "axis": int(n.Attrs.Int("axis", 0))}}, nil
+		},
+		"Split": func(n *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "split", first: in[1], args: map[string]any{"num_or_size_splits": int(n.Attrs.Int("num_split", 0)), "axis": in[0]}}, nil
+		},
+		"SplitV": func(_ *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "split", first: in[0], args: map[string]any{"num_or_size_splits": in[1], "axis": in[2]}}, nil
+		},
+		"GatherV2": func(n *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "gather", first: in[0], args: map[string]any{
+				"indices": in[1], "axis": in[2], "batch_dims": int(n.Attrs.Int("batch_dims", 0))}}, nil
+		},
+		"TopKV2": func(n *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "math.top_k", first: in[0], args: map[string]any{"k": in[1], "sorted": true}}, nil
+		},
+		"LeakyRelu": func(n *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "nn.leaky_relu", first: in[0], args: map[string]any{"alpha": n.Attrs.Float("alpha", 0.2), "name": nil}}, nil
+		},
+		"Cumsum": func(n *graph.Node, in []any) (functionCall, error) {
+			return functionCall{function: "math.cumsum", first: in[0], args: map[string]any{
+				"axis": in[1], "exclusive": n.Attrs.Bool("exclusive"), "reverse": n.Attrs.Bool("reverse")}}, nil
+		},
+	}
+})
 
 func intList(dims []int64) []any {
 	list := make([]any, len(dims))

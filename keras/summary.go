@@ -190,7 +190,7 @@ func rowOf(l Callable, name string) (summaryRow, error) {
 }
 
 func className(l Callable) string {
-	if class, ok := classes.ClassOf(l); ok {
+	if class, ok := classes().ClassOf(l); ok {
 		return class.Name
 	}
 	name := fmt.Sprintf("%T", l)

@@ -156,7 +156,9 @@ type Adapter interface {
 }
 
 // components are the classes that the defaults of layers refer to.
-var components = config.Must(config.New(activations.Classes(), initializers.Classes()))
+var components = sync.OnceValue(func() *config.Classes {
+	return config.Must(config.New(activations.Classes(), initializers.Classes()))
+})
 
 // Completer is implemented by layers that make inner layers of their config.
 // CompleteLayer is called once, after the defaults of the config are set, before the
@@ -170,7 +172,7 @@ func Complete(layer LayerLike) error { return layer.AsLayer().complete(layer) }
 // complete sets the defaults of the config of self, once.
 func (l *Layer) complete(self any) error {
 	l.completed.Do(func() {
-		if l.failed = components.Complete(self); l.failed != nil {
+		if l.failed = components().Complete(self); l.failed != nil {
 			return
 		}
 		l.activity = activityOf(self)

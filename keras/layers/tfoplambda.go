@@ -91,7 +91,7 @@ func functionBuildConfig(l *base.Layer) config.Fields {
 // arguments, and deprecated ones that are None.
 func functionNamed(name string) (tensorFlowFunction, bool) {
 	for _, known := range []string{name, strings.TrimPrefix(name, "compat.v1.")} {
-		for _, table := range []map[string]tensorFlowFunction{tensorFlowFunctions, furtherFunctions} {
+		for _, table := range []map[string]tensorFlowFunction{tensorFlowFunctions(), furtherFunctions()} {
 			if f, ok := table[known]; ok {
 				return f, true
 			}

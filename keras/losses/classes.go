@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/cairnml/cairn/keras/config"
 )
@@ -39,7 +40,7 @@ func Classes() []config.Class {
 	return list
 }
 
-var classes = config.Must(config.New(Classes()))
+var classes = sync.OnceValue(func() *config.Classes { return config.Must(config.New(Classes())) })
 
 // Get returns the loss of an identifier, as tf_keras's losses.get does: nil and a Loss are
 // returned themselves; a string is the name of a function, such as "mse", or of a class,
@@ -54,8 +55,8 @@ func Get(identifier any) (Loss, error) {
 		return id, nil
 	case string:
 		// Lookup takes a class's name in snake case too, which is a function's name here.
-		if t := classes.Lookup(id); t != nil {
-			if k, ok := classes.ClassOf(reflect.Zero(t).Interface()); ok && k.Name == id {
+		if t := classes().Lookup(id); t != nil {
+			if k, ok := classes().ClassOf(reflect.Zero(t).Interface()); ok && k.Name == id {
 				return reflect.Zero(t).Interface().(Loss), nil
 			}
 		}
@@ -71,7 +72,7 @@ func Get(identifier any) (Loss, error) {
 	default:
 		return nil, fmt.Errorf("losses: Get: got a %T, want a Loss, a name or a config", identifier)
 	}
-	obj, err := classes.Decode(data)
+	obj, err := classes().Decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("losses: Get: %w", err)
 	}
@@ -89,7 +90,7 @@ func NameOf(l Loss) string {
 		return f.name
 	}
 	v := reflect.ValueOf(l)
-	k, ok := classes.ClassOf(l)
+	k, ok := classes().ClassOf(l)
 	if !ok {
 		return ""
 	}
@@ -106,7 +107,7 @@ func NameOf(l Loss) string {
 // It is [SumOverBatchSize] if the field is empty or [AutoReduction], and for a [Function], a
 // [Func] and others.
 func ReductionOf(l Loss) Reduction {
-	if _, ok := classes.ClassOf(l); ok {
+	if _, ok := classes().ClassOf(l); ok {
 		if f := reflect.ValueOf(l).FieldByName("Reduction"); f.IsValid() && !f.Interface().(Reduction).mean() {
 			return f.Interface().(Reduction)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/losses"
@@ -102,8 +103,8 @@ func Classes() []config.Class {
 // own are the classes of this package; classes also has the losses, to which configs of metrics
 // refer.
 var (
-	own     = config.Must(config.New(Classes()))
-	classes = config.Must(own.With(losses.Classes()))
+	own     = sync.OnceValue(func() *config.Classes { return config.Must(config.New(Classes())) })
+	classes = sync.OnceValue(func() *config.Classes { return config.Must(own().With(losses.Classes())) })
 )
 
 // Get returns the metric of an identifier, as tf_keras's metrics.get and compile do:
@@ -123,9 +124,9 @@ func Get(identifier any) (Accumulator, error) {
 	case losses.Loss:
 		return wrapped(id, losses.NameOf(id)), nil
 	case string:
-		if t := own.Lookup(id); t != nil {
+		if t := own().Lookup(id); t != nil {
 			m := reflect.New(t.Elem()).Interface()
-			if k, _ := own.ClassOf(m); k.Name == id {
+			if k, _ := own().ClassOf(m); k.Name == id {
 				return m.(Accumulator), nil
 			}
 		}
@@ -141,7 +142,7 @@ func Get(identifier any) (Accumulator, error) {
 	default:
 		return nil, fmt.Errorf("metrics: Get: got a %T, want a metric, a loss, a name or a config", identifier)
 	}
-	obj, err := classes.Decode(data)
+	obj, err := classes().Decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: Get: %w", err)
 	}

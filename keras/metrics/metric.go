@@ -102,7 +102,7 @@ func NameOf(m Accumulator) string {
 	if n, ok := m.(interface{ defaultName() string }); ok {
 		return n.defaultName()
 	}
-	if k, ok := classes.ClassOf(m); ok {
+	if k, ok := classes().ClassOf(m); ok {
 		return config.SnakeCase(k.Name)
 	}
 	return config.SnakeCase(fmt.Sprintf("%T", m))
@@ -289,7 +289,7 @@ func (b *Base) ResetStates(s *ops.Scope, self any) {
 
 // className returns the name of an object's type without its package.
 func className(obj any) string {
-	if k, ok := classes.ClassOf(obj); ok {
+	if k, ok := classes().ClassOf(obj); ok {
 		return k.Name
 	}
 	return fmt.Sprintf("%T", obj)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/keras/optimizers/schedules"
@@ -38,7 +39,7 @@ func Classes() []config.Class {
 	}
 }
 
-var classes = config.Must(config.New(Classes(), schedules.Classes()))
+var classes = sync.OnceValue(func() *config.Classes { return config.Must(config.New(Classes(), schedules.Classes())) })
 
 // Get returns the optimizer of an identifier: an Optimizer is returned itself; a string is
 // a class's name in any case, for an optimizer of the new family with tf_keras's
@@ -53,9 +54,9 @@ func Get(identifier any) (Optimizer, error) {
 	case string:
 		obj, err = named(id)
 	case []byte:
-		obj, err = classes.Decode(id)
+		obj, err = classes().Decode(id)
 	case json.RawMessage:
-		obj, err = classes.Decode(id)
+		obj, err = classes().Decode(id)
 	default:
 		return nil, fmt.Errorf("optimizers: Get: got a %T, want an Optimizer, a name or a config", identifier)
 	}
@@ -75,5 +76,5 @@ func named(name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return classes.Decode(data)
+	return classes().Decode(data)
 }
