@@ -27,7 +27,6 @@ func main() {
 // or at a second interrupt, the process ends.
 func interruptible(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	watching := context.AfterFunc(ctx, func() {
 		stop()
 		time.Sleep(patience(args))
@@ -35,7 +34,7 @@ func interruptible(args []string) int {
 		os.Exit(2)
 	})
 	code := run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), args)
-	watching() // the deferred stop ends the context too
+	watching() // signals are still caught: one that comes now doesn't change the exit code
 	return code
 }
 
