@@ -105,7 +105,7 @@ type KernelSet struct {
 	byOp map[string]*entry
 }
 
-// entry is a kernel in one or several sets, and the cache of its eager calls.
+// entry is a kernel of one set, and the cache of its eager calls.
 type entry struct {
 	Kernel
 	def   atomic.Pointer[graph.OpDef] // the definition, once it was asked for

@@ -19,7 +19,8 @@ type Options struct {
 	Mode Mode
 	// Signature is an input, an In of the function, whose values are specs
 	// ([ops.Spec]): the only one that the function is traced for. A call whose
-	// input doesn't fit it is an error. Default: nil, every input is taken.
+	// input doesn't fit it is an error. A save of a SavedModel traces the function for it
+	// if no call has. Default: nil, every input is taken.
 	Signature any
 	// ExactShapes keeps sizes known in every trace. Default: false, the third trace in
 	// [Traced] mode that differs from others in sizes alone has these sizes unknown. It

@@ -3,13 +3,13 @@ package graph
 import "sync"
 
 // Effects are the effects of functions, and which of them call themselves. It keeps
-// those of every function that it reaches, so asking for every function of a library takes time in proportion to the
-// library. The zero value is ready. It is safe for concurrent use. The functions that it
-// has reached must not change afterwards.
+// those of every function that it reaches, so asking for every function of a library
+// takes time in proportion to the library. The zero value is ready. It is safe for
+// concurrent use. The functions that it has reached must not change afterwards.
 type Effects struct {
 	effects  summary[Effect]
 	stateful summary[bool]
-	loops    Recursion
+	loops    recursion
 }
 
 // Of returns [Function.Effect] of f.
@@ -36,7 +36,7 @@ func (e *Effects) Stateful(f *Function) bool {
 }
 
 // Recursive reports whether f calls itself, directly or through others.
-func (e *Effects) Recursive(f *Function) bool { return e.loops.Of(f) }
+func (e *Effects) Recursive(f *Function) bool { return e.loops.of(f) }
 
 // KeepEffects makes e keep the effects of the functions that the nodes of g, and those of
 // its copies, call. Without it, [Node.Effect] and [Function.Inline] walk through all of
@@ -49,14 +49,6 @@ func (g *Graph) kept() *Effects {
 		return new(Effects)
 	}
 	return g.effects
-}
-
-// kept returns where effects of functions are kept while l is written, or an empty place.
-func (l *Library) kept() *Effects {
-	if l == nil || l.effects == nil {
-		return new(Effects)
-	}
-	return l.effects
 }
 
 // summary keeps for each function what it and the functions that it reaches have

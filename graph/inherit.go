@@ -55,12 +55,11 @@ func (l *Library) Inherit() error {
 				l.extend(held, []*Function{g.Gradient.Function})
 			}
 		}
-		for _, at := range index.functions[f] {
-			if g := from.Gradients[at]; !pairs[f] {
-				pairs[f] = true
-				l.Gradients = append(l.Gradients, g)
-				l.extend(held, []*Function{g.Gradient.Function})
-			}
+		if at, ok := index.functions[f]; ok && !pairs[f] {
+			g := from.Gradients[at]
+			pairs[f] = true
+			l.Gradients = append(l.Gradients, g)
+			l.extend(held, []*Function{g.Gradient.Function})
 		}
 	}
 	return nil
@@ -68,20 +67,21 @@ func (l *Library) Inherit() error {
 
 // gradientIndex has the places of a library's gradients that have a function.
 type gradientIndex struct {
-	types     map[string][]int    // in Registered
-	functions map[*Function][]int // in Gradients
+	types     map[string][]int  // in Registered
+	functions map[*Function]int // in Gradients, the first of each function
 }
 
 func (l *Library) gradientIndex() *gradientIndex {
-	x := &gradientIndex{map[string][]int{}, map[*Function][]int{}}
+	x := &gradientIndex{map[string][]int{}, map[*Function]int{}}
 	for i, g := range l.Registered {
 		if g.Gradient.Function != nil {
 			x.types[g.Type] = append(x.types[g.Type], i)
 		}
 	}
 	for i, g := range l.Gradients {
-		if f := g.Function.Function; g.Gradient.Function != nil {
-			x.functions[f] = append(x.functions[f], i)
+		f := g.Function.Function
+		if _, have := x.functions[f]; !have && g.Gradient.Function != nil {
+			x.functions[f] = i
 		}
 	}
 	return x

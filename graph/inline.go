@@ -33,7 +33,7 @@ const maxInlineDepth = 200
 // The nodes keep the facts of the bodies. Inference adds the facts that follow
 // from the arguments.
 func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
-	in := &inliner{left: maxInlined, kept: fn.Graph.kept(), loops: new(Recursion), sizes: map[*Function]int{}}
+	in := &inliner{left: maxInlined, kept: fn.Graph.kept(), sizes: map[*Function]int{}}
 	if o != nil && o.MaxNodes > 0 {
 		in.left = o.MaxNodes
 	}
@@ -93,7 +93,6 @@ type inliner struct {
 	out   *Function
 	left  int // nodes that may still be added
 	kept  *Effects
-	loops *Recursion
 	sizes map[*Function]int // the nodes that copies of functions have
 	must  []*Node           // that run even if their results are unused
 	stays func(*Function) bool
@@ -117,7 +116,7 @@ func (in *inliner) callee(n *Node) (Callee, bool) {
 	}
 	c, ok := n.Attrs.Func("f")
 	f := c.Function
-	if !ok || f == nil || len(f.Args) != len(n.In) || len(f.Results) < len(n.Out) || f.Attrs.Bool("_noinline") || in.recursive(f) || in.stays != nil && in.stays(f) {
+	if !ok || f == nil || len(f.Args) != len(n.In) || len(f.Results) < len(n.Out) || f.Attrs.Bool("_noinline") || in.kept.Recursive(f) || in.stays != nil && in.stays(f) {
 		return c, false
 	}
 	for i, o := range n.In {
@@ -127,8 +126,6 @@ func (in *inliner) callee(n *Node) (Callee, bool) {
 	}
 	return c, true
 }
-
-func (in *inliner) recursive(f *Function) bool { return in.kept.Recursive(f) }
 
 // emit copies the nodes of a body whose arguments are there.
 func (in *inliner) emit(fn *Function, b *inlined) error {
@@ -164,7 +161,7 @@ func (in *inliner) emit(fn *Function, b *inlined) error {
 		if len(n.path) > 0 {
 			c.path = slices.Concat(b.path, n.path)
 		}
-		if e := n.Effect(); !e.Pure() {
+		if e := in.kept.OfNode(n); !e.Pure() {
 			b.did = append(b.did, c)
 			for _, a := range b.after {
 				if !slices.Contains(c.Control, a) {

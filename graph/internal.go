@@ -32,7 +32,7 @@ func (internals) GraphProto(g *Graph, finish func(*pb.FunctionDef) error) (*pb.G
 // FunctionProto returns fn as a FunctionDef. lib has the names of the functions that it refers to;
 // nil means the Name of each function.
 func (internals) FunctionProto(fn *Function, lib *Library) (*pb.FunctionDef, error) {
-	return fn.proto(lib)
+	return fn.proto(lib, new(Effects))
 }
 
 // LibraryProto returns l as a FunctionDefLibrary.

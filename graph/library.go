@@ -19,7 +19,6 @@ type Library struct {
 
 	names     map[*Function]string // of functions whose name in the library differs from Function.Name
 	gradients map[*Node]string     // by node, the type that Register chose; the node's _gradient_op_type may differ
-	effects   *Effects             // of the functions, while the library is written
 }
 
 // FunctionGradient is a pair of a function and its gradient.
@@ -263,11 +262,10 @@ func (g *Graph) written() *Library {
 // change each function, which is then encoded in its canonical form: one at a time is in
 // memory as a message.
 func (l *Library) proto(finish func(*pb.FunctionDef) error) (*pb.FunctionDefLibrary, error) {
-	l.effects = new(Effects)
-	defer func() { l.effects = nil }()
+	effects := new(Effects)
 	p := &pb.FunctionDefLibrary{Function: make([]pb.Lazy[pb.FunctionDef], 0, len(l.order))}
 	for _, f := range l.Functions() {
-		def, err := f.proto(l)
+		def, err := f.proto(l, effects)
 		if err != nil {
 			return nil, err
 		}

@@ -175,7 +175,7 @@ func traced(t *testing.T, name string) *Function {
 }
 
 func TestTracedFunctionsGetNamesThatFilesTake(t *testing.T) {
-	p, err := traced(t, "f").proto(nil)
+	p, err := traced(t, "f").proto(nil, new(Effects))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestFunctionsSayTheShapesOfTheirArguments(t *testing.T) {
 		}
 	}
 	fn.AddResult("y", fn.Args[0].Output(0))
-	p, err := fn.proto(nil)
+	p, err := fn.proto(nil, new(Effects))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,12 @@ import (
 
 // writer makes messages of a graph or of a function.
 type writer struct {
-	lib   *Library
-	names map[*Node]string // of nodes that are written under another name than their own
-	fn    *Function        // whose body is written; nil for a graph
-	args  map[*Node]bool   // the arguments of fn
+	lib      *Library
+	names    map[*Node]string // of nodes that are written under another name than their own
+	fn       *Function        // whose body is written; nil for a graph
+	args     map[*Node]bool   // the arguments of fn
+	effects  *Effects         // of fn and the functions that it calls
+	controls []ControlResult  // those of fn for a file
 
 	places placeCache
 }
@@ -138,8 +140,11 @@ func (n *Node) definition() *OpDef {
 //
 // A function that was not read gets a signature: names of arguments and results
 // that TensorFlow accepts, element types, whether it is stateful.
-func (fn *Function) proto(lib *Library) (*pb.FunctionDef, error) {
-	w := &writer{lib: lib, names: nodeNames(fn.Graph, fn), fn: fn, args: make(map[*Node]bool, len(fn.Args))}
+func (fn *Function) proto(lib *Library, effects *Effects) (*pb.FunctionDef, error) {
+	w := &writer{
+		lib: lib, names: nodeNames(fn.Graph, fn), fn: fn, args: make(map[*Node]bool, len(fn.Args)),
+		effects: effects, controls: fn.controlResults(effects),
+	}
 	for _, a := range fn.Args {
 		w.args[a] = true
 	}
@@ -160,7 +165,7 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 	if x == nil {
 		x = &FunctionExtra{}
 	}
-	sig, results, err := fn.sign(w.lib, w.names)
+	sig, results, err := fn.sign(w.lib, w.names, w.effects, w.controls)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +205,7 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 		p.Ret = append(p.Ret, &pb.StringEntry{Key: results[i], Value: name})
 	}
 	pb.SortEntries(p.Ret)
-	for i, c := range fn.controlResults(w.lib.kept()) {
+	for i, c := range w.controls {
 		if c.Node == nil || c.Node.graph != fn.Graph {
 			return nil, fmt.Errorf("control result %q leads out of the function", c.Name)
 		}
@@ -247,7 +252,7 @@ const (
 // function that renames a result.
 func (w *writer) orderResults(p *pb.FunctionDef) (func(i int, name string) string, error) {
 	fn := w.fn
-	controls := fn.controlResults(w.lib.kept())
+	controls := w.controls
 	if len(controls) == 0 || len(fn.Results) == 0 {
 		return func(_ int, name string) string { return name }, nil
 	}
@@ -300,11 +305,14 @@ func (fn *Function) controlResults(effects *Effects) []ControlResult {
 	return list
 }
 
-// sign returns the function's signature and the names of its results.
-func (fn *Function) sign(lib *Library, names map[*Node]string) (*pb.OpDef, []string, error) {
-	read := &OpDef{Stateful: lib.kept().Stateful(fn)}
+// sign returns the function's signature and the names of its results. list has its control
+// results for a file.
+func (fn *Function) sign(lib *Library, names map[*Node]string, effects *Effects, list []ControlResult) (*pb.OpDef, []string, error) {
+	var read *OpDef
 	if fn.Extra != nil && fn.Extra.signature != nil {
 		read = fn.Extra.signature
+	} else {
+		read = &OpDef{Stateful: effects.Stateful(fn)}
 	}
 	inputs, outputs := argsByName(read.Inputs), argsByName(read.Outputs)
 	controls := make(map[string]bool, len(read.ControlOutputs))
@@ -345,7 +353,7 @@ func (fn *Function) sign(lib *Library, names map[*Node]string) (*pb.OpDef, []str
 		sig.OutputArg = append(sig.OutputArg, arg)
 	}
 	clear(taken)
-	for _, c := range fn.controlResults(lib.kept()) {
+	for _, c := range list {
 		name := c.Name
 		if !controls[name] {
 			name = uniqueIn(taken, nodeName(name))
@@ -393,7 +401,8 @@ func (fn *Function) signature() *OpDef {
 	if fn.Extra != nil && fn.Extra.signature != nil {
 		return fn.Extra.signature
 	}
-	p, _, err := fn.sign(nil, nodeNames(fn.Graph, fn))
+	effects := new(Effects)
+	p, _, err := fn.sign(nil, nodeNames(fn.Graph, fn), effects, fn.controlResults(effects))
 	if err != nil {
 		return nil
 	}

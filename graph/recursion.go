@@ -2,19 +2,19 @@ package graph
 
 import "sync"
 
-// Recursion finds the functions that call themselves, directly or through
+// recursion finds the functions that call themselves, directly or through
 // others. It keeps the result for every function that it reaches, so asking for
 // every function of a library takes time in proportion to the library. The zero
 // value is ready. It is safe for concurrent use. A function calls those that its nodes refer
-// to ([Graph.Callees]). [Function.Inline] and the compiler of package engine ask it.
-type Recursion struct {
+// to ([Graph.Callees]). [Effects] asks it.
+type recursion struct {
 	mu    sync.Mutex
 	loops map[*Function]bool
 }
 
-// Of reports whether f calls itself. The functions that f reaches must not
+// of reports whether f calls itself. The functions that f reaches must not
 // change between the first call and the last.
-func (r *Recursion) Of(f *Function) bool {
+func (r *recursion) of(f *Function) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.loops == nil {
@@ -28,7 +28,7 @@ func (r *Recursion) Of(f *Function) bool {
 }
 
 // search finds the cycles among the functions that f reaches.
-func (r *Recursion) search(f *Function) {
+func (r *recursion) search(f *Function) {
 	components(f, func(f *Function) []*Function { return f.Graph.Callees() },
 		func(f *Function) bool { _, known := r.loops[f]; return known },
 		func(list []*Function, self bool) {

@@ -276,9 +276,15 @@ func (r *restorer) readAttributes(view *checkpoint.View, byOp map[*Object]bool) 
 	names := view.Reader().Names()
 	most := maxAttributes * (len(names) + len(r.meta.Objects))
 	values := make(map[string]*tensor.Tensor) // those that were read
-	read := func(o *Object, name string) (*tensor.Tensor, error) {
+	spend := func(o *Object) error {
 		if most--; most < 0 {
-			return nil, fmt.Errorf("savedmodel: restore %s: attributes of the checkpoint name its %d tensors more than %d times: %w", r.path(o.ID), len(names), maxAttributes, errors.ErrUnsupported)
+			return fmt.Errorf("savedmodel: restore %s: attributes of the checkpoint name its %d tensors more than %d times: %w", r.path(o.ID), len(names), maxAttributes, errors.ErrUnsupported)
+		}
+		return nil
+	}
+	read := func(o *Object, name string) (*tensor.Tensor, error) {
+		if err := spend(o); err != nil {
+			return nil, err
 		}
 		if t := values[name]; t != nil {
 			return t, nil
@@ -310,8 +316,7 @@ func (r *restorer) readAttributes(view *checkpoint.View, byOp map[*Object]bool) 
 				}
 				out.Parts = append(out.Parts, trackable.AttributePart{Suffix: names[at][len(a.key):], Tensor: t})
 			}
-			if most--; most < 0 {
-				_, err = read(o, a.key)
+			if err := spend(o); err != nil {
 				return err
 			}
 			r.attributes[o.ID] = append(r.attributes[o.ID], out)

@@ -9,7 +9,7 @@ import (
 // may match one node. A result is valid until the next call of the same method.
 type viewParts struct {
 	view       *checkpoint.View
-	at         map[string]int // scratch memory of children
+	at         map[string]int // scratch memory of childrenOf
 	children   map[int]map[string]int
 	attributes map[int]*nodeAttributes
 	slots      map[int]map[slotName]int

@@ -178,9 +178,8 @@ func (l *lift) function(name string, b *body, through int) (*graph.Function, err
 			}
 		}
 	}
-	fn.Results = make([]graph.Result, 0, len(b.results))
-	for i, o := range b.results {
-		fn.Results = append(fn.Results, graph.Result{Name: fmt.Sprint("output_", i), Output: inner(o)})
+	for _, o := range b.results {
+		fn.AddResult("", inner(o))
 	}
 	for _, n := range b.effects {
 		fn.Control = append(fn.Control, graph.ControlResult{Name: n.Name, Node: copies[n]})

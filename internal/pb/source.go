@@ -214,8 +214,8 @@ func (p *Parts) Next() bool {
 const maxGroups = 10_000
 
 // skip returns the offset after a group or a field of a fixed size, whose value begins at an
-// offset. Varints and fields with a length occur inside of a group only. A group's fields are read one by one, as those of a message:
-// what a group takes is in proportion to its bytes.
+// offset. Varints and fields with a length occur inside of a group only. A group's fields
+// are read one by one, as those of a message: a group takes time in proportion to its bytes.
 func (p *Parts) skip(number protowire.Number, typ protowire.Type, at int64) (int64, error) {
 	var open []protowire.Number // groups that have not ended
 	for {
