@@ -12,12 +12,22 @@ import (
 // Under the race detector the bound is higher, because everything takes longer.
 func Bound(t testing.TB, what string, most time.Duration, f func()) {
 	t.Helper()
+	end := Begin(t, what, most)
+	f()
+	end()
+}
+
+// Begin begins a part of a test. The function that it returns ends the part, with an error if
+// the part took more of the processor's time than most, as [Bound] has it.
+func Begin(t testing.TB, what string, most time.Duration) (end func()) {
 	if detector.Racing {
 		most *= 20
 	}
 	start := Time()
-	f()
-	if took := Time() - start; took > most {
-		t.Errorf("%s took %v of the processor's time, want at most %v", what, took, most)
+	return func() {
+		t.Helper()
+		if took := Time() - start; took > most {
+			t.Errorf("%s took %v of the processor's time, want at most %v", what, took, most)
+		}
 	}
 }
