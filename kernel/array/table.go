@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/scatter"
 )
 
-// Kernels returns the family's table.
+// Kernels returns the family's table. Package kernel adds the checks of inputs' ranks.
 func Kernels() []engine.Kernel {
 	return slices.Concat(withHandles(basic()), segmentKernels(), tensorScatters(), diagonalKernels(), xlaKernels())
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels returns the family's table.
+// Kernels returns the family's table. Package kernel adds the checks of inputs' ranks.
 func Kernels() []engine.Kernel {
 	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16}
 	return []engine.Kernel{

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels returns the family's table.
+// Kernels returns the family's table. Package kernel adds the checks of inputs' ranks.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "If", Prepare: prepareIf},

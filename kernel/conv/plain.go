@@ -87,7 +87,7 @@ func (g *geometry) eachOf(lo, hi int, visit func(n, place, in, tap int)) {
 		x0, x1 := g.span(2, x)
 		for kz := z0; kz < z1; kz++ {
 			for ky := y0; ky < y1; ky++ {
-				g.look(&taps, max(0, x1-x0)*g.c)
+				g.look(&taps, max(0, x1-x0)*g.c*max(1, g.o)) // visit may take an output for each channel
 				for kx := x0; kx < x1; kx++ {
 					in := ((g.place(0, z)+kz*g.dilation[0])*g.in[1]+g.place(1, y)+ky*g.dilation[1])*g.in[2] + g.place(2, x) + kx*g.dilation[2]
 					visit(n, place, in, (kz*g.size[1]+ky)*g.size[2]+kx)

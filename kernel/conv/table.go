@@ -25,7 +25,7 @@ import (
 // 4 and 5 are the ranks. The second number of pool is the input with the window sizes, 0
 // if they are attributes.
 
-// Kernels returns the family's table.
+// Kernels returns the family's table. Package kernel adds the checks of inputs' ranks.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "Conv2D", Types: engine.Types{"T": convolutions.Types()}, Prepare: prepare(forward, 4, false), Precision: engine.Accumulated},

@@ -18,7 +18,7 @@ package data
 
 import "github.com/cairnml/cairn/engine"
 
-// Kernels returns the family's table.
+// Kernels returns the family's table. Package kernel adds the checks of inputs' ranks.
 func Kernels() []engine.Kernel {
 	// Numbers are mostly indices of inputs; the functions' comments describe them.
 	table := []engine.Kernel{

@@ -161,9 +161,13 @@ func (s *sampling) run(c *engine.Call, g philox.Generator) error {
 	}
 	words := draws.NewStream(g)
 	part := region{0, 0, w, h}
-	for i := range s.attempts {
-		if i%1000 == 999 && c.Context().Err() != nil {
-			return c.Context().Err()
+	steps := 0 // since the last look at the context
+	for range s.attempts {
+		if steps += 1 + len(objects); steps >= 1000 {
+			steps = 0
+			if err := c.Context().Err(); err != nil {
+				return err
+			}
 		}
 		aspect := float32(words.Float32()*(s.aspects[1]-s.aspects[0])) + s.aspects[0]
 		if drawn, ok := s.draw(words, h, w, aspect); ok && covers(drawn, covered, objects) {

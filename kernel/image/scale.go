@@ -88,7 +88,7 @@ func (k curve) bytes(out int, scale float32, antialias bool) int {
 
 // over returns the spans of out pixels, from a line of in pixels that is scaled
 // and then moved.
-func (k curve) over(in, out int, scale, move float32, antialias bool) spans {
+func (k curve) over(c *engine.Call, in, out int, scale, move float32, antialias bool) spans {
 	s := spans{make([]int, out), make([][]float32, out)}
 	inverse := float32(1 / float64(scale))
 	back := -inverse * move
@@ -107,6 +107,7 @@ func (k curve) over(in, out int, scale, move float32, antialias bool) spans {
 		weights := make([]float32, 0, max(0, to-from))
 		var sum float32
 		for p := from; p < to; p++ {
+			c.Step(p)
 			w := k.weight(float32(math.Abs(float64((float32(p) + 0.5 - at) * (1 / wide)))))
 			sum += w
 			weights = append(weights, w)
@@ -181,7 +182,7 @@ func scaleAndTranslate(c *engine.Call) error {
 	}
 	defer free()
 	c.Reserve(k.bytes(h, k.scale[0], k.antialias) + k.bytes(w, k.scale[1], k.antialias))
-	rows, cols := k.over(s[1], h, k.scale[0], k.move[0], k.antialias), k.over(s[2], w, k.scale[1], k.move[1], k.antialias)
+	rows, cols := k.over(c, s[1], h, k.scale[0], k.move[0], k.antialias), k.over(c, s[2], w, k.scale[1], k.move[1], k.antialias)
 	y, ch, row := tensor.Values[float32](out), s[3], s[2]*s[3]
 	c.Parallel(s[0]*h, float64(row+w*ch)*6, func(lo, hi int) {
 		line := make([]float32, row)
@@ -227,7 +228,7 @@ func scaleAndTranslateGrad(c *engine.Call) error {
 		return err
 	}
 	c.Reserve(k.bytes(y[1], k.scale[0], k.antialias) + k.bytes(y[2], k.scale[1], k.antialias))
-	rows, cols := k.over(s[1], y[1], k.scale[0], k.move[0], k.antialias), k.over(s[2], y[2], k.scale[1], k.move[1], k.antialias)
+	rows, cols := k.over(c, s[1], y[1], k.scale[0], k.move[0], k.antialias), k.over(c, s[2], y[2], k.scale[1], k.move[1], k.antialias)
 	g, x, ch, row := tensor.Values[float32](dy), tensor.Values[float32](out), s[3], s[2]*s[3]
 	c.Parallel(s[0], float64(len(g)/max(1, s[0]))*20, func(lo, hi int) {
 		line := make([]float32, row)

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels returns the family's table.
+// Kernels returns the family's table. Package kernel adds the checks of inputs' ranks.
 func Kernels() []engine.Kernel {
 	numbers := toFloat.Types()
 	return []engine.Kernel{
