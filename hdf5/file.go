@@ -29,6 +29,7 @@ type File struct {
 
 	mu     sync.Mutex
 	groups map[uint64]*links // by the address of their headers
+	kept   *meter            // of the memory of groups, since headers may share their links
 }
 
 // Open reads the superblock of a file of size bytes, and the header of its root group. r must
@@ -40,6 +41,7 @@ func Open(r io.ReaderAt, size int64, opts *Options) (*File, error) {
 	if opts != nil {
 		f.memory = max(f.memory, opts.MaxMemory)
 	}
+	f.kept = f.meter()
 	root, err := f.readSuperblock(size)
 	if err != nil {
 		return nil, err

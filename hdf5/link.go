@@ -43,11 +43,13 @@ func (f *File) linksOf(m *meter, h *header) (*links, error) {
 		return l, nil
 	}
 	l = &links{}
+	size := uint64(0)
 	add := func(k Link) error {
 		if k.Name == "" || k.Name == "." || strings.ContainsAny(k.Name, "/\x00") {
 			return &CorruptError{Offset: f.base + int64(h.addr), What: fmt.Sprintf("a link with the name %.300q", k.Name)}
 		}
 		l.list = append(l.list, k)
+		size += uint64(linkSize + len(k.Name) + len(k.Target))
 		return m.take(linkSize, "the links of a group")
 	}
 	if err := f.readLinks(m, h, add); err != nil {
@@ -60,8 +62,13 @@ func (f *File) linksOf(m *meter, h *header) (*links, error) {
 		}
 	}
 	f.mu.Lock()
-	f.groups[h.addr] = l
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	if f.groups[h.addr] == nil {
+		if err := f.kept.take(size, "the links of all groups"); err != nil {
+			return nil, err
+		}
+		f.groups[h.addr] = l
+	}
 	return l, nil
 }
 

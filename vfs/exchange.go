@@ -1,8 +1,11 @@
 package vfs
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -11,8 +14,8 @@ import (
 type FolderExchanger interface {
 	// ExchangeFolders exchanges the names in one step if the system can: a reader that
 	// opens one of them finds one directory or the other, complete. Otherwise it
-	// renames in three steps, and a crash or an error between them leaves the directory
-	// b under the name of a with ".old" after it.
+	// renames in three steps, and a crash between them leaves the directory b under the
+	// name of a with ".old" after it, and a number if there is such a name.
 	ExchangeFolders(a, b string) error
 }
 
@@ -28,19 +31,28 @@ func (d *osDir) ExchangeFolders(a, b string) error {
 	}
 	d.touched(filepath.Dir(x))
 	d.touched(filepath.Dir(y))
-	return exchange(filepath.Join(d.root, x), filepath.Join(d.root, y))
+	return d.within("exchange", y, func(root *os.Root) error { return exchange(root, x, y) })
 }
 
-// exchangeInSteps exchanges two names by way of a third one.
-func exchangeInSteps(a, b string) error {
+// exchangeInSteps exchanges two names by way of a third one. If a can't get the name b, the
+// directory b has its name again.
+func exchangeInSteps(root *os.Root, a, b string) error {
 	old := a + ".old"
-	if err := os.Rename(b, old); err != nil {
+	for i := 2; ; i++ { // a crash may have left one
+		if _, err := root.Lstat(old); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return err
+		}
+		old = a + ".old" + strconv.Itoa(i)
+	}
+	if err := root.Rename(b, old); err != nil {
 		return err
 	}
-	if err := os.Rename(a, b); err != nil {
-		return err
+	if err := root.Rename(a, b); err != nil {
+		return errors.Join(err, root.Rename(old, b))
 	}
-	return os.Rename(old, a)
+	return root.Rename(old, a)
 }
 
 // ExchangeFolders implements [FolderExchanger].

@@ -3,19 +3,30 @@ package vfs
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
 // exchange exchanges the names of two directories, in one step if the file system can.
-func exchange(a, b string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+func exchange(root *os.Root, a, b string) error {
+	from, err := root.Open(filepath.Dir(a))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := root.Open(filepath.Dir(b))
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	err = unix.Renameat2(int(from.Fd()), filepath.Base(a), int(to.Fd()), filepath.Base(b), unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
-		return exchangeInSteps(a, b)
+		return exchangeInSteps(root, a, b)
 	}
 	if err != nil {
-		return &fs.PathError{Op: "exchange", Path: filepath.Base(b), Err: err}
+		return &fs.PathError{Op: "exchange", Path: b, Err: err}
 	}
 	return nil
 }

@@ -48,6 +48,9 @@ func TestOSDirStaysInsideItsFolder(t *testing.T) {
 		"rename into it":            func() error { return d.Rename("mine", "link/precious") },
 		"rename out of it":          func() error { return d.Rename("link/precious", "yours") },
 		"remove":                    func() error { return d.Remove("link/precious") },
+		"exchange in it":            func() error { return d.(FolderExchanger).ExchangeFolders("link/precious", "link/precious") },
+		"exchange with it":          func() error { return d.(FolderExchanger).ExchangeFolders("mine", "link/precious") },
+		"exchange what is missing":  func() error { return d.(FolderExchanger).ExchangeFolders("mine", "none") },
 	} {
 		var pe *fs.PathError
 		var le *os.LinkError

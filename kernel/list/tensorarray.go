@@ -492,6 +492,7 @@ func arrayUnpack(c *engine.Call) error {
 	if len(s) == 0 || s[0] != len(t.Items) && !(t.dynamic && s[0] > len(t.Items)) {
 		return fmt.Errorf("an array of %d elements takes a tensor of as many rows, not of shape %v", len(t.Items), s)
 	}
+	c.Fits(s[0], 8+2*engine.ValueSize) // an index and an element: rows without elements cost no memory of the input
 	at := make([]int64, s[0])
 	for i := range at {
 		at[i] = int64(i)

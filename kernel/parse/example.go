@@ -232,7 +232,7 @@ func parseSingleExample(n *engine.Node) (func(*engine.Call) error, error) {
 // rows returns the encoded features of every example in the spec's order:
 // sparse, dense, ragged. The features are a map in the field with the given
 // number. The result is [example][feature]; nil is a missing feature.
-func (s *spec) rows(serialized []string, field protowire.Number) ([][][]byte, error) {
+func (s *spec) rows(c *engine.Call, serialized []string, field protowire.Number) ([][][]byte, error) {
 	at := map[string][]int{}
 	n := 0
 	for _, list := range [][]feature{s.sparse, s.dense, s.ragged} {
@@ -241,8 +241,11 @@ func (s *spec) rows(serialized []string, field protowire.Number) ([][][]byte, er
 			n++
 		}
 	}
+	c.Fits(len(serialized), 24*(n+1)) // a slice for each feature of each example
 	rows := make([][][]byte, len(serialized))
+	pace := engine.NewPace(c)
 	for i, text := range serialized {
+		pace.Work(n + len(text))
 		rows[i] = make([][]byte, n)
 		err := fields([]byte(text), func(num protowire.Number, typ protowire.Type, features []byte) error {
 			if num != field || typ != protowire.BytesType {
@@ -271,7 +274,7 @@ func (s *spec) run(c *engine.Call) error {
 	case s.single && in.Len() != 1, !s.single && len(in.Shape()) != 1:
 		return fmt.Errorf("the examples have shape %v", in.Shape())
 	}
-	rows, err := s.rows(in.Strings(), 1)
+	rows, err := s.rows(c, in.Strings(), 1)
 	if err != nil {
 		return err
 	}

@@ -189,14 +189,14 @@ func (q *sequence) run(c *engine.Call) error {
 	case single && in.Len() != 1, !single && len(in.Shape()) != 1:
 		return fmt.Errorf("the examples have shape %v", in.Shape())
 	}
-	rows, err := q.context.rows(in.Strings(), 1)
+	rows, err := q.context.rows(c, in.Strings(), 1)
 	if err != nil {
 		return err
 	}
 	if err := q.context.outputs(c, rows); err != nil {
 		return err
 	}
-	if rows, err = q.lists.rows(in.Strings(), 2); err != nil {
+	if rows, err = q.lists.rows(c, in.Strings(), 2); err != nil {
 		return err
 	}
 	s, d, r := len(q.lists.sparse), len(q.lists.dense), len(q.lists.ragged)

@@ -70,8 +70,10 @@ func toVariant(n *engine.Node) (func(*engine.Call) error, error) {
 		} else {
 			rows = values.Shape()[0]
 		}
+		c.Fits(rows, 256+40*levels) // a variant, its tensor and its splits
 		h := &engine.Handles{Shape: tensor.Shape{rows}}
 		for row := range rows {
+			c.Step(row)
 			from, to := row, row+1
 			r := &variant.Ragged{}
 			for i, s := range splits {

@@ -99,18 +99,20 @@ func mfcc(c *engine.Call) error {
 		return nil
 	}
 	norm := math.Sqrt(2 / float64(filters))
-	cosines := make([]float64, count*filters)
+	cosines, _ := engine.Scratch[float64](c, count*filters)
 	for i := range cosines {
+		c.Step(i)
 		cosines[i] = norm * math.Cos(float64(i/filters)*math.Pi/float64(filters)*(float64(i%filters)+0.5))
 	}
 	src, dst := tensor.Values[float32](x), tensor.Values[float32](out)
-	bank := make([]float64, filters)
+	bank, pace := make([]float64, filters), engine.NewPace(c)
 	for f := range s[0] * s[1] {
 		m.apply(bank, src[f*s[2]:(f+1)*s[2]])
 		for i := range bank {
 			bank[i] = math.Log(max(bank[i], 1e-12))
 		}
 		for i := range count {
+			pace.Work(filters)
 			sum := 0.0
 			for j, v := range bank {
 				sum += cosines[i*filters+j] * v
