@@ -129,9 +129,13 @@ func buckets(values []float64) *tensor.Tensor {
 	if n == 0 {
 		return out
 	}
-	width := most/histogramBuckets - least/histogramBuckets // whose sum may be beyond float64
+	scale := 1.0 // 0.5 if the difference is beyond float64
+	if math.IsInf(most-least, 0) {
+		scale = 0.5
+	}
+	width := (most*scale - least*scale) / histogramBuckets // scaled
 	for i := range histogramBuckets {
-		rows[3*i], rows[3*i+1] = least+width*float64(i), least+width*float64(i+1)
+		rows[3*i], rows[3*i+1] = (least*scale+width*float64(i))/scale, (least*scale+width*float64(i+1))/scale
 	}
 	rows[3*histogramBuckets-2] = most
 	for _, x := range values {
@@ -140,7 +144,7 @@ func buckets(values []float64) *tensor.Tensor {
 		}
 		i := histogramBuckets - 1 // of a single value too
 		if width > 0 {
-			i = min(int(x/width-least/width), i)
+			i = min(int((x*scale-least*scale)/width), i)
 		}
 		rows[3*i+2]++
 	}

@@ -25,4 +25,31 @@ func TestBucketsOfTheLargestNumbers(t *testing.T) {
 	if n := len(rows); rows[2] != 1 || rows[n-1] != 1 || rows[n-2] != math.MaxFloat64 {
 		t.Errorf("the first bucket is %v, the last one %v", rows[:3], rows[n-3:])
 	}
+	for i, x := range rows {
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			t.Errorf("bucket %d has the number %v", i/3, x)
+		}
+	}
+}
+
+// TestBucketsAreThoseOfTensorBoard counts numbers near the edges of buckets.
+func TestBucketsAreThoseOfTensorBoard(t *testing.T) {
+	var values []float64
+	for i := 1; i <= 31; i++ {
+		values = append(values, float64(i)/10)
+	}
+	least, most := values[0], values[30]
+	width := (most - least) / 30
+	want := make([]float64, 30)
+	for _, x := range values {
+		want[min(int((x-least)/width), 29)]++
+	}
+	for i, n := range want {
+		if got := tensor.Values[float64](buckets(values))[3*i+2]; got != n {
+			t.Errorf("bucket %d has %v values, want %v", i, got, n)
+		}
+	}
+	if rows := tensor.Values[float64](buckets([]float64{100, 160})); rows[1] != 102 {
+		t.Errorf("the first bucket ends at %v, want 102", rows[1])
+	}
 }
