@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -25,8 +26,8 @@ func TestSettingsThatNoFunctionHasAreErrors(t *testing.T) {
 		{"linalg.matmul", map[string]any{"adjoint_a": true}, `argument "adjoint_a": got true, want false`},
 		{"unstack", map[string]any{"num": json.Number("-1")}, "can't have -1 outputs"},
 		{"unstack", map[string]any{"num": json.Number("2147483647")}, "can't have 2147483647 outputs"},
-		{"split", map[string]any{"num_or_size_splits": math.MinInt}, "can't have -9223372036854775808 outputs"},
-		{"split", map[string]any{"num_or_size_splits": math.MaxInt}, "can't have 9223372036854775807 outputs"},
+		{"split", map[string]any{"num_or_size_splits": math.MinInt}, fmt.Sprintf("can't have %d outputs", math.MinInt)},
+		{"split", map[string]any{"num_or_size_splits": math.MaxInt}, fmt.Sprintf("can't have %d outputs", math.MaxInt)},
 		{"math.add", nil, `argument "y": is missing`},
 		{"math.add", map[string]any{"z": 1, "y": 1, "w": 1}, `unknown argument "w"`},
 		{"tensordot", map[string]any{"b": []any{[]any{1.}}, "axes": "none"}, `argument "axes"`},
@@ -55,6 +56,26 @@ func TestAnAxisOfAnUnknownRankIsAnError(t *testing.T) {
 			l.ComputeAll(s, &base.Invocation{Inputs: []*ops.Value{x}, Args: map[string]any{"axis": axis}})
 			if err := s.Err(); (err == nil) != ok {
 				t.Errorf("%s along the axis %d: the error is %v", name, axis, err)
+			}
+		}
+	}
+}
+
+func TestErrorsOfAnAxisNameTheFunction(t *testing.T) {
+	for _, name := range []string{"nn.softmax", "nn.log_softmax"} {
+		s, trace := ops.NewTrace(t.Context(), "f", &ops.ScopeOptions{Kernels: kernel.All()})
+		unknown, err := trace.Arg("x", graph.Fact{DType: tensor.Float32})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := function.Eager(t.Context())
+		for _, c := range []struct {
+			s *ops.Scope
+			x *ops.Value
+		}{{s, unknown}, {e, ops.Const(e, [][]float32{{1}})}} {
+			(&layers.TFOpLambda{Function: name}).ComputeAll(c.s, &base.Invocation{Inputs: []*ops.Value{c.x}, Args: map[string]any{"axis": 2}})
+			if err := c.s.Err(); err == nil || !strings.Contains(err.Error(), "tf."+name+": ") {
+				t.Errorf("the error of tf.%s is %v", name, err)
 			}
 		}
 	}

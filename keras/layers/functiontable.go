@@ -117,10 +117,10 @@ func along(param string, f func(s *ops.Scope, x ops.Input) *ops.Value) tensorFlo
 			return f(s, x)
 		}
 		if rank < 0 {
-			return s.Fail("Softmax", fmt.Errorf("the input's rank isn't known (got the axis %d, want -1)", axis))
+			return s.Fail("tf."+a.function, fmt.Errorf("the input's rank isn't known (got the axis %d, want -1)", axis))
 		}
 		if axis < -rank || axis >= rank {
-			return s.Fail("Softmax", fmt.Errorf("there is no axis %d in a tensor of %d dimensions", axis, rank))
+			return s.Fail("tf."+a.function, fmt.Errorf("there is no axis %d in a tensor of %d dimensions", axis, rank))
 		}
 		if axis < 0 {
 			axis += rank

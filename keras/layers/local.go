@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cairnml/cairn/graph"
@@ -52,22 +53,23 @@ func (l *local) span(i, at int) (first, last int) {
 	return max(0, center-left), min(l.in[i], center+l.size[i]-left)
 }
 
-// connections returns the sum of the lengths of the spans along a dimension, for n output elements.
-// It takes constant time, because the sizes of a config may be huge.
-func (l *local) connections(i, n int) int {
-	if n <= 0 {
-		return n
+// connections returns the sum of the lengths of the spans along a dimension of outputs elements.
+// It takes constant time, because the sizes of a config may be huge. A sum beyond an int is the largest int.
+func (l *local) connections(i, outputs int) int {
+	if outputs <= 0 {
+		return outputs
 	}
-	left, in, stride := 0, l.in[i], l.strides[i]
+	n, in, size, stride := int64(outputs), int64(l.in[i]), int64(l.size[i]), int64(l.strides[i])
+	left := int64(0)
 	if l.padding != "valid" {
-		left = l.size[i] / 2
+		left = size / 2
 	}
-	right := min(l.size[i]-left, in)
+	right := min(size-left, in)
 	inside := min(n, (in-right)/stride+1) // spans that end within the input
 	ends := inside*right + stride*(inside*(inside-1)/2) + (n-inside)*in
 	cut := min(n, left/stride+1) // spans that begin at 0 or before
 	begins := stride*(n*(n-1)/2-cut*(cut-1)/2) - (n-cut)*left
-	return ends - begins
+	return int(min(ends-begins, math.MaxInt))
 }
 
 // dims returns the sizes of space and those of the channels in the order of the format.
