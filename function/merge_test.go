@@ -41,6 +41,20 @@ func TestMergeV2CheckpointsJoinsShards(t *testing.T) {
 	}
 }
 
+// TestRestoreV2ReadsMoreThan65536Values reads one value often.
+func TestRestoreV2ReadsMoreThan65536Values(t *testing.T) {
+	s := function.Eager(t.Context(), &function.Options{Files: &engine.Files{Write: vfs.MemDir()}})
+	list := make([]ops.Slice, 65537)
+	for i := range list {
+		list[i] = ops.Slice{Name: "x", Value: ops.ValueOf(tensor.Scalar[int32](1))}
+	}
+	ops.SaveV2(s, "p", list[:1])
+	got := ops.RestoreV2(s, "p", list)
+	if err := s.Err(); err != nil || len(got) != 65537 {
+		t.Errorf("%d values, want 65537 (%v)", len(got), err)
+	}
+}
+
 func TestFileOpsNeedAGrant(t *testing.T) {
 	for name, op := range map[string]func(*ops.Scope){
 		"SaveV2": func(s *ops.Scope) {

@@ -61,6 +61,18 @@ func TestACustomGradientIsUsedWhereverItsFunctionIsCalled(t *testing.T) {
 	}
 }
 
+// manyCopies is a function of more than 65536 results.
+var manyCopies = grad.NewCustom("TestManyCopies",
+	func(s *ops.Scope, x []*ops.Value) []*ops.Value { return slices.Repeat(x, 65537) },
+	func(s *ops.Scope, _, _, dy []*ops.Value) []*ops.Value { return dy[:1] })
+
+func TestACustomGradientHasMoreThan65536Results(t *testing.T) {
+	s := function.Eager(t.Context())
+	if y := manyCopies.Call(s, 1.5); s.Err() != nil || len(y) != 65537 {
+		t.Errorf("%d results, want 65537 (%v)", len(y), s.Err())
+	}
+}
+
 func TestATraceNamesACustomGradientAsTensorFlowDoes(t *testing.T) {
 	c, err := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return log1pexp.Call(s, x)[0] }).Trace(ops.Spec(tensor.Float64))
 	if err != nil {

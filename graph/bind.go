@@ -368,8 +368,8 @@ func (b *binding) outputs() ([]Fact, error) {
 	return out, nil
 }
 
-// MaxOutputs is the most outputs of one op. A file may contain any number, so there is a
-// limit, which is Cairn's.
+// MaxOutputs is the most outputs that an attribute may ask for. A file may contain any number, so there
+// is a limit, which is Cairn's.
 const MaxOutputs = 1 << 16
 
 // Default returns the default value, and whether there is one. Without one the

@@ -41,24 +41,29 @@ func (s *Scope) Emit1(name string, attrs graph.Attrs, inputs ...Input) *Value {
 }
 
 // EmitN runs an op with n outputs as Emit, and returns the outputs. After a failure it
-// returns n failed values. More than 65536 outputs, or a negative number of them, are a
-// failure that returns no values.
+// returns n failed values.
 func (s *Scope) EmitN(n int, name string, attrs graph.Attrs, inputs ...Input) []*Value {
-	if n < 0 || n > graph.MaxOutputs {
-		s.fail(name, attrs, fmt.Errorf("an op can't have %d outputs, want 0 to %d", n, graph.MaxOutputs))
-		return nil
-	}
 	if s.run(name, attrs, inputs) {
 		if len(s.step.outs) == n {
 			return append(make([]*Value, 0, n), s.step.outs...)
 		}
 		s.fail(name, attrs, fmt.Errorf("has %d outputs, not %d", len(s.step.outs), n))
 	}
-	out := make([]*Value, n)
+	out := make([]*Value, max(n, 0))
 	for i := range out {
 		out[i] = s.failed()
 	}
 	return out
+}
+
+// emitParts works like EmitN for an op whose number of outputs is an attribute, so that it may be any
+// number.
+func (s *Scope) emitParts(n int, name string, attrs graph.Attrs, inputs ...Input) []*Value {
+	if n < 0 || n > graph.MaxOutputs {
+		s.fail(name, attrs, fmt.Errorf("an op can't have %d outputs, want 0 to %d", n, graph.MaxOutputs))
+		return nil
+	}
+	return s.EmitN(n, name, attrs, inputs...)
 }
 
 // Emit0 runs an op without outputs as Emit. It reports whether the op ran.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,6 +190,54 @@ func TestNumbersBeyondTheFirst64Inputs(t *testing.T) {
 	}
 	if k := eager().Kernels(); k.Lookup("AddN") == nil || k.Lookup("NoSuchOp") != nil {
 		t.Error("the scope's kernels are not those that it runs")
+	}
+}
+
+// TestTypesMayGiveMoreThan65536Outputs traces ops whose number of outputs is that of their types.
+func TestTypesMayGiveMoreThan65536Outputs(t *testing.T) {
+	const n = graph.MaxOutputs + 1
+	many := func(v *ops.Value) []*ops.Value { return slices.Repeat([]*ops.Value{v}, n) }
+	for name, f := range map[string]func(s *ops.Scope, x *ops.Value) []*ops.Value{
+		"IdentityN": func(s *ops.Scope, x *ops.Value) []*ops.Value {
+			return s.EmitN(n, "IdentityN", nil, slices.Repeat([]ops.Input{x}, n)...)
+		},
+		"If": func(s *ops.Scope, x *ops.Value) []*ops.Value {
+			return ops.If(s, x, func(*ops.Scope) []*ops.Value { return many(x) }, func(*ops.Scope) []*ops.Value { return many(x) })
+		},
+		"While": func(s *ops.Scope, x *ops.Value) []*ops.Value {
+			return ops.While(s, many(x),
+				func(s *ops.Scope, v []*ops.Value) *ops.Value { return ops.Less(s, v[0], 1) },
+				func(_ *ops.Scope, v []*ops.Value) []*ops.Value { return v })
+		},
+		"call": func(s *ops.Scope, x *ops.Value) []*ops.Value {
+			return function.New(func(s *ops.Scope, x *ops.Value) []*ops.Value { return many(ops.Neg(s, x)) }).Apply(s, x)
+		},
+	} {
+		s := eager()
+		out := function.New(f).Apply(s, ops.Const(s, 1))
+		if err := s.Err(); err != nil || len(out) != n {
+			t.Errorf("%s: %d outputs, want %d (%v)", name, len(out), n, err)
+		}
+	}
+}
+
+// TestNumbersOfPartsThatNoOpHasFail asks for as many parts as would fill the memory.
+func TestNumbersOfPartsThatNoOpHasFail(t *testing.T) {
+	for _, n := range []int{-1, math.MinInt, graph.MaxOutputs + 1, math.MaxInt} {
+		for name, f := range map[string]func(s *ops.Scope, x ops.Input) []*ops.Value{
+			"Split":   func(s *ops.Scope, x ops.Input) []*ops.Value { return ops.Split(s, x, n, 0) },
+			"Unstack": func(s *ops.Scope, x ops.Input) []*ops.Value { return ops.Unstack(s, x, n) },
+		} {
+			s := eager()
+			out := f(s, []float32{1, 2})
+			if err := s.Err(); out != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("can't have %d outputs", n)) {
+				t.Errorf("%s in %d parts: %d values, error %v", name, n, len(out), err)
+			}
+		}
+	}
+	s := eager()
+	if out := s.EmitN(-1, "Split", graph.Attrs{graph.Int("num_split", -1)}, 0, []float32{1, 2}); len(out) != 0 || s.Err() == nil {
+		t.Errorf("EmitN of -1 outputs: %d values, error %v", len(out), s.Err())
 	}
 }
 

@@ -87,9 +87,10 @@ func Concat(s *Scope, xs Input, axis int) *Value {
 	return s.Emit1("ConcatV2", nil, l...)
 }
 
-// Split cuts x into n parts of equal size along an axis.
+// Split cuts x into n parts of equal size along an axis. More than 65536 parts, or a negative number of
+// them, are a failure that returns no values.
 func Split(s *Scope, x Input, n, axis int) []*Value {
-	return s.EmitN(n, "Split", graph.Attrs{graph.Int("num_split", int64(n))}, s.scalar32(axis), x)
+	return s.emitParts(n, "Split", graph.Attrs{graph.Int("num_split", int64(n))}, s.scalar32(axis), x)
 }
 
 // SplitSizes cuts x into parts of the given sizes along an axis; one size may
@@ -111,10 +112,11 @@ func Stack(s *Scope, xs Input, axis ...int) *Value {
 }
 
 // Unstack cuts x into n parts along an axis, which goes away; the default axis
-// is 0. n must be the axis's size.
+// is 0. n must be the axis's size. More than 65536 parts, or a negative number of them, are a failure that
+// returns no values.
 func Unstack(s *Scope, x Input, n int, axis ...int) []*Value {
 	attrs := append(graph.Attrs{graph.Int("num", int64(n))}, axisAttr(axis)...)
-	return s.EmitN(n, "Unpack", attrs, x)
+	return s.emitParts(n, "Unpack", attrs, x)
 }
 
 func axisAttr(axis []int) graph.Attrs {
