@@ -143,8 +143,8 @@ func MomentsKeep(s *Scope, x Input, axes ...int) (mean, variance *Value) {
 // L2Loss computes half the sum of the squares of x.
 func L2Loss(s *Scope, x Input) *Value { return s.Emit1("L2Loss", nil, x) }
 
-// Norm computes the Euclidean norm of real numbers over the axes, the values of tf.norm by
-// other nodes. [Abs] makes real numbers of complex ones.
+// Norm computes the Euclidean norm over the axes, the values of tf.norm by other nodes. As there,
+// the norm of complex numbers is complex, with an imaginary part of 0.
 func Norm(s *Scope, x Input, axes ...int) *Value {
 	v := Const(s, x)
 	if v.DType().IsComplex() {
