@@ -354,8 +354,8 @@ func (l *load) appeared(plain bool) ([]start, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	type arrival struct {
-		start
-		w *pendingEdge
+		w     *pendingEdge
+		child any
 	}
 	type children struct {
 		byName map[string]any
@@ -364,6 +364,7 @@ func (l *load) appeared(plain bool) ([]start, error) {
 	var starts []arrival
 	edges := map[any]children{}
 	var failed *pendingEdge // the first edge whose parent's children can't be listed
+	var failure error       // of failed
 	for key, w := range l.pending {
 		if plain && !w.plain {
 			continue
@@ -378,14 +379,14 @@ func (l *load) appeared(plain bool) ([]start, error) {
 			edges[key.parent] = at
 		}
 		if at.err != nil && (failed == nil || w.number < failed.number) {
-			failed = w
+			failed, failure = w, at.err
 		}
 		if child, ok := at.byName[w.edge]; ok {
-			starts = append(starts, arrival{start{node: w.node, obj: child}, w})
+			starts = append(starts, arrival{w, child})
 		}
 	}
 	if failed != nil {
-		return nil, fmt.Errorf("checkpoint: %w", edges[trackable.Identity(failed.parent)].err)
+		return nil, fmt.Errorf("checkpoint: %w", failure)
 	}
 	// The goroutine that adds a child delivers to it: the edge was pending while the
 	// child could be seen, so the child is still among the arrivals. Any other child
@@ -393,18 +394,18 @@ func (l *load) appeared(plain bool) ([]start, error) {
 	if arriving := restoring.Arrivals(); len(arriving) > 0 {
 		kept := starts[:0]
 		for _, s := range starts {
-			if !isArriving(arriving, s.w.parent, s.obj) {
+			if !isArriving(arriving, s.w.parent, s.child) {
 				kept = append(kept, s)
 			}
 		}
 		starts = kept
 	}
 	slices.SortFunc(starts, func(a, b arrival) int {
-		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.w.number, b.w.number))
+		return cmp.Or(cmp.Compare(a.w.node, b.w.node), cmp.Compare(a.w.number, b.w.number))
 	})
 	out := make([]start, len(starts))
 	for i := range starts {
-		out[i] = starts[i].start
+		out[i] = start{node: starts[i].w.node, obj: starts[i].child}
 	}
 	return out, nil
 }

@@ -40,7 +40,7 @@ type load struct {
 	clashes   []clash
 	pending   map[edgeKey]*pendingEdge
 	pendingOf map[int32][]*pendingEdge // the same by node
-	waited    int                      // how many edges have ever been pending
+	waited    int                      // the next pendingEdge.number
 	// Optimizers, and the objects below them other than variables. The variables
 	// that they create may start fresh.
 	optimizer map[any]bool
@@ -153,7 +153,7 @@ func (l *load) readGraph(ctx context.Context) error {
 	return nil
 }
 
-// wait makes an edge pending. The caller holds l's lock.
+// wait makes an edge pending. The caller holds l's lock, or has the only reference to l.
 func (l *load) wait(w *pendingEdge) {
 	w.number = l.waited
 	l.waited++
