@@ -122,10 +122,11 @@ func scopeName(typeName string) string {
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
-	if name := b.String(); !strings.HasPrefix(name, "_") {
-		return name
+	name := b.String()
+	if strings.HasPrefix(name, "_") {
+		return "private" + name
 	}
-	return "private" + b.String()
+	return name
 }
 
 func isUpper(r rune) bool { return 'A' <= r && r <= 'Z' }
