@@ -33,7 +33,18 @@ type network struct {
 	slot    map[graph.Output]int // the index of each output of a node among the values of a call
 	slots   int                  // the number of these values
 	depth   map[*base.Node]int   // the number of nodes on the longest way to an output; below 0 for those of insert
+}
 
+// calls returns the nodes of each layer in the order of the layer's calls.
+func (n *network) calls() map[Callable][]*base.Node {
+	out := map[Callable][]*base.Node{}
+	for _, node := range n.nodes {
+		out[node.Layer] = append(out[node.Layer], node)
+	}
+	for _, nodes := range out {
+		slices.SortFunc(nodes, func(a, b *base.Node) int { return a.Index - b.Index })
+	}
+	return out
 }
 
 // structure is a list of tensors, and the form in which the program passed

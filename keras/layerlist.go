@@ -1,11 +1,6 @@
 package keras
 
-import (
-	"fmt"
-	"slices"
-
-	"github.com/cairnml/cairn/keras/base"
-)
+import "fmt"
 
 // ListedLayer is a layer of a model, for lists such as those of the command "cairn show".
 type ListedLayer struct {
@@ -28,12 +23,12 @@ func ListLayers(model Callable) ([]ListedLayer, error) {
 	sources := map[string][]string{}
 	switch m := model.(type) {
 	case *Functional:
-		nodes := slices.Clone(m.nodes)
-		slices.SortStableFunc(nodes, func(a, b *base.Node) int { return a.Index - b.Index })
-		for _, node := range nodes { // those of one layer in the order of its calls
-			name := nameOf(node.Layer)
-			for _, p := range m.sources(node) {
-				sources[name] = append(sources[name], nameOf(p.Node.Layer))
+		for layer, nodes := range m.calls() {
+			name := nameOf(layer)
+			for _, node := range nodes {
+				for _, p := range m.sources(node) {
+					sources[name] = append(sources[name], nameOf(p.Node.Layer))
+				}
 			}
 		}
 	case *Sequential:

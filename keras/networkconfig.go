@@ -65,12 +65,8 @@ func freeze(obj config.Fields) {
 // encode adds the network to the fields of a config. If frozen is set, no layer in it is trainable.
 func (n *network) encode(e *config.Encoder, f config.Fields, frozen bool) (config.Fields, error) {
 	w := nodeWriter{network: n, index: map[*base.Node]int{}}
-	byLayer := map[Callable][]*base.Node{}
-	for _, node := range n.nodes {
-		byLayer[node.Layer] = append(byLayer[node.Layer], node)
-	}
+	byLayer := n.calls()
 	for layer, nodes := range byLayer {
-		slices.SortFunc(nodes, func(a, b *base.Node) int { return a.Index - b.Index })
 		first := 0
 		if skipsFirstNode(layer) {
 			first = 1

@@ -116,17 +116,13 @@ type summaryRow struct {
 func summaryRows(model Callable) (rows []summaryRow, connected bool, err error) {
 	switch m := model.(type) {
 	case *Functional:
-		calls := map[Callable][]*base.Node{}
-		for _, n := range m.nodes {
-			calls[n.Layer] = append(calls[n.Layer], n)
-		}
+		calls := m.calls()
 		for _, l := range m.layers {
 			row, err := rowOf(l, nameOf(l))
 			if err != nil {
 				return nil, false, err
 			}
 			row.shape = shapeOf(l, calls[l])
-			slices.SortFunc(calls[l], func(a, b *base.Node) int { return a.Index - b.Index })
 			row.connections = m.connections(calls[l])
 			rows = append(rows, row)
 		}
