@@ -266,18 +266,20 @@ func (o *Base) newSlot(v *trackable.Variable, k SlotKind) (*trackable.Variable, 
 	if !o.keeps(k) {
 		return nil, nil
 	}
-	if err := o.known(v); err != nil {
+	i, err := o.place(v)
+	if err != nil {
 		return nil, err
 	}
-	return o.next.lists[k.listName()].At(o.next.index[v]), nil
+	return o.next.lists[k.listName()].At(i), nil
 }
 
-// known returns an error for a variable that wasn't among those of the first step.
-func (o *Base) known(v *trackable.Variable) error {
-	if _, ok := o.next.index[v]; !ok {
-		return fmt.Errorf("the variable %q wasn't among those of the first step, on whose order the new layout depends; call Build with all variables before it, or use the legacy layout", v.Name())
+// place returns the number of a variable among those of the first step, or an error if it wasn't one of them.
+func (o *Base) place(v *trackable.Variable) (int, error) {
+	i, ok := o.next.index[v]
+	if !ok {
+		return 0, fmt.Errorf("the variable %q wasn't among those of the first step, on whose order the new layout depends; call Build with all variables before it, or use the legacy layout", v.Name())
 	}
-	return nil
+	return i, nil
 }
 
 func sortHypers(h []Hyper) {

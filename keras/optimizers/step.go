@@ -49,7 +49,10 @@ func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 			return err
 		}
 		for _, p := range g {
-			if err := o.known(p.Variable); p.Grad != nil && err != nil {
+			if p.Grad == nil {
+				continue
+			}
+			if _, err := o.place(p.Variable); err != nil {
 				return err
 			}
 		}
