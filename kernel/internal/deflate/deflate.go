@@ -2,8 +2,8 @@
 // compressor finds other matches and ends blocks at other places. Package kernel/image
 // uses it.
 //
-// Data are given whole, so that there is no window to move: matches are looked for
-// at the distances that zlib's window would allow.
+// Data are given whole. Nevertheless the places at which zlib would move its window
+// decide which matches are allowed and which blocks may be stored.
 package deflate
 
 import "hash/adler32"
@@ -14,7 +14,7 @@ type Options struct {
 	Filtered bool // short matches are left out, as zlib's Z_FILTERED does
 	Window   uint // the logarithm of the window's size, from 9 to 15; 0 means 15
 	// Piece is the number of bytes that a caller of zlib would pass at once.
-	// Stored blocks end at the ends of pieces. 0 means all.
+	// Stored blocks of level 0 end at the ends of pieces. 0 means all.
 	Piece int
 	// Check is called now and then, so that it can end a long compression by a
 	// panic. Default: nothing is called.
@@ -81,7 +81,10 @@ type compressor struct {
 	size    int // of the window
 	at      int
 	begin   int     // of the block
-	base    int     // offset of zlib's window
+	base    int     // offset of zlib's window, of twice the size
+	end     int     // of the data in zlib's window
+	passed  int     // bytes that a caller of zlib would have passed
+	work    int     // since the last call of Check, in bytes compared
 	head    []int32 // the last place of a hash, plus one
 	prev    []int32 // the place before one of the same hash, plus one
 	block   []symbol
@@ -94,11 +97,38 @@ type symbol struct{ length, distance uint16 }
 
 func (d *compressor) ahead() int { return len(d.data) - d.at }
 
-// move does zlib's work before each step: it moves the window if little input
-// is ahead. A block can be stored only if its start is in the window.
-func (d *compressor) move() {
-	if d.at-d.base >= 2*d.size-reserve {
-		d.base += d.size
+// fill does zlib's work before each step: if little input is ahead in the window, it
+// moves the window and takes more input, piece by piece. A block can be stored only if
+// its start is in the window.
+func (d *compressor) fill() {
+	d.did(1)
+	for d.end-d.at < reserve {
+		if d.at-d.base >= 2*d.size-reserve {
+			d.base += d.size
+		}
+		if d.end == len(d.data) {
+			return
+		}
+		if d.end == d.passed {
+			d.pass()
+		}
+		d.end = min(d.passed, d.base+2*d.size)
+	}
+}
+
+// pass passes the next piece.
+func (d *compressor) pass() {
+	n := len(d.data) - d.passed
+	if p := d.options.Piece; p > 0 {
+		n = min(p, n)
+	}
+	d.passed += n
+}
+
+// did counts n bytes of work, and calls Check now and then.
+func (d *compressor) did(n int) {
+	if d.work += n; d.work >= 1<<16 {
+		d.work = 0
 		if d.options.Check != nil {
 			d.options.Check()
 		}
@@ -118,9 +148,11 @@ func (d *compressor) insert(i int) int {
 	return int(before) - 1
 }
 
-// near reports whether a place may be matched: the first one of all may not, for
+// near reports whether a place may be matched: the first one of the window may not, for
 // zlib's number for no place is 0.
-func (d *compressor) near(place int) bool { return place > 0 && d.at-place <= d.size-reserve }
+func (d *compressor) near(place int) bool {
+	return place > d.base && d.at-place <= d.size-reserve
+}
 
 // match returns the longest match that is longer than best.
 func (d *compressor) match(place, best int) (length, where int) {
@@ -128,7 +160,8 @@ func (d *compressor) match(place, best int) (length, where int) {
 	if best >= d.effort.good {
 		chain >>= 2
 	}
-	limit := max(0, d.at-(d.size-reserve))
+	first, work := chain, 0
+	limit := max(d.base, d.at-(d.size-reserve))
 	here := d.data[d.at:min(d.at+longest, len(d.data))]
 	for {
 		there := d.data[place:]
@@ -137,6 +170,7 @@ func (d *compressor) match(place, best int) (length, where int) {
 			for n < len(here) && here[n] == there[n] {
 				n++
 			}
+			work += n
 			if n > best {
 				if best, where = n, place; n >= nice {
 					break
@@ -148,15 +182,14 @@ func (d *compressor) match(place, best int) (length, where int) {
 			break
 		}
 	}
+	d.did(work + first - chain)
 	return min(best, d.ahead()), where
 }
 
 // fast works as zlib's deflate_fast: it takes the first match that is long enough.
 func (d *compressor) fast() {
 	for d.ahead() > 0 {
-		if d.ahead() < reserve {
-			d.move()
-		}
+		d.fill()
 		length, where := 0, 0
 		if d.ahead() >= shortest {
 			if place := d.insert(d.at); d.near(place) {
@@ -188,9 +221,7 @@ func (d *compressor) slow() {
 	length, where := shortest-1, 0
 	waiting := false // a byte that is in no match yet
 	for d.ahead() > 0 {
-		if d.ahead() < reserve {
-			d.move()
-		}
+		d.fill()
 		place := -1
 		if d.ahead() >= shortest {
 			place = d.insert(d.at)
@@ -233,24 +264,25 @@ func (d *compressor) slow() {
 	d.flush(true)
 }
 
-// stored writes blocks that aren't compressed, each at least as large as the
-// window.
+// stored writes blocks that aren't compressed. All but the last are at least as large as
+// the window's size. Where they end depends on how zlib fills its window, if its caller
+// has room for less than a block at once.
 func (d *compressor) stored() {
-	piece := d.options.Piece
-	if piece <= 0 {
-		piece = len(d.data)
-	}
 	const most = 65535
-	for end := piece; end < len(d.data); end += piece {
-		for end-d.begin >= d.size {
-			n := min(end-d.begin, most)
-			d.out.stored(d.data[d.begin:d.begin+n], false)
-			d.begin += n
+	for d.end < len(d.data) {
+		d.pass()
+		for d.end < d.passed {
+			if d.passed > d.base+2*d.size && d.begin-d.base >= d.size {
+				d.base += d.size
+			}
+			d.did(d.size)
+			d.end = min(d.passed, d.base+2*d.size)
+			if n := d.end - d.begin; n >= d.size {
+				n = min(n, most)
+				d.out.stored(d.data[d.begin:d.begin+n], false)
+				d.begin += n
+			}
 		}
-	}
-	for len(d.data)-d.begin > most {
-		d.out.stored(d.data[d.begin:d.begin+most], false)
-		d.begin += most
 	}
 	d.out.stored(d.data[d.begin:], true)
 }

@@ -3,8 +3,12 @@ package deflate
 import (
 	"bytes"
 	"compress/zlib"
+	"fmt"
 	"io"
 	"testing"
+	"time"
+
+	"github.com/cairnml/cairn/internal/testkit/processor"
 )
 
 // FuzzZlib checks that the standard library reads the output.
@@ -31,4 +35,24 @@ func FuzzZlib(f *testing.F) {
 			t.Fatalf("%d bytes of %d: %v", len(got), len(data), err)
 		}
 	})
+}
+
+// TestCheckEndsLongCompressions ends the compression of data that take many seconds at the
+// first call of Check.
+func TestCheckEndsLongCompressions(t *testing.T) {
+	data := make([]byte, 8<<20)
+	for i, state := 0, uint32(1); i < len(data); i++ {
+		state = state*1664525 + 1013904223
+		data[i] = byte(state >> 31)
+	}
+	for level := range 10 {
+		processor.Bound(t, fmt.Sprintf("level %d", level), 200*time.Millisecond, func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("level %d: Check isn't called", level)
+				}
+			}()
+			Zlib(data, Options{Level: level, Check: func() { panic("ended") }})
+		})
+	}
 }
