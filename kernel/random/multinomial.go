@@ -63,9 +63,9 @@ func multinomial(c *engine.Call, reserve func(blocks uint64) philox.Generator) e
 	if err != nil {
 		return err
 	}
+	cdf := engine.Zeroed[float64](c, s[1]) // before the state advances, because memory may be refused
 	// Each sample uses two words, each row whole blocks.
 	words := draws.NewStream(reserve(uint64(s[0]) * uint64((samples+3)/4*4) * 2 * philox.Reserved))
-	cdf := engine.Zeroed[float64](c, s[1])
 	for b := range s[0] {
 		total := cumulate(cdf, tensor.Values[float64](rows)[b*s[1]:(b+1)*s[1]])
 		for j := range int(samples) {

@@ -63,8 +63,8 @@ func shuffle(c *engine.Call, reserve func(blocks uint64) philox.Generator) error
 	if err != nil {
 		return err
 	}
+	order := engine.Zeroed[int](c, s[0]) // before the state advances, because memory may be refused
 	words := draws.NewStream(reserve(uint64(s[0]-1+3) / 4))
-	order := make([]int, s[0])
 	for i := range order {
 		order[i] = i
 	}

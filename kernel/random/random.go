@@ -294,48 +294,56 @@ func pairs[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint64) T)
 	})
 }
 
-// between draws integers from lo up to hi, which is excluded. It takes the
-// remainder of a word, as TensorFlow does, although large ranges are then not
-// quite uniform.
-func between(c *engine.Call, g philox.Generator, out, lo, hi *tensor.Tensor) error {
-	if lo.DType() != out.DType() || hi.DType() != out.DType() || lo.Len() != 1 || hi.Len() != 1 {
-		return fmt.Errorf("the limits are %v%v and %v%v, not two scalars of %v", lo.DType(), lo.Shape(), hi.DType(), hi.Shape(), out.DType())
+// limits checks that lo and hi are scalars of a type, lo below hi.
+func limits(d tensor.DType, lo, hi *tensor.Tensor) error {
+	if lo.DType() != d || hi.DType() != d || lo.Len() != 1 || hi.Len() != 1 {
+		return fmt.Errorf("the limits are %v%v and %v%v, not two scalars of %v", lo.DType(), lo.Shape(), hi.DType(), hi.Shape(), d)
 	}
+	switch d {
+	case tensor.Int32:
+		return ordered[int32](lo, hi)
+	case tensor.Uint32:
+		return ordered[uint32](lo, hi)
+	case tensor.Int64:
+		return ordered[int64](lo, hi)
+	case tensor.Uint64:
+		return ordered[uint64](lo, hi)
+	}
+	return nil
+}
+
+// ordered returns the error for an empty range if lo isn't below hi.
+func ordered[T int32 | uint32 | int64 | uint64](lo, hi *tensor.Tensor) error {
+	if a, b := tensor.Values[T](lo)[0], tensor.Values[T](hi)[0]; a >= b {
+		return fmt.Errorf("there is nothing from %v up to %v", a, b)
+	}
+	return nil
+}
+
+// between draws integers from lo up to hi, which is excluded; the caller has checked
+// them by [limits]. It takes the remainder of a word, as TensorFlow does, although
+// large ranges are then not quite uniform.
+func between(c *engine.Call, g philox.Generator, out, lo, hi *tensor.Tensor) error {
 	switch out.DType() {
 	case tensor.Int32:
 		a, b := tensor.Values[int32](lo)[0], tensor.Values[int32](hi)[0]
-		if a >= b {
-			return errRange(a, b)
-		}
 		n := uint32(b) - uint32(a)
 		words(c, g, tensor.Values[int32](out), func(x uint32) int32 { return int32(uint32(a) + x%n) })
 	case tensor.Uint32:
 		a, b := tensor.Values[uint32](lo)[0], tensor.Values[uint32](hi)[0]
-		if a >= b {
-			return errRange(a, b)
-		}
 		words(c, g, tensor.Values[uint32](out), func(x uint32) uint32 { return a + x%(b-a) })
 	case tensor.Int64:
 		a, b := tensor.Values[int64](lo)[0], tensor.Values[int64](hi)[0]
-		if a >= b {
-			return errRange(a, b)
-		}
 		n := uint64(b) - uint64(a)
 		pairs(c, g, tensor.Values[int64](out), func(x uint64) int64 { return int64(uint64(a) + x%n) })
 	case tensor.Uint64:
 		a, b := tensor.Values[uint64](lo)[0], tensor.Values[uint64](hi)[0]
-		if a >= b {
-			return errRange(a, b)
-		}
 		pairs(c, g, tensor.Values[uint64](out), func(x uint64) uint64 { return a + x%(b-a) })
 	default:
 		return fmt.Errorf("isn't defined for %v", out.DType())
 	}
 	return nil
 }
-
-// errRange returns the error for an empty range.
-func errRange(lo, hi any) error { return fmt.Errorf("there is nothing from %v up to %v", lo, hi) }
 
 // keyCounter returns the key and the counter of the seeds in input 0.
 func keyCounter(c *engine.Call) error {

@@ -20,11 +20,11 @@ import (
 // resources are the ops whose state is in a variable: the counter and the key,
 // as in tf.random.Generator. The last one draws first states and has none.
 var resources = []engine.Kernel{
-	{Op: "StatefulUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(uniform)},
-	{Op: "StatefulStandardNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(normal), Precision: engine.Rounded},
-	{Op: "StatefulTruncatedNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(truncated), Precision: engine.Rounded},
-	{Op: "StatefulUniformInt", Types: engine.Types{"dtype": wholes[:2]}, Run: fromVariable(uniformIntOf(3))},
-	{Op: "StatefulUniformFullInt", Types: engine.Types{"dtype": wholes}, Run: fromVariable(fullInt)},
+	{Op: "StatefulUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(uniform, noLimits)},
+	{Op: "StatefulStandardNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(normal, noLimits), Precision: engine.Rounded},
+	{Op: "StatefulTruncatedNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(truncated, noLimits), Precision: engine.Rounded},
+	{Op: "StatefulUniformInt", Types: engine.Types{"dtype": wholes[:2]}, Run: fromVariable(uniformIntOf(3), limitsAt(3))},
+	{Op: "StatefulUniformFullInt", Types: engine.Types{"dtype": wholes}, Run: fromVariable(fullInt, noLimits)},
 	{Op: "StatefulStandardNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromTagged, Precision: engine.Rounded},
 	{Op: "RngReadAndSkip", Run: readAndSkip},
 	{Op: "RngSkip", Run: rngSkip},
@@ -56,8 +56,8 @@ func advance(v *trackable.Variable, at int, f func(state []int64) (blocks uint64
 }
 
 // fromVariable runs a draw of an op whose inputs are a variable, an algorithm
-// and a shape.
-func fromVariable(f draw) func(*engine.Call) error {
+// and a shape. An error of check leaves the state unchanged, as in TensorFlow.
+func fromVariable(f draw, check func(*engine.Call, tensor.DType) error) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if c.NumIn() < 3 {
 			return fmt.Errorf("takes a variable, an algorithm and a shape, %d inputs were given", c.NumIn())
@@ -68,7 +68,7 @@ func fromVariable(f draw) func(*engine.Call) error {
 		if err := needPhilox(c.In(1)); err != nil {
 			return err
 		}
-		return drawFrom(c, f, 2, 0, func([]int64) error { return nil })
+		return drawFrom(c, f, 2, 0, check, func([]int64) error { return nil })
 	}
 }
 
@@ -81,13 +81,14 @@ func fromTagged(c *engine.Call) error {
 	if err := c.NeedTensors(1); err != nil {
 		return err
 	}
-	return drawFrom(c, normal, 1, 1, func(state []int64) error { return needPhilox(tensor.Scalar(state[0])) })
+	return drawFrom(c, normal, 1, 1, noLimits, func(state []int64) error { return needPhilox(tensor.Scalar(state[0])) })
 }
 
 // drawFrom fills an output, whose shape is an input, by the state in variable 0
-// from its element at on. The state advances before the numbers are drawn, so a draw
-// that fails has used up its numbers.
-func drawFrom(c *engine.Call, f draw, shape, at int, check func(state []int64) error) error {
+// from its element at on. check gets the type of the numbers, and known the state. The
+// state advances before the numbers are drawn, so a draw that fails after these checks
+// has used up its numbers.
+func drawFrom(c *engine.Call, f draw, shape, at int, check func(*engine.Call, tensor.DType) error, known func(state []int64) error) error {
 	v, err := c.NeedVar(0)
 	if err != nil {
 		return err
@@ -102,12 +103,15 @@ func drawFrom(c *engine.Call, f draw, shape, at int, check func(state []int64) e
 	} else if c.Op() == "StatefulUniformFullInt" {
 		d = c.Attrs().Type("dtype", tensor.Uint64)
 	}
+	if err := check(c, d); err != nil {
+		return err
+	}
 	out, err := c.Alloc(0, d, dims)
 	if err != nil {
 		return err
 	}
 	g, err := advance(v, at, func(state []int64) (uint64, error) {
-		return uint64(out.Len()) * philox.Reserved, check(state)
+		return uint64(out.Len()) * philox.Reserved, known(state)
 	})
 	if err != nil {
 		return err

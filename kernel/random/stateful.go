@@ -18,14 +18,15 @@ import (
 // draws from the state of the seeds, each later one from the state after the
 // call before.
 var stateful = []engine.Kernel{
-	{Op: "RandomUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(uniform)},
-	{Op: "RandomStandardNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(normal), Precision: engine.Rounded},
-	{Op: "TruncatedNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(truncated), Precision: engine.Rounded},
-	{Op: "RandomUniformInt", Types: engine.Types{"Tout": wholes}, Prepare: drawing(uniformIntOf(1))},
+	{Op: "RandomUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(uniform, noLimits)},
+	{Op: "RandomStandardNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(normal, noLimits), Precision: engine.Rounded},
+	{Op: "TruncatedNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(truncated, noLimits), Precision: engine.Rounded},
+	{Op: "RandomUniformInt", Types: engine.Types{"Tout": wholes}, Prepare: drawing(uniformIntOf(1), limitsAt(1))},
 }
 
-// drawing prepares an op that fills a tensor whose shape is input 0.
-func drawing(f draw) func(*engine.Node) (func(*engine.Call) error, error) {
+// drawing prepares an op that fills a tensor whose shape is input 0. An error of
+// check leaves the state unchanged, as in TensorFlow.
+func drawing(f draw, check func(*engine.Call, tensor.DType) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		find := draws.Of(n)
 		d := n.Attrs.Type("dtype", tensor.Float32)
@@ -47,6 +48,9 @@ func drawing(f draw) func(*engine.Node) (func(*engine.Call) error, error) {
 			if err != nil || out.Len() == 0 {
 				return err
 			}
+			if err := check(c, d); err != nil {
+				return err
+			}
 			return f(c, find(c).Reserve(uint64(out.Len())*philox.Reserved), out)
 		}, nil
 	}
@@ -54,10 +58,28 @@ func drawing(f draw) func(*engine.Node) (func(*engine.Call) error, error) {
 
 // uniformIntOf draws integers between the scalars in inputs at and at+1.
 func uniformIntOf(at int) draw {
+	check := limitsAt(at)
 	return func(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
-		if c.NumIn() != at+2 {
-			return fmt.Errorf("takes %d inputs, %d were given", at+2, c.NumIn())
+		if out.Len() == 0 {
+			return nil // of any range, as in TensorFlow
+		}
+		if err := check(c, out.DType()); err != nil {
+			return err
 		}
 		return between(c, g, out, c.In(at), c.In(at+1))
 	}
 }
+
+// limitsAt checks that the last two inputs, at and at+1, limit a range of integers of
+// a type.
+func limitsAt(at int) func(*engine.Call, tensor.DType) error {
+	return func(c *engine.Call, d tensor.DType) error {
+		if c.NumIn() != at+2 {
+			return fmt.Errorf("takes %d inputs, %d were given", at+2, c.NumIn())
+		}
+		return limits(d, c.In(at), c.In(at+1))
+	}
+}
+
+// noLimits is the check of draws that have no parameters.
+func noLimits(*engine.Call, tensor.DType) error { return nil }
