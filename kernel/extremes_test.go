@@ -60,6 +60,7 @@ func TestSmallCallsEndSoon(t *testing.T) {
 		"a batch of no blocks":    {"BatchToSpaceND", nil, []*tensor.Tensor{zeros(tensor.Float32, 0, 1, 1, 1), tensor.Vector[int32](block, block), zeros(tensor.Int32, 2, 2)}},
 		"many neighbours":         {"LRN", graph.Attrs{graph.Int("depth_radius", 1<<31-1)}, []*tensor.Tensor{zeros(tensor.Float16, 1, 1, 1, 385)}},
 		"zeta far below zero":     {"Zeta", nil, []*tensor.Tensor{filled(3.0, 1000), filled(-1e15+0.5, 1000)}},
+		"zeta of infinity":        {"Zeta", nil, []*tensor.Tensor{filled(math.Inf(1), 1000), filled(-1e15+0.5, 1000)}},
 		"polygamma":               {"Polygamma", nil, []*tensor.Tensor{filled(2.0, 1000), filled(-1e15+0.5, 1000)}},
 	} {
 		t.Run(name, func(t *testing.T) {

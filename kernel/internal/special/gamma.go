@@ -26,15 +26,25 @@ func Zeta(x, q float64) float64 {
 		return math.NaN()
 	case x == 1:
 		return math.Inf(1)
+	case math.IsInf(x, 1):
+		switch { // the only term that counts is that of the base next to 0
+		case q < 1:
+			return math.Inf(1)
+		case q == 1:
+			return 1
+		}
+		return 0
+	case math.IsInf(q, 1):
+		return 0
 	case q <= 0 && q == math.Floor(q):
-		if math.Mod(x, 2) == 0 || math.IsInf(x, 1) {
+		if math.Mod(x, 2) == 0 {
 			return math.Inf(1) // the pole has one sign for even x alone
 		}
 		return math.NaN()
 	case q <= 0 && x != math.Floor(x):
 		return math.NaN()
 	}
-	if q < -mostTerms && x <= math.MaxFloat64 {
+	if q < -mostTerms {
 		return farZeta(x, q)
 	}
 	sum := 0.0
