@@ -370,6 +370,10 @@ func TestQueuesOfOneNameHaveOneForm(t *testing.T) {
 		{"RandomShuffleQueueV2", graph.Attrs{graph.Int("min_after_dequeue", 1)}, graph.Attrs{graph.Int("min_after_dequeue", 2)}, true},
 		{"RandomShuffleQueueV2", graph.Attrs{graph.Int("seed", 1)}, graph.Attrs{graph.Int("seed", 2)}, true},
 		{"RandomShuffleQueueV2", graph.Attrs{graph.Int("seed", 1)}, graph.Attrs{graph.Int("seed", 1)}, false},
+		{"RandomShuffleQueueV2", graph.Attrs{graph.Int("seed", 1)}, nil, false},
+		{"RandomShuffleQueueV2", graph.Attrs{graph.Int("seed2", 1)}, graph.Attrs{graph.Int("seed", 0), graph.Int("seed2", 0)}, false},
+		{"RandomShuffleQueueV2", nil, graph.Attrs{graph.Int("seed", 1)}, true},
+		{"RandomShuffleQueueV2", graph.Attrs{graph.Int("seed", 1), graph.Int("seed2", 2)}, graph.Attrs{graph.Int("seed", 1)}, true},
 	} {
 		x := newCaller(t, nil)
 		both := graph.Attrs{graph.Types("component_types", tensor.Int64), graph.String("shared_name", "queue")}

@@ -94,7 +94,8 @@ func queue(kind string, byRef bool, newStore func(graph.Attrs) func() store) fun
 			if !slices.EqualFunc(q.shapes, shapes, same) {
 				return fmt.Errorf("the queue %q holds elements of shapes %v, not %v", name, q.shapes, shapes)
 			}
-			if least := as.Int("min_after_dequeue", 0); q.least != least || q.seeds != seeds {
+			free := seeds == [2]int64{} // without seeds, those of the queue fit
+			if least := as.Int("min_after_dequeue", 0); q.least != least || !free && q.seeds != seeds {
 				return fmt.Errorf("the queue %q keeps %d elements and has the seeds %v, not %d and %v", name, q.least, q.seeds, least, seeds)
 			}
 			c.Refs().Output(0, engine.Value{Object: q, Ref: byRef})
