@@ -287,6 +287,36 @@ func TestRefusedElementsAreNotCounted(t *testing.T) {
 		t.Error("an area holds more than it may")
 	}
 
+	parts := graph.Attrs{graph.Types("dtypes", tensor.Uint8, tensor.Uint8), graph.String("shared_name", "parts")}
+	putOne := func(key int64, at int32, v *tensor.Tensor) error {
+		_, err := x.call(ctx, "MapStage", append(graph.Attrs{graph.Types("fake_dtypes", tensor.Uint8)}, parts...), tensor.Scalar(key), tensor.Vector(at), v)
+		return err
+	}
+	incomplete := func() int32 {
+		return tensor.Values[int32](x.must("MapIncompleteSize", parts).Tensor)[0]
+	}
+	for range 3 {
+		if err := putOne(1, 0, part); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if err := putOne(2, 0, part); err == nil {
+				t.Fatal("an area holds more than it may in incomplete elements")
+			}
+		}
+		if n := incomplete(); n != 1 {
+			t.Errorf("%d elements are incomplete, want 1", n)
+		}
+		if err := putOne(1, 1, tensor.Vector[uint8](1)); err != nil {
+			t.Fatal(err)
+		}
+		x.must("MapUnstage", parts, tensor.Scalar[int64](1), tensor.Vector[int32](0))
+		if err := errors.Join(putOne(2, 0, part), putOne(2, 1, tensor.Vector[uint8](1))); err != nil {
+			t.Fatal(err)
+		}
+		x.must("MapClear", parts)
+	}
+
 	types := graph.Types("component_types", tensor.Uint8, tensor.Uint8)
 	o := &engine.RunOptions{Instance: new(engine.Instance), MaxOutput: most}
 	barrier := func(b *body) graph.Output {

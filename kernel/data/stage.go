@@ -124,7 +124,7 @@ func peekStage(c *engine.Call, q *Queue) error {
 // stagedMap is a staging area whose elements have keys; their components may come
 // and go one by one. It is safe for use from many goroutines.
 type stagedMap struct {
-	q       *Queue            // has the lock, the types and the capacity, but no elements
+	q       *Queue            // has the lock, the types, the capacity and the bytes of all keys, but no elements
 	whole   map[int64]element // complete, but for components that were taken; a zero Value is none
 	partial map[int64]element
 }
@@ -187,15 +187,13 @@ func putInMap(c *engine.Call, m *stagedMap) error {
 		return fmt.Errorf("there are %d indices for %d values", len(at), c.NumIn()-2)
 	}
 	var next element
+	var whole bool
 	for {
 		if next, err = m.joined(c, key, at); err != nil {
 			return err
 		}
-		if slices.IndexFunc(next, func(v engine.Value) bool { return !present(v) }) >= 0 {
-			m.partial[key] = next
-			return c.Afford(m.q.bytes + int64(len(m.partial))*64)
-		}
-		if m.q.capacity <= 0 || int64(len(m.whole)) < m.q.capacity {
+		whole = !slices.ContainsFunc(next, func(v engine.Value) bool { return !present(v) })
+		if !whole || m.q.capacity <= 0 || int64(len(m.whole)) < m.q.capacity {
 			break
 		}
 		// Another call may add the same key or component meanwhile.
@@ -203,18 +201,29 @@ func putInMap(c *engine.Call, m *stagedMap) error {
 			return err
 		}
 	}
-	if err := c.Afford(m.q.bytes + bytesOf(next)); err != nil {
+	var added int64
+	for _, k := range at {
+		added += bytesOf(next[k : k+1])
+	}
+	if err := c.Afford(m.q.bytes + added + int64(len(m.partial)+1)*64); err != nil {
 		return err
+	}
+	for i, k := range at {
+		next[k] = own(c, 2+i)
+	}
+	m.q.bytes += added
+	if !whole {
+		m.partial[key] = next
+		return nil
 	}
 	delete(m.partial, key)
 	m.whole[key] = next
-	m.q.bytes += bytesOf(next)
 	m.q.change()
 	return nil
 }
 
 // joined returns the components of a key that isn't complete, with those from input
-// 2 on, whose indices are at.
+// 2 on, whose indices are at. The latter still belong to the op.
 func (m *stagedMap) joined(c *engine.Call, key int64, at []int) (element, error) {
 	if _, known := m.whole[key]; known {
 		return nil, fmt.Errorf("the key %d is in the staging map already", key)
@@ -226,7 +235,7 @@ func (m *stagedMap) joined(c *engine.Call, key int64, at []int) (element, error)
 		if v.DType() != m.q.types[k] || present(next[k]) {
 			return nil, fmt.Errorf("component %d of key %d is %v, not %v, or is there already", k, key, v.DType(), m.q.types[k])
 		}
-		next[k] = own(c, 2+i)
+		next[k] = v
 	}
 	return next, nil
 }
