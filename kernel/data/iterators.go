@@ -1,7 +1,6 @@
 package data
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -24,20 +23,16 @@ type Iterator struct {
 	types  []tensor.DType
 	shapes []graph.PartialShape
 	handle string // the result of IteratorToStringHandle
-	busy   turn   // of the goroutine that uses the fields below
+
+	turn // of the goroutine that uses the fields below
 
 	it     iterator       // nil before the first dataset
 	states *engine.States // of the functions that it calls
 }
 
 func newIterator(as graph.Attrs) *Iterator {
-	return &Iterator{types: as.Types("output_types"), shapes: as.Shapes("output_shapes"), busy: newTurn()}
+	return &Iterator{types: as.Types("output_types"), shapes: as.Shapes("output_shapes"), turn: newTurn()}
 }
-
-// lock waits until the iterator is free, or the context ends.
-func (x *Iterator) lock(ctx context.Context) error { return x.busy.lock(ctx) }
-
-func (x *Iterator) unlock() { x.busy.unlock() }
 
 // begin sets the iterator to the first element of d.
 func (x *Iterator) begin(c *engine.Call, d *Dataset) error {

@@ -24,7 +24,8 @@ type reader struct {
 	kind readerKind
 	as   graph.Attrs
 
-	busy     turn   // of the goroutine that uses the fields below
+	turn // of the goroutine that uses the fields below
+
 	work     string // under way
 	file     fs.File
 	records  pairs // of the work; nil: it has not begun
@@ -65,7 +66,7 @@ func readers() (table []engine.Kernel) {
 					return nil, err
 				}
 			}
-			return &reader{what: what, kind: kind, as: as, busy: newTurn()}, nil
+			return &reader{what: what, kind: kind, as: as, turn: newTurn()}, nil
 		}
 		check := func(r *reader, _ graph.Attrs) error {
 			if r.kind.op != kind.op {
@@ -200,10 +201,10 @@ func readOne(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.busy.lock(c.Context()); err != nil {
+	if err := r.lock(c.Context()); err != nil {
 		return err
 	}
-	defer r.busy.unlock()
+	defer r.unlock()
 	key, value, err := r.next(c, q, true)
 	if err != nil {
 		return err
@@ -230,10 +231,10 @@ func readUpTo(c *engine.Call) error {
 	if n <= 0 {
 		return fmt.Errorf("%d records are wanted, not 1 or more", n)
 	}
-	if err := r.busy.lock(c.Context()); err != nil {
+	if err := r.lock(c.Context()); err != nil {
 		return err
 	}
-	defer r.busy.unlock()
+	defer r.unlock()
 	var keys, values []string
 	var bytes int64
 	for int64(len(keys)) < n {
@@ -261,10 +262,10 @@ func resetReader(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.busy.lock(c.Context()); err != nil {
+	if err := r.lock(c.Context()); err != nil {
 		return err
 	}
-	defer r.busy.unlock()
+	defer r.unlock()
 	r.end()
 	r.work, r.started, r.finished, r.produced = "", 0, 0, 0
 	return nil
@@ -277,10 +278,10 @@ func readerCount(of func(*reader) int64) func(*engine.Call) error {
 		if err != nil {
 			return err
 		}
-		if err := r.busy.lock(c.Context()); err != nil {
+		if err := r.lock(c.Context()); err != nil {
 			return err
 		}
-		defer r.busy.unlock()
+		defer r.unlock()
 		c.Set(0, tensor.Scalar(of(r)))
 		return nil
 	}
@@ -301,10 +302,10 @@ func saveReader(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.busy.lock(c.Context()); err != nil {
+	if err := r.lock(c.Context()); err != nil {
 		return err
 	}
-	defer r.busy.unlock()
+	defer r.unlock()
 	if !r.kind.state {
 		return fmt.Errorf("the state of a %s can't be saved", r.kind.op)
 	}
@@ -332,10 +333,10 @@ func restoreReader(c *engine.Call) error {
 	if err != nil || len(state) != 1 {
 		return fmt.Errorf("the state is not one string")
 	}
-	if err := r.busy.lock(c.Context()); err != nil {
+	if err := r.lock(c.Context()); err != nil {
 		return err
 	}
-	defer r.busy.unlock()
+	defer r.unlock()
 	if !r.kind.state {
 		return fmt.Errorf("the state of a %s can't be restored", r.kind.op)
 	}
