@@ -90,12 +90,11 @@ func withoutZeros(c *engine.Call, a, b *matrix, left bool) error {
 	}
 	y := tensor.Values[float32](out)
 	c.Parallel(a.rows, float64(a.columns)*float64(b.columns), func(lo, hi int) {
+		pace := engine.NewPace(c)
 		for i := lo; i < hi; i++ {
 			row := y[i*b.columns:][:b.columns]
 			for k := range a.columns {
-				if len(row) > 1000 || k%1000 == 999 {
-					c.Check()
-				}
+				pace.Work(len(row) + 1)
 				v := a.elements[i*a.down+k*a.across]
 				if left && v == 0 {
 					continue

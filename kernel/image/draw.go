@@ -70,14 +70,11 @@ func drawBoxes(c *engine.Call) error {
 	copy(y, x)
 	h, w, ch := s[1], s[2], s[3]
 	corners := tensor.Values[float32](boxes)
-	steps := 0 // since the last look at the context
+	pace := engine.NewPace(c)
 	for i := range s[0] {
 		img := y[i*h*w*ch:][:h*w*ch]
 		for k := range b[1] {
-			if steps += 2*(h+w) + 16; steps >= 1<<14 {
-				c.Check()
-				steps = 0
-			}
+			pace.Work(8*(h+w) + 64)
 			drawBox(img, h, w, ch, corners[(i*b[1]+k)*4:], colours[k%len(colours)][:ch])
 		}
 	}

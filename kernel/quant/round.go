@@ -108,15 +108,12 @@ func alongAxis(s tensor.Shape, axis int64) (slices, error) {
 func (s slices) each(c *engine.Call, k int, visit func(lo, hi int)) {
 	const piece = 4096
 	c.Step(k) // slices may be short
-	done := 0 // elements since the last look at the context
+	pace := engine.NewPace(c)
 	for o := range s.outer {
 		at := (o*s.n + k) * s.inner
 		for end := at + s.inner; at < end; at += piece {
 			visit(at, min(at+piece, end))
-			if done += min(s.inner, piece) + 64; done > 4*piece {
-				c.Check()
-				done = 0
-			}
+			pace.Work(4 * (min(s.inner, piece) + 64))
 		}
 	}
 }

@@ -50,13 +50,10 @@ func substr(n *engine.Node) (func(*engine.Call) error, error) {
 			return err
 		}
 		a, b := newStretch(c.In(0).Shape(), dims), newStretch(c.In(1).Shape(), dims)
-		read := 0 // bytes since the last look at the context
+		pace := engine.NewPace(c)
 		for i := range out.Strings() {
 			k := b.at(i)
-			if read += len(in[a.at(i)]) + 64; read > 1<<16 {
-				c.Check()
-				read = 0
-			}
+			pace.Work(len(in[a.at(i)]) + 64)
 			s, ok := part(in[a.at(i)], pos[k], lens[k])
 			if !ok {
 				return fmt.Errorf("position %d is outside of the string of %d bytes at index %d", pos[k], len(in[a.at(i)]), i)
