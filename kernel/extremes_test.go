@@ -196,6 +196,8 @@ func TestLongLoopsLookAtTheContext(t *testing.T) {
 		"LRN":           {"LRN", graph.Attrs{graph.Int("depth_radius", 4096)}, []*tensor.Tensor{filled[float32](1, 1, 1, 1, 5000)}, 1000},
 		"LRNGrad":       {"LRNGrad", graph.Attrs{graph.Int("depth_radius", 4096)}, []*tensor.Tensor{filled[float32](1, 1, 1, 1, 3000), filled[float32](1, 1, 1, 1, 3000), filled[float32](1, 1, 1, 1, 3000)}, 4000},
 		"LRN of halves": {"LRN", nil, []*tensor.Tensor{tensor.Must(tensor.Zeros(tensor.Float16, 1, 1, 1, 1_000_000))}, 200},
+		"MirrorPad":     {"MirrorPad", graph.Attrs{graph.String("mode", "SYMMETRIC")}, []*tensor.Tensor{filled[float32](1, 1000, 1000), filled[int32](0, 2, 2)}, 300},
+		"MirrorPadGrad": {"MirrorPadGrad", graph.Attrs{graph.String("mode", "SYMMETRIC")}, []*tensor.Tensor{filled[float32](1, 1000, 1000), filled[int32](0, 2, 2)}, 80},
 		"weights": {"ScaleAndTranslate", graph.Attrs{graph.String("kernel_type", "lanczos3"), graph.Bool("antialias", true)}, []*tensor.Tensor{
 			filled[float32](1, 1, 1, 20_000, 1), tensor.Vector[int32](1, 40), tensor.Vector[float32](1, 0.002), tensor.Vector[float32](0, 0)}, 40},
 		"crops": {"SampleDistortedBoundingBoxV2", graph.Attrs{graph.Int("seed", 1), graph.Int("max_attempts", 500)}, []*tensor.Tensor{

@@ -96,8 +96,9 @@ func tileGrad(c *engine.Call) error {
 		return err
 	}
 	strides := shapes.Strides(dims)
-	at := make([]int, x.Len())
+	at := engine.Zeroed[int](c, x.Len())
 	for i := range at {
+		c.Step(i)
 		for d, k := len(s)-1, i; d >= 0; d-- {
 			at[i] += k % s[d] % dims[d] * strides[d]
 			k /= s[d]

@@ -93,6 +93,7 @@ func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Sha
 	for d, n := range s {
 		maps[d] = engine.Zeroed[int](c, dims[d])
 		for i := range maps[d] {
+			c.Step(i)
 			maps[d][i] = mirrorIndex(i-ps[d][0], n, skip)
 		}
 	}
@@ -109,10 +110,11 @@ func mirrored(c *engine.Call, dims tensor.Shape, maps [][]int, strides []int) []
 	}
 	// Each dimension copies the offsets of the dimensions after it, with an
 	// offset added.
-	done := 1
+	done, pace := 1, engine.NewPace(c)
 	for d := len(dims) - 1; d >= 0; d-- {
 		block := at[:done]
 		for i := dims[d] - 1; i >= 0; i-- { // index 0 comes last, because the others are computed from its block
+			pace.Work(done + 1)
 			shift := maps[d][i] * strides[d]
 			for k, v := range block {
 				at[i*done+k] = v + shift
@@ -142,7 +144,7 @@ func mirrorPad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	pickParts(out, x, mirrored(c, dims, maps, shapes.Strides(s)))
+	pickParts(c, out, x, mirrored(c, dims, maps, shapes.Strides(s)))
 	return nil
 }
 

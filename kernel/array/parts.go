@@ -27,9 +27,10 @@ var joiners = engine.ByType[func(c *engine.Call, out, x *tensor.Tensor, at []int
 	tensor.Bool: orParts, tensor.String: joinParts,
 }
 
-func orParts(_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
-	dst, src := tensor.Values[bool](out), tensor.Values[bool](x)
+func orParts(c *engine.Call, out, x *tensor.Tensor, at []int, n int) {
+	dst, src, pace := tensor.Values[bool](out), tensor.Values[bool](x), engine.NewPace(c)
 	for i, to := range at {
+		pace.Work(n + 1)
 		for k := 0; to >= 0 && k < n; k++ {
 			dst[to+k] = dst[to+k] || src[i*n+k]
 		}
@@ -37,10 +38,11 @@ func orParts(_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
 }
 
 // joinParts copies each byte once, however many strings are added to one.
-func joinParts(_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
-	dst, src := out.Strings(), x.Strings()
+func joinParts(c *engine.Call, out, x *tensor.Tensor, at []int, n int) {
+	dst, src, pace := out.Strings(), x.Strings(), engine.NewPace(c)
 	built := map[int]*strings.Builder{}
 	for i, to := range at {
+		pace.Work(64*n + 1)
 		for k := 0; to >= 0 && k < n; k++ {
 			b := built[to+k]
 			if b == nil {
@@ -66,14 +68,21 @@ func addParts(c *engine.Call, out, x *tensor.Tensor, at []int, n int) error {
 	return nil
 }
 
-func adder[T number](_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
-	addTo(tensor.Values[T](out), tensor.Values[T](x), at, n)
+func adder[T number](c *engine.Call, out, x *tensor.Tensor, at []int, n int) {
+	dst, src := tensor.Values[T](out), tensor.Values[T](x)
+	for each := 1 + 1<<14/(n+1); len(at) > 0; c.Check() {
+		k := min(each, len(at))
+		addTo(dst, src, at[:k], n)
+		src, at = src[k*n:], at[k:]
+	}
 }
 
 // adderHalf rounds each sum at every step, as TensorFlow does.
 func adderHalf[H elementwise.Half](c *engine.Call, out, x *tensor.Tensor, at []int, n int) {
 	dst, src, round := elementwise.Wide(c, out.Len()), elementwise.Widened[H](c, x), stepwise.Rounding[H]()
+	pace := engine.NewPace(c)
 	for i, to := range at {
+		pace.Work(4*n + 1)
 		for k := 0; to >= 0 && k < n; k++ {
 			dst[to+k] = round(dst[to+k] + src[i*n+k])
 		}
@@ -94,25 +103,26 @@ func addTo[T number](dst, src []T, at []int, n int) {
 }
 
 // pickParts sets element i of out to element at[i] of x.
-func pickParts(out, x *tensor.Tensor, at []int) {
+func pickParts(c *engine.Call, out, x *tensor.Tensor, at []int) {
 	switch out.DType().Size() {
 	case 0:
-		pick(out.Strings(), x.Strings(), at)
+		pick(c, out.Strings(), x.Strings(), at)
 	case 1:
-		pick(elementwise.View[uint8](out), elementwise.View[uint8](x), at)
+		pick(c, elementwise.View[uint8](out), elementwise.View[uint8](x), at)
 	case 2:
-		pick(elementwise.View[uint16](out), elementwise.View[uint16](x), at)
+		pick(c, elementwise.View[uint16](out), elementwise.View[uint16](x), at)
 	case 4:
-		pick(elementwise.View[uint32](out), elementwise.View[uint32](x), at)
+		pick(c, elementwise.View[uint32](out), elementwise.View[uint32](x), at)
 	case 8:
-		pick(elementwise.View[uint64](out), elementwise.View[uint64](x), at)
+		pick(c, elementwise.View[uint64](out), elementwise.View[uint64](x), at)
 	case 16:
-		pick(elementwise.View[[2]uint64](out), elementwise.View[[2]uint64](x), at)
+		pick(c, elementwise.View[[2]uint64](out), elementwise.View[[2]uint64](x), at)
 	}
 }
 
-func pick[T any](dst, src []T, at []int) {
+func pick[T any](c *engine.Call, dst, src []T, at []int) {
 	for i, from := range at {
+		c.Step(i)
 		dst[i] = src[from]
 	}
 }
