@@ -191,3 +191,39 @@ func TestCallsStayWithinTheirMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestStacksStayWithinTheirMemory pushes one small tensor again and again. The stack's own memory
+// counts, although the tensor's doesn't grow.
+func TestStacksStayWithinTheirMemory(t *testing.T) {
+	var instance engine.Instance
+	env := &engine.Env{Arena: engine.NewArena(), Instance: &instance}
+	env.Arena.Limit = 1 << 20
+	defer env.Arena.Close()
+	run := func(op string, attrs graph.Attrs, in ...engine.Value) (engine.Value, error) {
+		p, err := kernel.All().PrepareEager(op, attrs, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var call engine.Runner
+		call.Begin(context.Background(), env)
+		for _, v := range in {
+			call.Add(v)
+		}
+		if err := call.Run(p); err != nil {
+			return engine.Value{}, err
+		}
+		return call.Results()[0].Keep(), nil
+	}
+	stack, err := run("StackV2", graph.Attrs{graph.Type("elem_type", tensor.Float32)}, engine.ValueOf(tensor.Scalar[int32](-1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := engine.ValueOf(tensor.Scalar[float32](1))
+	for n := 0; err == nil; n++ {
+		if n*engine.ValueSize > int(env.Arena.Limit) {
+			t.Fatalf("a stack holds %d elements within %d bytes", n, env.Arena.Limit)
+		}
+		_, err = run("StackPushV2", nil, stack, x)
+	}
+	t.Log(err)
+}

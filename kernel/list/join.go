@@ -38,6 +38,7 @@ func gather(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	c.Fits(len(at), engine.ValueSize)
 	picked := make([]engine.Value, len(at))
 	for k, i := range at {
 		if err := variant.Ended(c, k); err != nil {

@@ -204,7 +204,7 @@ func splitTensor(c *engine.Call) error {
 	if len(ts) == 0 {
 		return fmt.Errorf("takes a tensor of at least one dimension")
 	}
-	l := &variant.List{DType: t.DType(), Shape: s, Items: make([]engine.Value, 0, len(lengths))}
+	l := &variant.List{DType: t.DType(), Shape: s, Items: c.Refs().Values(len(lengths))[:0]}
 	size, at := shapes.Count(ts[1:]), 0
 	for i, n := range lengths {
 		if err := variant.Ended(c, i); err != nil {

@@ -68,6 +68,9 @@ func stackPush(c *engine.Call) error {
 	if p.Max > 0 && len(p.Items) >= p.Max {
 		return fmt.Errorf("the stack is full: it holds at most %d elements", p.Max)
 	}
+	if n := len(p.Items); n == cap(p.Items) {
+		c.Fits(2*n+1, engine.ValueSize) // no output counts the stack's memory
+	}
 	p.Items = append(p.Items, c.Refs().Share(1))
 	c.Pass(0, 1)
 	return nil

@@ -400,6 +400,7 @@ func (t *array) gather(c *engine.Call, at []int64) error {
 
 // takeAll takes the elements at these indices.
 func (t *array) takeAll(c *engine.Call, at []int64) ([]engine.Value, error) {
+	c.Fits(len(at), engine.ValueSize)
 	vs := make([]engine.Value, len(at))
 	for k, i := range at {
 		err := variant.Ended(c, k)
