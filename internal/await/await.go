@@ -1,5 +1,5 @@
-// Package await waits for work that can't be interrupted, no longer than until a context ends. Packages engine and
-// savedmodel/run use it.
+// Package await waits for work that can't be interrupted, no longer than until a context ends. Packages engine,
+// kernel/image, kernel/text and savedmodel/run use it.
 package await
 
 import "context"
