@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -79,23 +80,11 @@ func TestValuesAtCorners(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !alike(got, want) {
-					t.Errorf("output %d is %v%v, want %v%v", i, got.Shape(), elements(got), want.Shape(), elements(want))
+					t.Errorf("output %d is %v%v, want %v%v", i, got.Shape(), opfixture.Numbers(got), want.Shape(), opfixture.Numbers(want))
 				}
 			}
 		})
 	}
-}
-
-// elements returns the elements of a tensor of numbers.
-func elements(t *tensor.Tensor) []float64 {
-	if t.DType() == tensor.Complex128 {
-		v := make([]float64, 0, 2*t.Len())
-		for _, z := range tensor.Values[complex128](t) {
-			v = append(v, real(z), imag(z))
-		}
-		return v
-	}
-	return tensor.Values[float64](tensor.Must(tensor.Cast(t, tensor.Float64)))
 }
 
 // alike reports whether two tensors are equal but for a few units in the last place.
@@ -103,7 +92,7 @@ func alike(a, b *tensor.Tensor) bool {
 	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
 		return false
 	}
-	x, y := elements(a), elements(b)
+	x, y := opfixture.Numbers(a), opfixture.Numbers(b)
 	for i := range x {
 		if x[i] == y[i] || math.IsNaN(x[i]) && math.IsNaN(y[i]) {
 			continue

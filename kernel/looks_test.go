@@ -3,7 +3,6 @@ package kernel_test
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
@@ -11,34 +10,6 @@ import (
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
 )
-
-// looked is a context that ends at the sixth look at it.
-type looked struct {
-	context.Context
-	looks atomic.Int64
-	open  chan struct{}
-	ended chan struct{}
-}
-
-func newLooked() *looked {
-	l := &looked{Context: context.Background(), open: make(chan struct{}), ended: make(chan struct{})}
-	close(l.ended)
-	return l
-}
-
-func (l *looked) Done() <-chan struct{} {
-	if l.looks.Add(1) > 12 { // a look asks twice: whether the context can end, and whether it has
-		return l.ended
-	}
-	return l.open
-}
-
-func (l *looked) Err() error {
-	if l.looks.Add(2) > 12 {
-		return context.Canceled
-	}
-	return nil
-}
 
 // TestLoopsLookAtTheirContext calls kernels with 200,000 elements. Each looks at its context
 // more than a few times in its loops, and returns the context's error.
@@ -121,7 +92,7 @@ func TestLoopsLookAtTheirContext(t *testing.T) {
 			}
 			ctx := context.Background()
 			if ends {
-				ctx = newLooked()
+				ctx = afterLooks(13)
 			}
 			var call engine.Runner
 			call.Begin(ctx, env)
@@ -132,7 +103,7 @@ func TestLoopsLookAtTheirContext(t *testing.T) {
 			case !ends && err != nil:
 				t.Errorf("%s: %v", c.op, err)
 			case ends && !errors.Is(err, context.Canceled):
-				t.Errorf("%s: %v after %d looks, want the context's error", c.op, err, ctx.(*looked).looks.Load()/2)
+				t.Errorf("%s: %v after all but %d looks, want the context's error", c.op, err, ctx.(*countedContext).left.Load())
 			}
 			env.Arena.Close()
 		}
