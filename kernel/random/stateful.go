@@ -81,5 +81,5 @@ func limitsAt(at int) func(*engine.Call, tensor.DType) error {
 	}
 }
 
-// noLimits is the check of draws that have no parameters.
+// noLimits returns nil, for draws that have no parameters.
 func noLimits(*engine.Call, tensor.DType) error { return nil }
