@@ -3,21 +3,14 @@ package linalg
 import (
 	"context"
 	"math"
-
-	"github.com/cairnml/cairn/kernel/internal/simd"
-	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
 // bidiagonals reduces a matrix of two diagonals to a diagonal one, by the QR
 // steps of Golub and Kahan as in LINPACK's dsvdc. Rows of u and v are rotated
-// with it. svd.go uses it. u and v have a row for each element of s, uWidth and
-// vWidth long; 0 means that they aren't wanted. uTurns and vTurns are working
-// memory.
+// with it. svd.go uses it. u and v have a row for each element of s.
 type bidiagonals struct {
-	s, e           []float64 // e[i] is in the row of s[i], in the next column
-	u, v           []float64
-	uWidth, vWidth int
-	uTurns, vTurns []float64
+	s, e []float64 // e[i] is in the row of s[i], in the next column
+	u, v rotated
 }
 
 // negligible reports whether an element is zero within rounding, compared with
@@ -29,6 +22,7 @@ func negligible(x, beside float64) bool { return math.Abs(x) <= 0x1p-1000+0x1p-5
 func (b *bidiagonals) run(ctx context.Context) (found bool, err error) {
 	s, e := b.s, b.e
 	end, tries := len(s), 0
+	var negative []int // rows of v that change their sign; no later step rotates them
 	for end > 0 {
 		if math.IsNaN(s[end-1]) || math.IsInf(s[end-1], 0) {
 			return false, nil
@@ -43,9 +37,7 @@ func (b *bidiagonals) run(ctx context.Context) (found bool, err error) {
 		if begin == end-1 {
 			if s[begin] < 0 || s[begin] == 0 && math.Signbit(s[begin]) {
 				s[begin] = -s[begin]
-				for i, x := range b.v[begin*b.vWidth:][:b.vWidth] {
-					b.v[begin*b.vWidth+i] = -x
-				}
+				negative = append(negative, begin)
 			}
 			end, tries = end-1, 0
 			continue
@@ -79,14 +71,15 @@ func (b *bidiagonals) run(ctx context.Context) (found bool, err error) {
 			b.dropInside(none, end)
 		}
 	}
-	return true, nil
-}
-
-// turn rotates two rows of a matrix.
-func turn(m []float64, width, i, j int, c, s float64) {
-	if width > 0 {
-		vec.Rotations(m, simd.Rows{At: i * width, Step: (j - i) * width, Width: width}, []float64{c, s})
+	b.u.finish()
+	b.v.finish()
+	for _, i := range negative {
+		row := b.v.m[i*b.v.width:][:b.v.width]
+		for k, x := range row {
+			row[k] = -x
+		}
 	}
+	return true, nil
 }
 
 // dropLast makes the last element of e zero if the last one of s is zero.
@@ -104,7 +97,7 @@ func (b *bidiagonals) dropLast(begin, end int) {
 			f = -s * b.e[j-1]
 			b.e[j-1] *= c
 		}
-		turn(b.v, b.vWidth, j, end-1, c, s)
+		b.v.turn(j, end-1, c, s)
 	}
 }
 
@@ -121,7 +114,7 @@ func (b *bidiagonals) dropInside(none, end int) {
 		b.s[j] = t
 		f = -s * b.e[j]
 		b.e[j] *= c
-		turn(b.u, b.uWidth, j, none, c, s)
+		b.u.turn(j, none, c, s)
 	}
 }
 
@@ -144,7 +137,7 @@ func (b *bidiagonals) shift(begin, end int) (f, g float64) {
 func (b *bidiagonals) step(begin, end int) {
 	s, e := b.s, b.e
 	f, g := b.shift(begin, end)
-	us, vs := b.uTurns[:0], b.vTurns[:0]
+	us, vs := b.u.memory(), b.v.memory()
 	for j := begin; j < end-1; j++ {
 		t, cos, sin := length(f, g)
 		if j > begin {
@@ -163,9 +156,8 @@ func (b *bidiagonals) step(begin, end int) {
 		us = append(us, cos, sin)
 	}
 	e[end-2] = f
-	vec.Rotations(b.u, simd.Rows{At: begin * b.uWidth, Step: b.uWidth, Width: b.uWidth}, us)
-	vec.Rotations(b.v, simd.Rows{At: begin * b.vWidth, Step: b.vWidth, Width: b.vWidth}, vs)
-	b.uTurns, b.vTurns = us, vs
+	b.u.sweep(begin, 1, us)
+	b.v.sweep(begin, 1, vs)
 }
 
 // length returns the length of a vector, and the cosine and the sine of its angle.

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"github.com/cairnml/cairn/kernel/internal/simd"
-	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
 // Eigenvalues of self-adjoint matrices, for eigenkernels.go; svd.go uses some
@@ -156,11 +153,10 @@ const steps = 60
 // too, and reports whether the steps converged.
 func diagonalize(ctx context.Context, d, e, vectors []float64) (found bool, err error) {
 	n := len(d)
-	width := 0
+	rows := rotated{m: vectors}
 	if n > 0 {
-		width = len(vectors) / n
+		rows.width = len(vectors) / n
 	}
-	turns := make([]float64, 0, 2*n)
 	for l := range n {
 		for step := 0; ; step++ {
 			m := l
@@ -178,13 +174,13 @@ func diagonalize(ctx context.Context, d, e, vectors []float64) (found bool, err 
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}
-			turns = sweep(d, e, l, m, turns[:0])
-			vec.Rotations(vectors, simd.Rows{At: m * width, Step: -width, Width: width}, turns)
+			rows.sweep(m, -1, sweep(d, e, l, m, rows.memory()))
 		}
 		if math.IsNaN(d[l]) || math.IsInf(d[l], 0) {
 			return false, nil
 		}
 	}
+	rows.finish()
 	return true, nil
 }
 

@@ -10,11 +10,15 @@ import (
 
 // bidiagonal reduces a matrix with at least as many rows as columns to one with
 // two real diagonals: d, and e above it. m = q·b·p*; q and p are products of
-// reflections.
+// reflections. Each step visits every row twice. The first visit ends the last
+// step's reflection of the columns and sums for the reflection of the rows. The
+// second one reflects the rows and sums for the columns.
 func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, p *reflections[T], err error) {
 	n := m.cols
 	d, e, q, p = make([]float64, n), make([]float64, n), new(reflections[T]), new(reflections[T])
 	sums := make([]T, n)
+	var axis []T               // the adjoint of the last reflection of the columns
+	parts := make([]T, m.rows) // the multiple of axis that is taken from each row
 	for k := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, nil, nil, err
@@ -22,23 +26,38 @@ func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, 
 		x := make([]T, m.rows-k)
 		for i := range x {
 			x[i] = m.v[(k+i)*n+k]
+			if axis != nil {
+				x[i] -= parts[k+i] * axis[0]
+			}
 		}
 		d[k] = q.add(x)
-		reflectRows(m, k, k+1, x, conj(q.taus[k]), sums)
 		if k+1 == n {
 			break
 		}
+		sum := sums[k+1:]
+		clear(sum)
+		for i, z := range x {
+			row := m.row(k + i)[k+1:]
+			if axis != nil {
+				axpy(row, -parts[k+i], axis[1:])
+			}
+			axpy(sum, conj(z), row)
+		}
+		across := conj(q.taus[k])
+		axpy(m.row(k)[k+1:], -across*x[0], sum)
 		y := slices.Clone(m.row(k)[k+1:])
 		conjugate(y)
 		e[k] = p.add(y)
 		tau := p.taus[k]
-		if tau == 0 {
-			continue
+		if axis = nil; tau != 0 {
+			axis = conjugated(y)
 		}
-		yc := conjugated(y)
-		for i := k + 1; i < m.rows; i++ {
-			row := m.row(i)[k+1:]
-			axpy(row, -tau*dot(row, y), yc)
+		for i, z := range x[1:] {
+			row := m.row(k + 1 + i)[k+1:]
+			axpy(row, -across*z, sum)
+			if tau != 0 {
+				parts[k+1+i] = tau * dot(row, y)
+			}
 		}
 	}
 	return d, e, q, p, nil
@@ -58,9 +77,9 @@ func singular[T scalar](ctx context.Context, m matrix[T], rows int) (s []float64
 	if rows > 0 {
 		u, v = q.transposed(ctx, rows, m.rows), p.transposed(ctx, n, n)
 	}
-	it := &bidiagonals{s: s, e: e, u: reals(u.v), v: reals(v.v)}
+	it := &bidiagonals{s: s, e: e, u: rotated{m: reals(u.v)}, v: rotated{m: reals(v.v)}}
 	if n > 0 && rows > 0 {
-		it.uWidth, it.vWidth = len(it.u)/rows, len(it.v)/n
+		it.u.width, it.v.width = len(it.u.m)/rows, len(it.v.m)/n
 	}
 	found, err := it.run(ctx)
 	if err != nil {
