@@ -12,8 +12,9 @@ import (
 // Options are the options for reading a file; nil means the defaults.
 type Options struct {
 	// MaxMemory raises the memory that one call may take: for a dataset, or for the
-	// structures that lead to it. Default: 64 MiB and 16 times the bytes that the file takes
-	// on the disk, so that a small file can't fill the memory; less has no effect.
+	// structures that lead to it. The links of all groups that a File has read may take as
+	// much together. Default: 64 MiB and 16 times the bytes that the file takes on the disk,
+	// so that a small file can't fill the memory; less has no effect.
 	MaxMemory int64
 }
 
@@ -22,7 +23,7 @@ type File struct {
 	r      io.ReaderAt
 	base   int64  // offset of address 0
 	size   uint64 // bytes from there to the end of the file
-	memory int64  // the most that one call may take
+	memory int64  // the most that one call may take, and the links of all groups together
 
 	offsetSize, lengthSize int // bytes of an address, and of a length
 	root                   *Group

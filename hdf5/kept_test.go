@@ -28,7 +28,7 @@ func TestAllGroupsShareOneLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.kept = &meter{10_000, 10_000} // two of the groups
+	f.kept = &meter{10_000, 10_000} // the root and two of the groups
 	read := 0
 	for g := range groups {
 		child, err := f.Root().Group(fmt.Sprint(g))

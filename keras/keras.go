@@ -84,7 +84,8 @@ func Named[T interface{ SetName(string) }](name string, layer T) T {
 	return layer
 }
 
-// classes are made at the first use, because that takes milliseconds.
+// classes returns the built-in classes. They are made at the first call, because that takes
+// milliseconds.
 var classes = sync.OnceValue(func() *config.Classes {
 	return config.Must(config.New(activations.Classes(), initializers.Classes(), regularizers.Classes(),
 		constraints.Classes(), layers.Classes(), featurecolumn.Classes(), losses.Classes(), metrics.Classes(),

@@ -23,9 +23,10 @@ func ListLayers(model Callable) ([]ListedLayer, error) {
 	sources := map[string][]string{}
 	switch m := model.(type) {
 	case *Functional:
-		for layer, nodes := range m.calls() {
+		calls := m.calls()
+		for _, layer := range m.layers {
 			name := nameOf(layer)
-			for _, node := range nodes {
+			for _, node := range calls[layer] {
 				for _, p := range m.sources(node) {
 					sources[name] = append(sources[name], nameOf(p.Node.Layer))
 				}

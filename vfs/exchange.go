@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -34,9 +35,12 @@ func (d *osDir) ExchangeFolders(a, b string) error {
 	return d.within("exchange", y, func(root *os.Root) error { return exchange(root, x, y) })
 }
 
-// exchangeInSteps exchanges two names by way of a third one. If a can't get the name b, the
-// directory b has its name again.
+// exchangeInSteps exchanges two names by way of a third one. If a step fails, those before it are
+// taken back. If that fails too, its error has the names that the directories are left under.
 func exchangeInSteps(root *os.Root, a, b string) error {
+	rename := func(from, to string) error {
+		return retryInUse(func() error { return root.Rename(from, to) })
+	}
 	old := a + ".old"
 	for i := 2; ; i++ { // a crash may have left one
 		if _, err := root.Lstat(old); errors.Is(err, fs.ErrNotExist) {
@@ -46,13 +50,19 @@ func exchangeInSteps(root *os.Root, a, b string) error {
 		}
 		old = a + ".old" + strconv.Itoa(i)
 	}
-	if err := root.Rename(b, old); err != nil {
+	if err := rename(b, old); err != nil {
 		return err
 	}
-	if err := root.Rename(a, b); err != nil {
-		return errors.Join(err, root.Rename(old, b))
+	if err := rename(a, b); err != nil {
+		return cmp.Or(rename(old, b), err)
 	}
-	return root.Rename(old, a)
+	if err := rename(old, a); err != nil {
+		if back := rename(b, a); back != nil {
+			return back
+		}
+		return cmp.Or(rename(old, b), err)
+	}
+	return nil
 }
 
 // ExchangeFolders implements [FolderExchanger].

@@ -2,7 +2,6 @@ package vfs
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -11,12 +10,12 @@ import (
 
 // exchange exchanges the names of two directories, in one step if the file system can.
 func exchange(root *os.Root, a, b string) error {
-	from, err := root.Open(filepath.Dir(a))
+	from, err := root.OpenFile(filepath.Dir(a), unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	to, err := root.Open(filepath.Dir(b))
+	to, err := root.OpenFile(filepath.Dir(b), unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}
@@ -26,7 +25,7 @@ func exchange(root *os.Root, a, b string) error {
 		return exchangeInSteps(root, a, b)
 	}
 	if err != nil {
-		return &fs.PathError{Op: "exchange", Path: b, Err: err}
+		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
 	}
 	return nil
 }

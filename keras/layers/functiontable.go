@@ -156,7 +156,8 @@ func cumulative(f func(s *ops.Scope, x ops.Input, axis int, o ...*ops.Cumulative
 	})
 }
 
-// tensorFlowFunctions are the known functions, by their names below tf.
+// tensorFlowFunctions returns the known functions, by their names below tf. The table is made at
+// the first call.
 var tensorFlowFunctions = sync.OnceValue(func() map[string]tensorFlowFunction {
 	return map[string]tensorFlowFunction{
 		"math.abs": unary("x", ops.Abs), "math.acos": unary("x", ops.Acos), "math.acosh": unary("x", ops.Acosh),

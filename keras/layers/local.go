@@ -53,7 +53,8 @@ func (l *local) span(i, at int) (first, last int) {
 	return max(0, center-left), min(l.in[i], center+l.size[i]-left)
 }
 
-// connections returns the sum of the lengths of the spans along a dimension of outputs elements.
+// connections returns the sum of the lengths of the spans along a dimension whose output has so
+// many elements.
 // It takes constant time, because the sizes of a config may be huge. A sum beyond an int is the largest int.
 func (l *local) connections(i, outputs int) int {
 	if outputs <= 0 {

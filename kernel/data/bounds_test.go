@@ -508,7 +508,7 @@ func TestNestedListsNeedLittleStack(t *testing.T) {
 		x := []graph.Output{1: like, 2: sum}[holds]
 		if _, err := only(b).run(ctx, nil, x); err == nil {
 			t.Errorf("%s of %d levels ends without an error", x.Node.Op, levels)
-		} else if holds == 1 && !strings.Contains(err.Error(), "hold each other") || holds == 2 && !errors.Is(err, context.DeadlineExceeded) {
+		} else if holds == 1 && !strings.Contains(err.Error(), "nested more") || holds == 2 && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s of %d levels: %v", x.Node.Op, levels, err)
 		}
 	}

@@ -195,7 +195,7 @@ func enter(c *engine.Call, v engine.Value, depth int) error {
 		return nil
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("variants hold each other more than %d times", maxDepth)
+		return fmt.Errorf("variants are nested more than %d levels deep", maxDepth)
 	}
 	return c.Context().Err()
 }
