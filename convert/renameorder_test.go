@@ -74,7 +74,7 @@ func TestLongListsAreRenamedInLinearTime(t *testing.T) {
 			Attributes:      []*pb.SerializedTensor{{Name: "table", CheckpointKey: "t/.ATTRIBUTES/table"}},
 		})
 	}
-	end := processor.Begin(t, "it", 5*time.Second)
+	end := processor.Begin(t, "the work", 5*time.Second)
 	e.run()
 	end()
 	last := e.g.Nodes[len(e.g.Nodes)-1]

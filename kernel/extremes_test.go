@@ -200,6 +200,8 @@ func TestLongLoopsLookAtTheContext(t *testing.T) {
 		"MirrorPadGrad": {"MirrorPadGrad", graph.Attrs{graph.String("mode", "SYMMETRIC")}, []*tensor.Tensor{filled[float32](1, 1000, 1000), filled[int32](0, 2, 2)}, 80},
 		"weights": {"ScaleAndTranslate", graph.Attrs{graph.String("kernel_type", "lanczos3"), graph.Bool("antialias", true)}, []*tensor.Tensor{
 			filled[float32](1, 1, 1, 20_000, 1), tensor.Vector[int32](1, 40), tensor.Vector[float32](1, 0.002), tensor.Vector[float32](0, 0)}, 40},
+		"weights of an enlargement": {"ScaleAndTranslate", graph.Attrs{graph.String("kernel_type", "lanczos3"), graph.Bool("antialias", true)}, []*tensor.Tensor{
+			filled[float32](1, 1, 1, 10, 1), tensor.Vector[int32](1, 200_000), tensor.Vector[float32](1, 20_000), tensor.Vector[float32](0, 0)}, 100},
 		"crops": {"SampleDistortedBoundingBoxV2", graph.Attrs{graph.Int("seed", 1), graph.Int("max_attempts", 500)}, []*tensor.Tensor{
 			tensor.Vector[int32](100, 100, 3), filled[float32](0.5, 1, 2000, 4), tensor.Scalar[float32](2)}, 400},
 		"boxes": {"DrawBoundingBoxes", nil, []*tensor.Tensor{filled[float32](1, 1, 100, 100, 1), filled[float32](0, 1, 10_000, 4)}, 400},

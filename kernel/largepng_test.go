@@ -31,6 +31,16 @@ func TestLargePNGsAreTensorFlows(t *testing.T) {
 		{tensor.Shape{500, 400, 3}, 1, "eb4fffdf87827812"},
 		{tensor.Shape{500, 400, 3}, 6, "d037b2a598a08bc0"},
 		{tensor.Shape{500, 400, 3}, 9, "c73477c4e3e9a6c4"},
+		{tensor.Shape{1, 65272, 1}, 1, "1dac02bea29d16c4"},
+		{tensor.Shape{1, 65272, 1}, 6, "ace3e679bb0a3595"},
+		{tensor.Shape{1, 65273, 1}, 1, "3e4edd42938bd42d"},
+		{tensor.Shape{1, 65273, 1}, 6, "5c9a963eaefbef8c"},
+		{tensor.Shape{1, 65274, 1}, 1, "12ef64fda784fc7c"},
+		{tensor.Shape{1, 65274, 1}, 6, "822067be6955a6ab"},
+		{tensor.Shape{1, 65275, 1}, 1, "7aa9b07f1c83ddfb"},
+		{tensor.Shape{1, 65275, 1}, 6, "a59421571ba46d0f"},
+		{tensor.Shape{1, 98041, 1}, 1, "98b87af496798958"},
+		{tensor.Shape{1, 98041, 1}, 6, "f39d72cba590877a"},
 	} {
 		x := tensor.Must(tensor.Zeros(tensor.Uint8, c.shape...))
 		state := uint32(1)

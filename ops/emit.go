@@ -41,23 +41,27 @@ func (s *Scope) Emit1(name string, attrs graph.Attrs, inputs ...Input) *Value {
 }
 
 // EmitN runs an op with n outputs as Emit, and returns the outputs. After a failure it
-// returns n failed values.
+// returns n failed values. An n below 0 or above 2^24 is a failure without values.
 func (s *Scope) EmitN(n int, name string, attrs graph.Attrs, inputs ...Input) []*Value {
+	if n < 0 || n > 1<<24 {
+		s.fail(name, attrs, fmt.Errorf("an op can't have %d outputs", n))
+		return nil
+	}
 	if s.run(name, attrs, inputs) {
 		if len(s.step.outs) == n {
 			return append(make([]*Value, 0, n), s.step.outs...)
 		}
 		s.fail(name, attrs, fmt.Errorf("has %d outputs, not %d", len(s.step.outs), n))
 	}
-	out := make([]*Value, max(n, 0))
+	out := make([]*Value, n)
 	for i := range out {
 		out[i] = s.failed()
 	}
 	return out
 }
 
-// emitParts works like EmitN for an op whose number of outputs is an attribute, so that it may be any
-// number.
+// emitParts works like EmitN for an op whose attribute is the number of outputs. A program may
+// pass any number there: one that no op has is a failure without values.
 func (s *Scope) emitParts(n int, name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	if n < 0 || n > graph.MaxOutputs {
 		s.fail(name, attrs, fmt.Errorf("an op can't have %d outputs, want 0 to %d", n, graph.MaxOutputs))

@@ -235,9 +235,11 @@ func TestNumbersOfPartsThatNoOpHasFail(t *testing.T) {
 			}
 		}
 	}
-	s := eager()
-	if out := s.EmitN(-1, "Split", graph.Attrs{graph.Int("num_split", -1)}, 0, []float32{1, 2}); len(out) != 0 || s.Err() == nil {
-		t.Errorf("EmitN of -1 outputs: %d values, error %v", len(out), s.Err())
+	for _, n := range []int{-1, math.MaxInt} {
+		s := eager()
+		if out := s.EmitN(n, "Split", graph.Attrs{graph.Int("num_split", int64(n))}, 0, []float32{1, 2}); len(out) != 0 || s.Err() == nil {
+			t.Errorf("EmitN of %d outputs: %d values, error %v", n, len(out), s.Err())
+		}
 	}
 }
 

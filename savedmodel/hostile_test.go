@@ -70,7 +70,7 @@ func TestManyObjectsForOneNodeTakeLinearTime(t *testing.T) {
 		root.Children = append(root.Children, Edge{Name: name, Object: o})
 	}
 	view := viewOf(t, cp)
-	end := processor.Begin(t, "it", 3*time.Second)
+	end := processor.Begin(t, "the work", 3*time.Second)
 	_, byOp := m.matchCheckpoint(view)
 	keys := m.attributeKeys(view)
 	end()
@@ -176,7 +176,7 @@ func TestCapturesOfGradientsAreFoundInLinearTime(t *testing.T) {
 	for range n / 4 { // more gradients than the search has time for
 		lib.Registered = append(lib.Registered, lib.Registered[0])
 	}
-	end := processor.Begin(t, "it", 5*time.Second)
+	end := processor.Begin(t, "the work", 5*time.Second)
 	m.bindGradients(lib)
 	end()
 	if lib.Registered[0].Captures != nil {
@@ -243,7 +243,7 @@ func TestOpsOfManyOutputsAreGuessedInLinearTime(t *testing.T) {
 		op.attrs[fmt.Sprint("e", i)] = &pb.AttrValue{List: &pb.AttrValueListValue{Type: make([]pb.DataType, 1)}}
 	}
 	nodes := map[string]*undefinedOp{"x": op}
-	end := processor.Begin(t, "it", 3*time.Second)
+	end := processor.Begin(t, "the work", 3*time.Second)
 	for i := range n {
 		noteOutput(nodes, fmt.Sprintf("x:o%d:%d", i, i%4))
 		noteOutput(nodes, fmt.Sprintf("x:o%d:0", i))
@@ -268,7 +268,7 @@ func TestUnknownFieldsOfManyEdgesAreKeptInLinearTime(t *testing.T) {
 		to = append(to, &pb.ObjectReference{LocalName: fmt.Sprint("e", i)})
 		from = append(from, &pb.ObjectReference{LocalName: fmt.Sprint("e", n-1-i), Unknown: []byte{0x78, byte(i % 100)}})
 	}
-	end := processor.Begin(t, "it", 3*time.Second)
+	end := processor.Begin(t, "the work", 3*time.Second)
 	if err := graftList(reflect.ValueOf(to), reflect.ValueOf(from), 0); err != nil {
 		t.Fatal(err)
 	}

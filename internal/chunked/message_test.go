@@ -18,7 +18,7 @@ func entry(key string) []byte {
 func TestEntriesThatAreMergedAreFound(t *testing.T) {
 	const n = 10_000
 	m := &message{}
-	end := processor.Begin(t, "it", 3*time.Second)
+	end := processor.Begin(t, "merging 10,000 entries", 3*time.Second)
 	for i := range n {
 		key := fmt.Sprint("k", i)
 		m.merge(entry(key))

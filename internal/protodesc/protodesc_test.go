@@ -51,7 +51,7 @@ func TestRelativeNamesAreFoundInTheScopesAround(t *testing.T) {
 // TestLongNamesOfDescriptorsCostLittle: a scope of very many parts is searched once for each field, and a long name is
 // repeated by each message that is declared below.
 func TestLongNamesOfDescriptorsCostLittle(t *testing.T) {
-	end := processor.Begin(t, "it", 3*time.Second)
+	end := processor.Begin(t, "parsing long names", 3*time.Second)
 	dots := strings.Repeat("a.", 200_000)
 	var fields [][]byte
 	for i := range 20 {

@@ -205,7 +205,8 @@ func putInMap(c *engine.Call, m *stagedMap) error {
 	for _, k := range at {
 		added += bytesOf(next[k : k+1])
 	}
-	if err := c.Afford(m.q.bytes + added + int64(len(m.partial)+1)*64); err != nil {
+	keys := int64(len(m.whole) + len(m.partial) + 1)
+	if err := c.Afford(m.q.bytes + added + keys*(64+int64(len(m.q.types))*int64(engine.ValueSize))); err != nil {
 		return err
 	}
 	for i, k := range at {

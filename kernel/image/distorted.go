@@ -161,14 +161,9 @@ func (s *sampling) run(c *engine.Call, g philox.Generator) error {
 	}
 	words := draws.NewStream(g)
 	part := region{0, 0, w, h}
-	steps := 0 // since the last look at the context
+	pace := engine.NewPace(c)
 	for range s.attempts {
-		if steps += 1 + len(objects); steps >= 1000 {
-			steps = 0
-			if err := c.Context().Err(); err != nil {
-				return err
-			}
-		}
+		pace.Work(64 * (1 + len(objects)))
 		aspect := float32(words.Float32()*(s.aspects[1]-s.aspects[0])) + s.aspects[0]
 		if drawn, ok := s.draw(words, h, w, aspect); ok && covers(drawn, covered, objects) {
 			part = drawn

@@ -97,7 +97,9 @@ func (k curve) over(c *engine.Call, in, out int, scale, move float32, antialias 
 		wide = max(inverse, 1)
 	}
 	clamp := func(v float64) int { return int(max(0, min(v, float64(in-1)))) }
+	pace := engine.NewPace(c)
 	for i := range out {
+		pace.Work(16)
 		at := float32((float32(i)+0.5)*inverse) + back
 		if !(at >= 0 && at <= float32(in)) {
 			continue // a pixel outside of the image has no weights and stays zero
@@ -107,7 +109,7 @@ func (k curve) over(c *engine.Call, in, out int, scale, move float32, antialias 
 		weights := make([]float32, 0, max(0, to-from))
 		var sum float32
 		for p := from; p < to; p++ {
-			c.Step(p)
+			pace.Work(32)
 			w := k.weight(float32(math.Abs(float64((float32(p) + 0.5 - at) * (1 / wide)))))
 			sum += w
 			weights = append(weights, w)

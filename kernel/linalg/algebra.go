@@ -15,9 +15,13 @@ import (
 
 // axpy adds a times x to dst.
 func axpy[T scalar](dst []T, a T, x []T) {
-	if a == 0 {
-		return
+	if a != 0 {
+		addScaled(dst, a, x)
 	}
+}
+
+// addScaled adds a times x to dst. If x has infinities or NaN, a zero a has an effect, too.
+func addScaled[T scalar](dst []T, a T, x []T) {
 	switch d := any(dst).(type) {
 	case []float64:
 		vec.AddScaled(d[:len(x)], any(x).([]float64), any(a).(float64))

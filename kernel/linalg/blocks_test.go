@@ -217,3 +217,21 @@ func TestDecompositionsStop(t *testing.T) {
 		}
 	}
 }
+
+// TestCholeskyKeepsNaN: a row has NaN from its first NaN on, in whatever block it is.
+func TestCholeskyKeepsNaN(t *testing.T) {
+	const n = 100
+	for _, row := range []int{5, 31, 32, 40, 99} {
+		m := identity[float64](n)
+		m.v[row*n] = math.NaN()
+		if positive, err := triangle(context.Background(), m); !positive || err != nil {
+			t.Fatalf("row %d: %v, %v", row, positive, err)
+		}
+		for k, x := range m.row(row)[:row+1] {
+			if x == x {
+				t.Errorf("row %d has %v in column %d, want NaN", row, x, k)
+				break
+			}
+		}
+	}
+}

@@ -82,8 +82,8 @@ func triangle[T scalar](ctx context.Context, m matrix[T]) (positive bool, err er
 	return true, nil
 }
 
-// solveBelow computes the columns of a block in the rows below it: l is the block's own
-// triangle, and x·l* is what these rows have. columns is memory for them.
+// solveBelow computes the columns of a block in the rows below it. It solves x·l* = b: l is
+// the block's own triangle, and b is what the rows contain. columns is memory for x.
 func solveBelow[T scalar](m matrix[T], from, to int, columns []T) {
 	n, rows := m.cols, m.rows-to
 	for r := range rows {
@@ -94,7 +94,7 @@ func solveBelow[T scalar](m matrix[T], from, to int, columns []T) {
 	for j := range to - from {
 		column, known := columns[j*rows:][:rows], m.row(from + j)[from:]
 		for k, x := range known[:j] {
-			axpy(column, -conj(x), columns[k*rows:][:rows])
+			addScaled(column, -conj(x), columns[k*rows:][:rows])
 		}
 		d := m.v[(from+j)*n+from+j]
 		for r, x := range column {

@@ -69,7 +69,7 @@ func stackPush(c *engine.Call) error {
 		return fmt.Errorf("the stack is full: it holds at most %d elements", p.Max)
 	}
 	if n := len(p.Items); n == cap(p.Items) {
-		c.Fits(2*n+1, engine.ValueSize) // no output counts the stack's memory
+		c.Fits(2*n+1, engine.ValueSize) // each stack is limited by itself
 	}
 	p.Items = append(p.Items, c.Refs().Share(1))
 	c.Pass(0, 1)

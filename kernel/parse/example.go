@@ -242,6 +242,7 @@ func (s *spec) rows(c *engine.Call, serialized []string, field protowire.Number)
 		}
 	}
 	c.Fits(len(serialized), 24*(n+1)) // a slice for each feature of each example
+	c.Reserve(len(serialized) * 24 * (n + 1))
 	rows := make([][][]byte, len(serialized))
 	pace := engine.NewPace(c)
 	for i, text := range serialized {
@@ -252,6 +253,7 @@ func (s *spec) rows(c *engine.Call, serialized []string, field protowire.Number)
 				return nil
 			}
 			return entries(features, func(key string, value []byte) error {
+				pace.Work(len(at[key]))
 				for _, k := range at[key] {
 					rows[i][k] = value // the last one wins
 				}

@@ -66,10 +66,12 @@ func multinomial(c *engine.Call, reserve func(blocks uint64) philox.Generator) e
 	cdf := engine.Zeroed[float64](c, s[1]) // before the state advances, because memory may be refused
 	// Each sample uses two words, each row whole blocks.
 	words := draws.NewStream(reserve(uint64(s[0]) * uint64((samples+3)/4*4) * 2 * philox.Reserved))
+	pace := engine.NewPace(c)
 	for b := range s[0] {
+		pace.Work(10 * s[1])
 		total := cumulate(cdf, tensor.Values[float64](rows)[b*s[1]:(b+1)*s[1]])
 		for j := range int(samples) {
-			c.Step(j)
+			pace.Work(64)
 			u := words.Float64() * total
 			class := sort.Search(len(cdf), func(i int) bool { return cdf[i] > u })
 			if d == tensor.Int32 {

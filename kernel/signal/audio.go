@@ -83,6 +83,7 @@ func mfcc(c *engine.Call) error {
 	}
 	a := c.Attrs()
 	filters, count := int(a.Int("filterbank_channel_count", 40)), int(a.Int("dct_coefficient_count", 13))
+	c.Fits(s[2], 16) // a filter and a weight for each bin
 	m, err := newMel(s[2], float64(hz), a.Float("lower_frequency_limit", 20), a.Float("upper_frequency_limit", 4000), filters)
 	if err != nil {
 		return err
@@ -99,6 +100,7 @@ func mfcc(c *engine.Call) error {
 		return nil
 	}
 	norm := math.Sqrt(2 / float64(filters))
+	c.Fits(count, 8*filters) // their product may overflow
 	cosines, _ := engine.Scratch[float64](c, count*filters)
 	for i := range cosines {
 		c.Step(i)
@@ -107,6 +109,7 @@ func mfcc(c *engine.Call) error {
 	src, dst := tensor.Values[float32](x), tensor.Values[float32](out)
 	bank, pace := make([]float64, filters), engine.NewPace(c)
 	for f := range s[0] * s[1] {
+		pace.Work(4*s[2] + 10*filters)
 		m.apply(bank, src[f*s[2]:(f+1)*s[2]])
 		for i := range bank {
 			bank[i] = math.Log(max(bank[i], 1e-12))

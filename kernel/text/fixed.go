@@ -10,10 +10,10 @@ import (
 // 10^maxFixed is below 2^63.
 const maxFixed = 18
 
-// appendFixed appends x with digits after the point, as C's printf writes it with %.*f, and
+// appendFixed appends x with digits after the point, as C's printf writes it with %.*f. It
 // reports whether it did. The last digit is rounded from the exact value, a half to the even
-// digit. Numbers of 2^63 and more, and more than maxFixed digits, are left to strconv, which
-// takes five times as long.
+// digit. Numbers of 2^63 and more are left to strconv, and so are more than maxFixed digits.
+// strconv takes five times as long.
 func appendFixed(to []byte, x float64, digits int) ([]byte, bool) {
 	if !(math.Abs(x) < 0x1p63) || digits > maxFixed {
 		return to, false

@@ -13,7 +13,7 @@ import (
 func TestManyUnknownOpsAreListedInLinearTime(t *testing.T) {
 	const n = 30_000
 	e := &UnsupportedError{}
-	end := processor.Begin(t, "it", 3*time.Second)
+	end := processor.Begin(t, "the work", 3*time.Second)
 	for i := range 2 * n {
 		e.add(&graph.Node{Op: fmt.Sprintf("Op%06d", i%n)}, "here")
 	}

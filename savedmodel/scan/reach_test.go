@@ -21,7 +21,7 @@ func TestRingsOfManyCallsAreFoundInLinearTime(t *testing.T) {
 		c.names = append(c.names, name)
 		c.out[name] = []string{fmt.Sprint("f", (i+1)%n), "f0"}
 	}
-	end := processor.Begin(t, "it", 3*time.Second)
+	end := processor.Begin(t, "the work", 3*time.Second)
 	loops := c.loops()
 	end()
 	if len(loops) != n+1 {
@@ -55,7 +55,7 @@ func TestManyCallsOfOneFunctionAreWalkedOnce(t *testing.T) {
 		from = append(from, node)
 	}
 	r := &reach{by: map[*graph.Node]string{}, entered: map[*graph.Function]bool{}}
-	end := processor.Begin(t, "it", 3*time.Second)
+	end := processor.Begin(t, "the work", 3*time.Second)
 	r.walk("first", from[:n-1], nil)
 	r.walk("second", append(r.enter(f), from[n-1]), nil)
 	end()

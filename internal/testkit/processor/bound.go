@@ -17,8 +17,8 @@ func Bound(t testing.TB, what string, most time.Duration, f func()) {
 	end()
 }
 
-// Begin begins a part of a test. The function that it returns ends the part, with an error if
-// the part took more of the processor's time than most, as [Bound] has it.
+// Begin begins a part of a test. The function that it returns ends the part. It reports an
+// error if the part took more of the processor's time than most; see [Bound].
 func Begin(t testing.TB, what string, most time.Duration) (end func()) {
 	if detector.Racing {
 		most *= 20

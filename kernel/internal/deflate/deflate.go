@@ -2,8 +2,8 @@
 // compressor finds other matches and ends blocks at other places. Package kernel/image
 // uses it.
 //
-// Data are given whole. Nevertheless the places at which zlib would move its window
-// decide which matches are allowed and which blocks may be stored.
+// Data are given whole. The places at which zlib would move its window still matter. They
+// decide which matches are allowed, and which blocks may be stored.
 package deflate
 
 import "hash/adler32"
@@ -13,8 +13,9 @@ type Options struct {
 	Level    int  // from 0 to 9; any other number means 6
 	Filtered bool // short matches are left out, as zlib's Z_FILTERED does
 	Window   uint // the logarithm of the window's size, from 9 to 15; 0 means 15
-	// Piece is the number of bytes that a caller of zlib would pass at once.
-	// Stored blocks of level 0 end at the ends of pieces. 0 means all.
+	// Piece is the number of bytes that a caller of zlib would pass at once. The ends
+	// of pieces decide where stored blocks of level 0 end and when the window moves.
+	// 0 means all.
 	Piece int
 	// Check is called now and then, so that it can end a long compression by a
 	// panic. Default: nothing is called.
@@ -148,8 +149,8 @@ func (d *compressor) insert(i int) int {
 	return int(before) - 1
 }
 
-// near reports whether a place may be matched: the first one of the window may not, for
-// zlib's number for no place is 0.
+// near reports whether a place may be matched. The first place of the window may not,
+// because 0 is zlib's number for no place.
 func (d *compressor) near(place int) bool {
 	return place > d.base && d.at-place <= d.size-reserve
 }
@@ -188,8 +189,7 @@ func (d *compressor) match(place, best int) (length, where int) {
 
 // fast works as zlib's deflate_fast: it takes the first match that is long enough.
 func (d *compressor) fast() {
-	for d.ahead() > 0 {
-		d.fill()
+	for d.fill(); d.ahead() > 0; d.fill() { // zlib fills once more after the last byte
 		length, where := 0, 0
 		if d.ahead() >= shortest {
 			if place := d.insert(d.at); d.near(place) {
@@ -219,9 +219,8 @@ func (d *compressor) fast() {
 // slow works as zlib's deflate_slow: it takes a match unless the next byte has a longer one.
 func (d *compressor) slow() {
 	length, where := shortest-1, 0
-	waiting := false // a byte that is in no match yet
-	for d.ahead() > 0 {
-		d.fill()
+	waiting := false                        // a byte that is in no match yet
+	for d.fill(); d.ahead() > 0; d.fill() { // zlib fills once more after the last byte
 		place := -1
 		if d.ahead() >= shortest {
 			place = d.insert(d.at)
@@ -265,8 +264,8 @@ func (d *compressor) slow() {
 }
 
 // stored writes blocks that aren't compressed. All but the last are at least as large as
-// the window's size. Where they end depends on how zlib fills its window, if its caller
-// has room for less than a block at once.
+// the window's size. Where they end depends on how zlib fills its window. That is so if
+// its caller has room for less than a block at once.
 func (d *compressor) stored() {
 	const most = 65535
 	for d.end < len(d.data) {
