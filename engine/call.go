@@ -26,6 +26,7 @@ type Call struct {
 	last        bitset  // the inputs that no later op needs; belongs to the plan
 	moved       bitset  // the inputs whose reference the op moved elsewhere
 	substituted bitset  // the inputs that Substitute replaced
+	settled     bool    // see Refs.Settle
 
 	scratch []*loan // memory that the kernel borrows; unused loans are after the end
 

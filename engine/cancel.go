@@ -54,10 +54,13 @@ type Unchanging interface {
 }
 
 // cancellable reports whether the kernel may be left before its end: its context can end,
-// and no input is an object that it may be changing.
+// and no input is an object that it may be changing. See [Refs.Settle], too.
 func (c *Call) cancellable() bool {
 	if c.ctx == nil || c.ctx.Done() == nil {
 		return false
+	}
+	if c.settled {
+		return true
 	}
 	for i := range c.in {
 		if v := &c.in[i]; (v.Tensor == nil || v.Object != nil) && !unchanging(v.Object) {

@@ -14,7 +14,7 @@ import (
 
 // TestLoopsEndWithTheirContext checks that a loop on all cores ends soon after its
 // context, and that the kernel doesn't use half of its results. A kernel that may
-// change a variable finishes.
+// change a variable finishes, unless it has settled.
 func TestLoopsEndWithTheirContext(t *testing.T) {
 	const n = 5000
 	cause := errors.New("enough")
@@ -22,18 +22,23 @@ func TestLoopsEndWithTheirContext(t *testing.T) {
 		name     string
 		in       Value
 		workers  *Workers
+		settles  bool
 		finishes bool
 	}{
-		{"on one core", Value{Tensor: tensor.Scalar(float32(1))}, nil, false},
-		{"with helpers", Value{Tensor: tensor.Scalar(float32(1))}, NewWorkers(3), false},
-		{"with a handle", Value{Object: trackable.NewVariable(tensor.Scalar(float32(1)))}, NewWorkers(3), true},
+		{"on one core", Value{Tensor: tensor.Scalar(float32(1))}, nil, false, false},
+		{"with helpers", Value{Tensor: tensor.Scalar(float32(1))}, NewWorkers(3), false, false},
+		{"with a handle", Value{Object: trackable.NewVariable(tensor.Scalar(float32(1)))}, NewWorkers(3), false, true},
+		{"with a handle that has settled", Value{Object: trackable.NewVariable(tensor.Scalar(float32(1)))}, NewWorkers(3), true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
 			var ran atomic.Int64
-			wentOn := false
+			wentOn, settles := false, c.settles
 			ks, err := NewKernelSet([]Kernel{{Op: "Slow", Run: func(c *Call) error {
+				if settles {
+					c.Refs().Settle()
+				}
 				c.Parallel(n, 1e5, func(lo, hi int) {
 					for range hi - lo {
 						if ran.Add(1) == 20 {

@@ -171,3 +171,7 @@ func (r *Refs) Values(n int) []Value {
 // ReleaseAll releases the references of vs and the slice itself; see
 // [Arena.ReleaseAll].
 func (r *Refs) ReleaseAll(vs []Value) { r.env.Arena.ReleaseAll(vs) }
+
+// Settle says that the kernel changes none of the objects among its inputs until it returns.
+// So the call's loops end with its context, as those of a call without such inputs.
+func (r *Refs) Settle() { r.settled = true }

@@ -35,7 +35,7 @@ func (c *Call) begin(ctx context.Context, env *Env) {
 		c.next()
 		return
 	}
-	c.env, c.moved, c.substituted = env, c.moved[:0], c.substituted[:0]
+	c.env, c.moved, c.substituted, c.settled = env, c.moved[:0], c.substituted[:0], false
 	c.dropScratch() // of a kernel that failed; its arena is recycled
 	clear(c.in)     // the capacity beyond their lengths is clear already
 	clear(c.out)
@@ -45,7 +45,7 @@ func (c *Call) begin(ctx context.Context, env *Env) {
 // next prepares a call that has begun for another op. The call refers to values of
 // the previous op until the values of the next op, or begin, replace them.
 func (c *Call) next() {
-	c.moved, c.substituted = c.moved[:0], c.substituted[:0]
+	c.moved, c.substituted, c.settled = c.moved[:0], c.substituted[:0], false
 	if len(c.scratch) > 0 {
 		c.dropScratch()
 	}

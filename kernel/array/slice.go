@@ -55,6 +55,10 @@ func masked(run func(*engine.Call, *shape.Masks) error) func(*engine.Node) (func
 	}
 }
 
+// maxTerms is the largest number of entries of begin, end and strides: their masks have a bit for
+// each.
+const maxTerms = 32
+
 // strided computes the block that inputs at, at+1 and at+2 (begin, end, strides)
 // select in a tensor of shape s, and the view of its elements in that tensor.
 // room is memory for the lists of both, which are allocated if they don't fit.
@@ -62,6 +66,11 @@ func masked(run func(*engine.Call, *shape.Masks) error) func(*engine.Node) (func
 // the tensor and are negative for a reversed dimension.
 func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks) (shape.Block, view, error) {
 	st := shape.Strided{Masks: *m}
+	for i, name := range []string{"begin", "end", "strides"} { // before huge ones are copied
+		if n := c.In(at + i).Len(); n > maxTerms {
+			return shape.Block{}, view{}, fmt.Errorf("%s has %d entries, want at most %d", name, n, maxTerms)
+		}
+	}
 	var begins, ends, strides shapes.Room[graph.Elem]
 	var err error
 	if st.Begin, err = shapes.Elems(begins[:0], c.In(at), "begin"); err != nil {

@@ -238,7 +238,7 @@ func floats(out *tensor.Tensor, single func(n int, put func(at int, v float32)),
 // truncated draws normal numbers less than two deviations from 0.
 func truncated(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 	return floats(out, func(n int, put func(at int, v float32)) {
-		c.Parallel((n+3)/4, 100, func(lo, hi int) {
+		c.Parallel((n+3)/4, 300, func(lo, hi int) {
 			var v [4]float32
 			for i := lo; i < hi; i++ {
 				g.Truncated32(uint64(i), &v)
@@ -248,7 +248,7 @@ func truncated(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
 			}
 		})
 	}, func(dst []float64) {
-		c.Parallel((len(dst)+1)/2, 80, func(lo, hi int) {
+		c.Parallel((len(dst)+1)/2, 250, func(lo, hi int) {
 			var v [2]float64
 			for i := lo; i < hi; i++ {
 				g.Truncated64(uint64(i), &v)

@@ -116,6 +116,7 @@ func drawFrom(c *engine.Call, f draw, shape, at int, check func(*engine.Call, te
 	if err != nil {
 		return err
 	}
+	c.Refs().Settle()
 	return f(c, g, out)
 }
 

@@ -94,6 +94,7 @@ func reshape(c *engine.Call) error {
 	to := slices.Clone(want)
 	open, known := -1, []int64{}
 	for i, d := range to {
+		c.Step(i)
 		switch {
 		case d == -1 && open < 0:
 			open = i
