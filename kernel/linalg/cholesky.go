@@ -82,8 +82,9 @@ func triangle[T scalar](ctx context.Context, m matrix[T]) (positive bool, err er
 	return true, nil
 }
 
-// solveBelow computes the columns of a block in the rows below it. It solves x·l* = b: l is
-// the block's own triangle, and b is what the rows contain. columns is memory for x.
+// solveBelow computes the columns of a block in the rows below it. It solves x·l* = b.
+// The matrix l is the triangle of the block, and b has the elements of the rows. The
+// solution x replaces b. The argument columns is working memory of the size of x.
 func solveBelow[T scalar](m matrix[T], from, to int, columns []T) {
 	n, rows := m.cols, m.rows-to
 	for r := range rows {
