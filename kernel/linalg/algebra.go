@@ -53,6 +53,34 @@ func dot[T scalar](a, b []T) T {
 	return 0
 }
 
+// addAndSum adds a[i] times x to row i of v, and then the conjugate of z[i] times that row to sum, for
+// all rows in turn. A row begins stride elements after the one before.
+func addAndSum[T scalar](v []T, stride int, a, x, z, sum []T) {
+	if v, ok := any(v).([]float64); ok {
+		vec.UpdateAndSum(v, stride, any(a).([]float64), any(x).([]float64), any(z).([]float64), any(sum).([]float64))
+		return
+	}
+	for i, a := range a {
+		row := v[i*stride:][:len(x)]
+		axpy(row, a, x)
+		axpy(sum, conj(z[i]), row)
+	}
+}
+
+// addAndDot adds a[i] times x to row i of v, and sets dots[i] to the sum of the products of that row's
+// elements and y's, for all rows. A row begins stride elements after the one before.
+func addAndDot[T scalar](v []T, stride int, a, x, y, dots []T) {
+	if v, ok := any(v).([]float64); ok {
+		vec.UpdateAndDot(v, stride, any(a).([]float64), any(x).([]float64), any(y).([]float64), any(dots).([]float64))
+		return
+	}
+	for i, a := range a {
+		row := v[i*stride:][:len(x)]
+		axpy(row, a, x)
+		dots[i] = dot(row, y)
+	}
+}
+
 // norm2 returns the sum of the squares of magnitudes.
 func norm2[T scalar](a []T) float64 {
 	r := reals(a)

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/cairnml/cairn/kernel/internal/simd"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
 // sample returns a matrix of normally distributed numbers.
@@ -232,6 +236,35 @@ func TestCholeskyKeepsNaN(t *testing.T) {
 				t.Errorf("row %d has %v in column %d, want NaN", row, x, k)
 				break
 			}
+		}
+	}
+}
+
+// TestSweepsThatWaitAreMadeInTurn compares sweeps that begin and end anywhere with the same sweeps
+// made at once.
+func TestSweepsThatWaitAreMadeInTurn(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, width := range []int{1, 16, 37} {
+		const rows = 12
+		got := sample[float64](rows, width).v
+		want := slices.Clone(got)
+		waiting := rotated{m: got, width: width}
+		for range 500 {
+			n := r.IntN(rows)
+			s := rotations{begin: r.IntN(rows - n), step: 1}
+			if r.IntN(4) == 0 {
+				s.begin, s.step = s.begin+n, -1
+			}
+			for range n {
+				sin, cos := math.Sincos(r.Float64())
+				s.turns = append(s.turns, cos, sin)
+			}
+			waiting.sweep(s.begin, s.step, s.turns)
+			vec.Rotations(want, simd.Rows{At: s.begin * width, Step: s.step * width, Width: width}, s.turns)
+		}
+		waiting.finish()
+		if !slices.Equal(got, want) {
+			t.Errorf("%d columns: sweeps that wait have other results", width)
 		}
 	}
 }

@@ -23,6 +23,9 @@ type rotations struct {
 	turns       []float64
 }
 
+// len returns the number of rotations.
+func (s rotations) len() int { return len(s.turns) / 2 }
+
 const (
 	// mostSweeps and mostWork bound what waits. mostWork elements take a few milliseconds, so
 	// that the context is looked at in time.
@@ -69,9 +72,44 @@ func (r *rotated) turn(i, j int, c, s float64) {
 // finish runs the sweeps that wait.
 func (r *rotated) finish() {
 	for at := 0; at < r.width && len(r.waiting) > 0; at += columns {
-		for _, s := range r.waiting {
-			vec.Rotations(r.m, simd.Rows{At: s.begin*r.width + at, Step: s.step * r.width, Width: min(columns, r.width-at)}, s.turns)
+		for i := 0; i < len(r.waiting); i += 2 {
+			if i+1 < len(r.waiting) {
+				r.runTwo(at, r.waiting[i], r.waiting[i+1])
+			} else {
+				r.run(at, r.waiting[i], 0, r.waiting[i].len())
+			}
 		}
 	}
 	r.waiting, r.work = r.waiting[:0], 0
+}
+
+// rows returns the rows of a sweep from rotation i on, in some columns from at on.
+func (r *rotated) rows(at int, s rotations, i int) simd.Rows {
+	return simd.Rows{At: (s.begin+i*s.step)*r.width + at, Step: s.step * r.width, Width: min(columns, r.width-at)}
+}
+
+// run makes the rotations of a sweep from begin to end.
+func (r *rotated) run(at int, s rotations, begin, end int) {
+	if begin < end {
+		vec.Rotations(r.m, r.rows(at, s, begin), s.turns[2*begin:2*end])
+	}
+}
+
+// runTwo makes the rotations of a sweep and of the next one. Where they overlap, the next one follows
+// one row behind, so that both visit a row at once. A rotation of rows k and k+1 may be made as soon as
+// the sweep before has rotated rows k+1 and k+2.
+func (r *rotated) runTwo(at int, s, next rotations) {
+	lag := (next.begin - s.begin) * s.step
+	begin, end := max(0, lag+1), min(s.len(), next.len()+lag+1)
+	if s.step != next.step || begin >= end {
+		r.run(at, s, 0, s.len())
+		r.run(at, next, 0, next.len())
+		return
+	}
+	of := func(i int) int { return i - 1 - lag } // the rotation of next that follows rotation i of s
+	r.run(at, s, 0, begin)
+	r.run(at, next, 0, of(begin))
+	vec.RotationsTwice(r.m, r.rows(at, next, of(begin)), s.turns[2*begin:2*end], next.turns[2*of(begin):2*of(end)])
+	r.run(at, s, end, s.len())
+	r.run(at, next, of(end), next.len())
 }

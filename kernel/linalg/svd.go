@@ -17,8 +17,9 @@ func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, 
 	n := m.cols
 	d, e, q, p = make([]float64, n), make([]float64, n), new(reflections[T]), new(reflections[T])
 	sums := make([]T, n)
-	var axis []T               // the adjoint of the last reflection of the columns
-	parts := make([]T, m.rows) // the multiple of axis that is taken from each row
+	var axis []T                   // the adjoint of the last reflection of the columns
+	multiples := make([]T, m.rows) // the multiple of sum that is added to each row
+	parts := make([]T, m.rows)     // the multiple of axis that is added to each row
 	for k := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, nil, nil, err
@@ -27,7 +28,7 @@ func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, 
 		for i := range x {
 			x[i] = m.v[(k+i)*n+k]
 			if axis != nil {
-				x[i] -= parts[k+i] * axis[0]
+				x[i] += parts[k+i] * axis[0]
 			}
 		}
 		d[k] = q.add(x)
@@ -36,12 +37,12 @@ func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, 
 		}
 		sum := sums[k+1:]
 		clear(sum)
-		for i, z := range x {
-			row := m.row(k + i)[k+1:]
-			if axis != nil {
-				axpy(row, -parts[k+i], axis[1:])
+		if axis == nil {
+			for i, z := range x {
+				axpy(sum, conj(z), m.row(i)[1:])
 			}
-			axpy(sum, conj(z), row)
+		} else {
+			addAndSum(m.v[k*n+k+1:], n, parts[k:], axis[1:], x, sum)
 		}
 		across := conj(q.taus[k])
 		axpy(m.row(k)[k+1:], -across*x[0], sum)
@@ -49,15 +50,13 @@ func bidiagonal[T scalar](ctx context.Context, m matrix[T]) (d, e []float64, q, 
 		conjugate(y)
 		e[k] = p.add(y)
 		tau := p.taus[k]
-		if axis = nil; tau != 0 {
-			axis = conjugated(y)
-		}
+		axis = conjugated(y)
 		for i, z := range x[1:] {
-			row := m.row(k + 1 + i)[k+1:]
-			axpy(row, -across*z, sum)
-			if tau != 0 {
-				parts[k+1+i] = tau * dot(row, y)
-			}
+			multiples[i] = -across * z
+		}
+		addAndDot(m.v[(k+1)*n+k+1:], n, multiples[:len(x)-1], sum, y, parts[k+1:])
+		for i, z := range parts[k+1:] {
+			parts[k+1+i] = -tau * z
 		}
 	}
 	return d, e, q, p, nil

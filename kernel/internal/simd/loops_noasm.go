@@ -48,6 +48,19 @@ func Products(sums, x, right []float32, s Steps) bool { return false }
 // Rotations does nothing.
 func Rotations(v []float64, r Rows, turns []float64) int { return 0 }
 
+// RotationsTwice does nothing.
+func RotationsTwice(v []float64, r Rows, first, second []float64) bool { return false }
+
+// UpdateAndSum does nothing.
+func UpdateAndSum(v []float64, stride int, a *[4]float64, x []float64, z *[4]float64, sum []float64) int {
+	return 0
+}
+
+// UpdateAndDot does nothing.
+func UpdateAndDot(v []float64, stride int, a *[4]float64, x, y []float64, sums *[4][8]float64) int {
+	return 0
+}
+
 // Round does nothing.
 func Round(x []float32, to Rounding) int { return 0 }
 

@@ -37,3 +37,23 @@ func Rotations(v []float64, r Rows, turns []float64) int {
 	}
 	return width
 }
+
+// RotationsTwice rotates the rows of two sweeps, see [Rows], if r has 16 columns, and reports
+// whether it has done so. Rotation k of first is of rows k+1 and k+2, and comes before rotation k of
+// second, of rows k and k+1. So a row is loaded and stored once for both. The sweeps have as many
+// rotations.
+func RotationsTwice(v []float64, r Rows, first, second []float64) bool {
+	if !enabled || r.Width != 16 {
+		return false
+	}
+	last := r.At + (len(first)/2+1)*r.Step
+	_, _ = v[r.At+15], v[last+15]
+	second = second[:len(first)]
+	for at := r.At; len(first) > 0; {
+		n := min(len(first)/2, mostTurns)
+		rotations16Twice(&v[at], 8*r.Step, &first[0], &second[0], n)
+		at += n * r.Step
+		first, second = first[2*n:], second[2*n:]
+	}
+	return true
+}

@@ -5,7 +5,16 @@
 package simd
 
 //go:noescape
+func rotations16Twice(v *float64, stride int, first, second *float64, n int)
+
+//go:noescape
 func rotations16(v *float64, stride int, turns *float64, n int)
 
 //go:noescape
 func rotations4(v *float64, stride int, turns *float64, n int)
+
+//go:noescape
+func updateAndSum(rows *float64, stride int, a, x, z, sum *float64, n int)
+
+//go:noescape
+func updateAndDot(rows *float64, stride int, a, x, y *float64, sums *[4][8]float64, n int)

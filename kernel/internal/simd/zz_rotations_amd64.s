@@ -4,6 +4,102 @@
 
 #include "textflag.h"
 
+// func rotations16Twice(v *float64, stride int, first *float64, second *float64, n int)
+// Requires: AVX
+TEXT ·rotations16Twice(SB), NOSPLIT, $0-40
+	MOVQ    v+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    first+16(FP), DX
+	MOVQ    second+24(FP), BX
+	MOVQ    n+32(FP), SI
+	LEAQ    (AX)(CX*1), DI
+	VMOVUPD (AX), Y1
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(AX), Y3
+	VMOVUPD 32(DI), Y2
+	VMOVUPD 64(AX), Y5
+	VMOVUPD 64(DI), Y4
+	VMOVUPD 96(AX), Y7
+	VMOVUPD 96(DI), Y6
+
+rotations16Twice_loop:
+	ADDQ         CX, DI
+	VBROADCASTSD (DX), Y8
+	VBROADCASTSD 8(DX), Y9
+	VBROADCASTSD (BX), Y10
+	VBROADCASTSD 8(BX), Y11
+	VMOVUPD      (DI), Y12
+	VMULPD       Y0, Y8, Y13
+	VMULPD       Y12, Y9, Y14
+	VADDPD       Y14, Y13, Y13
+	VMULPD       Y0, Y9, Y0
+	VMULPD       Y12, Y8, Y12
+	VSUBPD       Y0, Y12, Y0
+	VMULPD       Y13, Y11, Y12
+	VMULPD       Y13, Y10, Y13
+	VMULPD       Y1, Y10, Y14
+	VADDPD       Y12, Y14, Y14
+	VMOVUPD      Y14, (AX)
+	VMULPD       Y1, Y11, Y1
+	VSUBPD       Y1, Y13, Y1
+	VMOVUPD      32(DI), Y12
+	VMULPD       Y2, Y8, Y13
+	VMULPD       Y12, Y9, Y14
+	VADDPD       Y14, Y13, Y13
+	VMULPD       Y2, Y9, Y2
+	VMULPD       Y12, Y8, Y12
+	VSUBPD       Y2, Y12, Y2
+	VMULPD       Y13, Y11, Y12
+	VMULPD       Y13, Y10, Y13
+	VMULPD       Y3, Y10, Y14
+	VADDPD       Y12, Y14, Y14
+	VMOVUPD      Y14, 32(AX)
+	VMULPD       Y3, Y11, Y3
+	VSUBPD       Y3, Y13, Y3
+	VMOVUPD      64(DI), Y12
+	VMULPD       Y4, Y8, Y13
+	VMULPD       Y12, Y9, Y14
+	VADDPD       Y14, Y13, Y13
+	VMULPD       Y4, Y9, Y4
+	VMULPD       Y12, Y8, Y12
+	VSUBPD       Y4, Y12, Y4
+	VMULPD       Y13, Y11, Y12
+	VMULPD       Y13, Y10, Y13
+	VMULPD       Y5, Y10, Y14
+	VADDPD       Y12, Y14, Y14
+	VMOVUPD      Y14, 64(AX)
+	VMULPD       Y5, Y11, Y5
+	VSUBPD       Y5, Y13, Y5
+	VMOVUPD      96(DI), Y12
+	VMULPD       Y6, Y8, Y13
+	VMULPD       Y12, Y9, Y14
+	VADDPD       Y14, Y13, Y13
+	VMULPD       Y6, Y9, Y6
+	VMULPD       Y12, Y8, Y12
+	VSUBPD       Y6, Y12, Y6
+	VMULPD       Y13, Y11, Y12
+	VMULPD       Y13, Y10, Y13
+	VMULPD       Y7, Y10, Y8
+	VADDPD       Y12, Y8, Y8
+	VMOVUPD      Y8, 96(AX)
+	VMULPD       Y7, Y11, Y7
+	VSUBPD       Y7, Y13, Y7
+	ADDQ         CX, AX
+	ADDQ         $0x10, DX
+	ADDQ         $0x10, BX
+	DECQ         SI
+	JNE          rotations16Twice_loop
+	VMOVUPD      Y1, (AX)
+	VMOVUPD      Y0, (AX)(CX*1)
+	VMOVUPD      Y3, 32(AX)
+	VMOVUPD      Y2, 32(AX)(CX*1)
+	VMOVUPD      Y5, 64(AX)
+	VMOVUPD      Y4, 64(AX)(CX*1)
+	VMOVUPD      Y7, 96(AX)
+	VMOVUPD      Y6, 96(AX)(CX*1)
+	VZEROUPPER
+	RET
+
 // func rotations16(v *float64, stride int, turns *float64, n int)
 // Requires: AVX
 TEXT ·rotations16(SB), NOSPLIT, $0-32
@@ -87,5 +183,152 @@ rotations4_loop:
 	DECQ         BX
 	JNE          rotations4_loop
 	VMOVUPD      Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func updateAndSum(rows *float64, stride int, a *float64, x *float64, z *float64, sum *float64, n int)
+// Requires: AVX
+TEXT ·updateAndSum(SB), NOSPLIT, $0-56
+	MOVQ         stride+8(FP), AX
+	MOVQ         rows+0(FP), CX
+	LEAQ         (CX)(AX*1), DX
+	LEAQ         (DX)(AX*1), BX
+	LEAQ         (BX)(AX*1), AX
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	VBROADCASTSD 24(SI), Y3
+	MOVQ         x+24(FP), SI
+	MOVQ         z+32(FP), DI
+	VBROADCASTSD (DI), Y4
+	VBROADCASTSD 8(DI), Y5
+	VBROADCASTSD 16(DI), Y6
+	VBROADCASTSD 24(DI), Y7
+	MOVQ         sum+40(FP), DI
+	MOVQ         n+48(FP), R8
+
+updateAndSum_loop:
+	VMOVUPD (SI), Y8
+	VMOVUPD (DI), Y9
+	VMULPD  Y8, Y0, Y10
+	VADDPD  (CX), Y10, Y10
+	VMOVUPD Y10, (CX)
+	VMULPD  Y10, Y4, Y10
+	VADDPD  Y10, Y9, Y9
+	VMULPD  Y8, Y1, Y10
+	VADDPD  (DX), Y10, Y10
+	VMOVUPD Y10, (DX)
+	VMULPD  Y10, Y5, Y10
+	VADDPD  Y10, Y9, Y9
+	VMULPD  Y8, Y2, Y10
+	VADDPD  (BX), Y10, Y10
+	VMOVUPD Y10, (BX)
+	VMULPD  Y10, Y6, Y10
+	VADDPD  Y10, Y9, Y9
+	VMULPD  Y8, Y3, Y8
+	VADDPD  (AX), Y8, Y8
+	VMOVUPD Y8, (AX)
+	VMULPD  Y8, Y7, Y8
+	VADDPD  Y8, Y9, Y9
+	VMOVUPD Y9, (DI)
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, SI
+	ADDQ    $0x20, DI
+	SUBQ    $0x04, R8
+	JNE     updateAndSum_loop
+	VZEROUPPER
+	RET
+
+// func updateAndDot(rows *float64, stride int, a *float64, x *float64, y *float64, sums *[4][8]float64, n int)
+// Requires: AVX
+TEXT ·updateAndDot(SB), NOSPLIT, $0-56
+	MOVQ         stride+8(FP), AX
+	MOVQ         rows+0(FP), CX
+	LEAQ         (CX)(AX*1), DX
+	LEAQ         (DX)(AX*1), BX
+	LEAQ         (BX)(AX*1), AX
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	VBROADCASTSD 24(SI), Y3
+	MOVQ         x+24(FP), SI
+	MOVQ         y+32(FP), DI
+	MOVQ         sums+40(FP), R8
+	MOVQ         n+48(FP), R9
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y5
+	VMOVUPD      64(R8), Y6
+	VMOVUPD      96(R8), Y7
+	VMOVUPD      128(R8), Y8
+	VMOVUPD      160(R8), Y9
+	VMOVUPD      192(R8), Y10
+	VMOVUPD      224(R8), Y11
+
+updateAndDot_loop:
+	VMOVUPD (SI), Y12
+	VMOVUPD (DI), Y13
+	VMULPD  Y12, Y0, Y14
+	VADDPD  (CX), Y14, Y14
+	VMOVUPD Y14, (CX)
+	VMULPD  Y14, Y13, Y14
+	VADDPD  Y14, Y4, Y4
+	VMULPD  Y12, Y1, Y14
+	VADDPD  (DX), Y14, Y14
+	VMOVUPD Y14, (DX)
+	VMULPD  Y14, Y13, Y14
+	VADDPD  Y14, Y6, Y6
+	VMULPD  Y12, Y2, Y14
+	VADDPD  (BX), Y14, Y14
+	VMOVUPD Y14, (BX)
+	VMULPD  Y14, Y13, Y14
+	VADDPD  Y14, Y8, Y8
+	VMULPD  Y12, Y3, Y12
+	VADDPD  (AX), Y12, Y12
+	VMOVUPD Y12, (AX)
+	VMULPD  Y12, Y13, Y12
+	VADDPD  Y12, Y10, Y10
+	VMOVUPD 32(SI), Y12
+	VMOVUPD 32(DI), Y13
+	VMULPD  Y12, Y0, Y14
+	VADDPD  32(CX), Y14, Y14
+	VMOVUPD Y14, 32(CX)
+	VMULPD  Y14, Y13, Y14
+	VADDPD  Y14, Y5, Y5
+	VMULPD  Y12, Y1, Y14
+	VADDPD  32(DX), Y14, Y14
+	VMOVUPD Y14, 32(DX)
+	VMULPD  Y14, Y13, Y14
+	VADDPD  Y14, Y7, Y7
+	VMULPD  Y12, Y2, Y14
+	VADDPD  32(BX), Y14, Y14
+	VMOVUPD Y14, 32(BX)
+	VMULPD  Y14, Y13, Y14
+	VADDPD  Y14, Y9, Y9
+	VMULPD  Y12, Y3, Y12
+	VADDPD  32(AX), Y12, Y12
+	VMOVUPD Y12, 32(AX)
+	VMULPD  Y12, Y13, Y12
+	VADDPD  Y12, Y11, Y11
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, SI
+	ADDQ    $0x40, DI
+	SUBQ    $0x08, R9
+	JNE     updateAndDot_loop
+	VMOVUPD Y4, (R8)
+	VMOVUPD Y5, 32(R8)
+	VMOVUPD Y6, 64(R8)
+	VMOVUPD Y7, 96(R8)
+	VMOVUPD Y8, 128(R8)
+	VMOVUPD Y9, 160(R8)
+	VMOVUPD Y10, 192(R8)
+	VMOVUPD Y11, 224(R8)
 	VZEROUPPER
 	RET

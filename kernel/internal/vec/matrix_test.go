@@ -2,6 +2,7 @@ package vec
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cairnml/cairn/kernel/internal/simd"
@@ -41,6 +42,65 @@ func TestRowsAreRotatedInTurn(t *testing.T) {
 						t.Fatalf("%d rotations of %d columns, step %d: element %d is %v, want %v", n, width, step, i, got[i], want[i])
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestTwoSweepsAreRotatedAsOneAfterTheOther compares with the rotations of the first sweep, followed
+// by those of the second one.
+func TestTwoSweepsAreRotatedAsOneAfterTheOther(t *testing.T) {
+	for _, width := range []int{1, 5, 16, 17} {
+		for _, n := range []int{1, 2, 5, 1500} {
+			for _, step := range []int{width, width + 3, -width - 1} {
+				rows := simd.Rows{Step: step, Width: width}
+				if step < 0 {
+					rows.At = -(n + 1) * step
+				}
+				size := (n+1)*max(step, -step) + width
+				got, want, turns := normals(size), normals(size), normals(4*n)
+				RotationsTwice(got, rows, turns[:2*n], turns[2*n:])
+				next := rows
+				next.At += step
+				Rotations(want, next, turns[:2*n])
+				Rotations(want, rows, turns[2*n:])
+				for i := range want {
+					if got[i] != want[i] && got[i] == got[i] {
+						t.Fatalf("%d rotations of %d columns, step %d: element %d is %v, want %v", n, width, step, i, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRowsAreChangedOneAfterTheOther compares changes of several rows with those of one row at a time.
+func TestRowsAreChangedOneAfterTheOther(t *testing.T) {
+	for _, width := range []int{0, 1, 3, 4, 7, 8, 21, 40, 40_001} {
+		for _, n := range []int{0, 1, 3, 4, 7, 13} {
+			stride := width + 2
+			size := max(0, (n-1)*stride+width)
+			a, z, x, y := normals(n), normals(n + 1)[1:], normals(width), normals(width + 1)[1:]
+			got, want := normals(size), normals(size)
+			sum, wantSum := normals(width), normals(width)
+			dots, wantDots := make([]float64, n), make([]float64, n)
+			UpdateAndSum(got, stride, a, x, z, sum)
+			for r := range n {
+				for i := range width {
+					want[r*stride+i] += float64(a[r] * x[i])
+					wantSum[i] += float64(z[r] * want[r*stride+i])
+				}
+			}
+			UpdateAndDot(got, stride, z, y, x, dots)
+			for r := range n {
+				row := want[r*stride:][:width]
+				for i := range width {
+					row[i] += float64(z[r] * y[i])
+				}
+				wantDots[r] = Dot(row, x)
+			}
+			if !slices.Equal(got, want) || !slices.Equal(sum, wantSum) || !slices.Equal(dots, wantDots) {
+				t.Errorf("%d rows of %d columns differ from rows that are changed alone", n, width)
 			}
 		}
 	}

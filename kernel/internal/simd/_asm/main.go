@@ -9,7 +9,7 @@
 //   - fast: functions of float32 with fewer operations (zz_fast_amd64.s)
 //   - depthwise, pool: depthwise convolutions and pooling
 //   - halves: products and conversions of half precision
-//   - rotations: rotations of the rows of matrices
+//   - rotations: rotations of the rows of matrices, and other changes of rows
 package main
 
 import (
@@ -65,6 +65,7 @@ func main() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "rotations" {
 		emitRotations()
+		emitUpdates()
 		write("zz_rotations_amd64")
 		return
 	}

@@ -14,6 +14,7 @@ import (
 // turn. A row stays in registers between its two rotations.
 func emitRotations() {
 	e := elem{"F64", "float64", 8}
+	e.twoSweeps()
 	for _, vecs := range []int{4, 1} {
 		name := map[int]string{4: "rotations16", 1: "rotations4"}[vecs]
 		declare(name, "v *float64, stride int, turns *float64, n int")
@@ -46,6 +47,61 @@ func emitRotations() {
 		VZEROUPPER()
 		RET()
 	}
+}
+
+// twoSweeps writes
+//
+//	for k in [0, n): row k+1, row k+2 = c[k]*row k+1 + s[k]*row k+2, c[k]*row k+2 - s[k]*row k+1
+//		row k, row k+1 = d[k]*row k + t[k]*row k+1, d[k]*row k+1 - t[k]*row k
+//
+// of 16 columns, where first holds c and s in turn and second d and t.
+func (e elem) twoSweeps() {
+	const vecs, name = 4, "rotations16Twice"
+	declare(name, "v *float64, stride int, first, second *float64, n int")
+	v, stride := Load(Param("v"), GP64()), Load(Param("stride"), GP64())
+	first, second := Load(Param("first"), GP64()), Load(Param("second"), GP64())
+	n := Load(Param("n"), GP64())
+	ahead := GP64()
+	LEAQ(Mem{Base: v, Index: stride, Scale: 1}, ahead)
+	x, y := make([]reg.VecVirtual, vecs), make([]reg.VecVirtual, vecs) // of rows k+1 and k
+	for i := range x {
+		x[i], y[i] = YMM(), YMM()
+		VMOVUPD(Mem{Base: v, Disp: 32 * i}, y[i])
+		VMOVUPD(Mem{Base: ahead, Disp: 32 * i}, x[i])
+	}
+	Label(name + "_loop")
+	ADDQ(stride, ahead)
+	c, s, d, t := YMM(), YMM(), YMM(), YMM()
+	VBROADCASTSD(Mem{Base: first}, c)
+	VBROADCASTSD(Mem{Base: first, Disp: 8}, s)
+	VBROADCASTSD(Mem{Base: second}, d)
+	VBROADCASTSD(Mem{Base: second, Disp: 8}, t)
+	for i := range x {
+		next := YMM()
+		VMOVUPD(Mem{Base: ahead, Disp: 32 * i}, next)
+		row := e.do("add", e.do("mul", c, x[i]), e.do("mul", s, next))
+		VMULPD(x[i], s, x[i])
+		VMULPD(next, c, next)
+		VSUBPD(x[i], next, x[i])
+		VMULPD(row, t, next)
+		VMULPD(row, d, row)
+		last := e.do("mul", d, y[i])
+		VADDPD(next, last, last)
+		VMOVUPD(last, Mem{Base: v, Disp: 32 * i})
+		VMULPD(y[i], t, y[i])
+		VSUBPD(y[i], row, y[i])
+	}
+	ADDQ(stride, v)
+	ADDQ(Imm(16), first)
+	ADDQ(Imm(16), second)
+	DECQ(n)
+	JNE(LabelRef(name + "_loop"))
+	for i := range x {
+		VMOVUPD(y[i], Mem{Base: v, Disp: 32 * i})
+		VMOVUPD(x[i], Mem{Base: v, Index: stride, Scale: 1, Disp: 32 * i})
+	}
+	VZEROUPPER()
+	RET()
 }
 
 // dot writes a function that adds products of every eighth element to one of eight sums, given
