@@ -126,9 +126,26 @@ func Conv2DTranspose(s *Scope, sizes, filter, y Input, o ...*WindowOptions) *Val
 }
 
 // DepthwiseConv2D convolves each channel with separate filters; filter is
-// height, width, channels and outputs a channel.
+// height, width, channels and outputs a channel. With dilations it emits SpaceToBatchND,
+// the convolution and BatchToSpaceND, as tf.nn.depthwise_conv2d; the strides are then those
+// within the images that SpaceToBatchND makes.
 func DepthwiseConv2D(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
-	return windowed(s, "DepthwiseConv2dNative", 2, nil, o, x, filter)
+	const op = "DepthwiseConv2dNative"
+	opts := *last(o)
+	rates, err := opts.rates(2)
+	if err != nil {
+		return s.Fail(op, err)
+	}
+	if rates == nil {
+		return windowed(s, op, 2, nil, o, x, filter)
+	}
+	v, f := Const(s, x), Const(s, filter)
+	if !s.alive() {
+		return s.failed()
+	}
+	return s.dilated(op, v, f, &opts, rates, func(x *Value, o *WindowOptions) *Value {
+		return windowed(s, op, 2, nil, []*WindowOptions{o}, x, f)
+	})
 }
 
 // Conv3D convolves volumes with a filter of depth, height, width, input channels

@@ -32,6 +32,32 @@ func imageCalls() map[string]call {
 			o := &ops.WindowOptions{Strides: []int{2}, Padding: ops.Same}
 			return values(ops.Conv2DTranspose(s, []int32{1, 6, 7, 2}, in["filter"], in["up"], o))
 		},
+		"Convolution": func(s *ops.Scope, in inputs) (out []*ops.Value) {
+			same, valid := ops.Same, ops.Valid
+			ranks := map[string][]int{"image": {-1, -1, -1, -1}, "filter": {-1, -1, -1, -1}, "volume": {-1, -1, -1, -1, -1}, "volumefilter": {-1, -1, -1, -1, -1}}
+			for name, dims := range ranks { // which a trace may not be told
+				in[name] = ops.EnsureShape(s, in[name], dims...)
+			}
+			of := func(x, filter ops.Input, p ops.Padding, dilations ...int) {
+				out = append(out, ops.Convolution(s, x, filter, &ops.WindowOptions{Padding: p, Dilations: dilations}))
+			}
+			of(in["image"], in["filter"], valid, 1)
+			of(in["image"], in["filter"], same, 2)
+			of(in["image"], in["filter"], valid, 1, 3)
+			of(in["image"], in["filter"], same, 2, 3)
+			lines, filter := ops.Squeeze(s, in["image"], 0), ops.SliceOf(s, in["filter"], []int{0, 0, 0, 0}, []int{1, -1, -1, -1})
+			filter = ops.Squeeze(s, filter, 0)
+			of(lines, filter, same)
+			of(lines, filter, same, 2)
+			of(lines, filter, valid, 3)
+			of(in["volume"], in["volumefilter"], same, 2)
+			of(in["volume"], in["volumefilter"], valid, 2, 1, 3)
+			return out
+		},
+		"Conv2DTransposeDilated": func(s *ops.Scope, in inputs) []*ops.Value {
+			return values(ops.Conv2DTransposeDilated(s, []int32{1, 7, 6, 2}, in["filter"], in["up"], &ops.WindowOptions{Dilations: []int{2}}),
+				ops.Conv2DTransposeDilated(s, []int32{1, 3, 4, 2}, in["filter"], in["up"], &ops.WindowOptions{Dilations: []int{3}, Padding: ops.Same}))
+		},
 		"DepthwiseConv2D": conv(ops.DepthwiseConv2D, "image", "depthwise", &ops.WindowOptions{Dilations: []int{2, 1}}),
 		"Conv3D":          conv(ops.Conv3D, "volume", "volumefilter", &ops.WindowOptions{Strides: []int{1, 2, 1}}),
 		"Conv3DTranspose": func(s *ops.Scope, in inputs) []*ops.Value {

@@ -160,8 +160,17 @@ func linalgCalls() map[string]call {
 		"EigValues": func(s *ops.Scope, in in) vs {
 			return values(ops.Sort(s, ops.Real(s, ops.EigValues(s, in["definite"]))))
 		},
-		"LU":   func(s *ops.Scope, in in) vs { return pair(ops.LU(s, in["solvable"])) },
-		"Expm": func(s *ops.Scope, in in) vs { return values(ops.Expm(s, ops.Mul(s, in["solvable"], 0.25))) },
+		"LU": func(s *ops.Scope, in in) vs { return pair(ops.LU(s, in["solvable"])) },
+		"Expm": func(s *ops.Scope, in in) (out vs) {
+			a := in["solvable"]
+			for _, k := range []float64{0.25, 0.01, 0.001, 1, 8} {
+				out = append(out, ops.Expm(s, ops.Mul(s, a, k)))
+			}
+			infinite := ops.Div(s, a, [][][]float64{{{0}}, {{1}}})
+			small := ops.Cast(s, ops.Mul(s, a, 0.1), tensor.Float32)
+			return append(out, ops.Imag(s, ops.Expm(s, ops.Complex(s, a, a))), ops.Expm(s, small), ops.Imag(s, ops.Expm(s, ops.Mul(s, ops.Cast(s, small, tensor.Complex64), 1i))),
+				ops.Expm(s, infinite), ops.Expm(s, ops.Zeros(s, tensor.Float64, 2, 0, 0)))
+		},
 		"Logm": func(s *ops.Scope, in in) vs {
 			return values(ops.Real(s, ops.Logm(s, ops.Complex(s, in["definite"], ops.ZerosLike(s, in["definite"])))))
 		},

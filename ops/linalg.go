@@ -150,9 +150,6 @@ func LU(s *Scope, x Input) (lu, p *Value) {
 	return out[0], out[1]
 }
 
-// Expm returns the exponentials of square matrices.
-func Expm(s *Scope, x Input) *Value { return s.Emit1("MatrixExponential", nil, x) }
-
 // Logm returns the logarithms of square complex matrices.
 func Logm(s *Scope, x Input) *Value { return s.Emit1("MatrixLogarithm", nil, x) }
 

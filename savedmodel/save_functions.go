@@ -48,6 +48,9 @@ func (s *saver) collectFunctions() error {
 	if err := s.checkNamespaces(); err != nil {
 		return err
 	}
+	if err := s.checkDeprecated(); err != nil {
+		return err
+	}
 	if err := s.lib.Rename(numbered(s.lib)); err != nil {
 		return &SaveError{Err: err}
 	}
@@ -110,6 +113,22 @@ func (s *saver) checkNamespaces() error {
 		return nil
 	}
 	return &SaveError{Err: fmt.Errorf("the functions use ops of namespaces that are not allowed: %s; add the namespaces to SaveOptions.Namespaces", nearest.Quoted(ops))}
+}
+
+// checkDeprecated refuses ops that TensorFlow has removed from graphs of [producerVersion]: it can't
+// load a model that contains one.
+func (s *saver) checkDeprecated() error {
+	for _, f := range s.lib.Functions() {
+		for _, n := range f.Graph.Nodes() {
+			if n.Def == nil || n.Def.Deprecation == nil || n.Def.Deprecation.Version > producerVersion {
+				continue
+			}
+			d := n.Def.Deprecation
+			return &SaveError{Err: fmt.Errorf("the function %s has the op %s, which TensorFlow doesn't load in graphs from version %d on (this one has version %d): %s",
+				s.lib.NameOf(f), n.Op, d.Version, producerVersion, strings.TrimSuffix(d.Reason, "."))}
+		}
+	}
+	return nil
 }
 
 // collectGradients makes entries for the custom gradients of the library, and nodes for

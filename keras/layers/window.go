@@ -175,12 +175,11 @@ func (w *window) raised(s *ops.Scope, x *ops.Value, kernel ops.Input, f func(x, 
 
 // convolve returns the convolution of images, channels last, with a kernel.
 func (w *window) convolve(s *ops.Scope, x *ops.Value, kernel ops.Input) *ops.Value {
-	return w.raised(s, w.causal(s, x), kernel, func(x, kernel ops.Input) *ops.Value {
-		if w.rank == 3 {
-			return ops.Conv3D(s, x, kernel, w.options())
-		}
-		return ops.Conv2D(s, x, kernel, w.options())
-	})
+	o := &ops.WindowOptions{Strides: w.strides, Dilations: w.dilation}
+	if w.padding == "same" {
+		o.Padding = ops.Same
+	}
+	return ops.Convolution(s, w.causal(s, x), kernel, o)
 }
 
 // depthwise returns the convolution of each channel of images or lines, channels last,
@@ -223,7 +222,7 @@ func (w *window) transpose(s *ops.Scope, x *ops.Value, kernel ops.Input, filters
 		if w.rank == 3 {
 			return ops.Conv3DTranspose(s, size, kernel, x, w.options())
 		}
-		return ops.Conv2DTranspose(s, size, kernel, x, w.options())
+		return ops.Conv2DTransposeDilated(s, size, kernel, x, w.options())
 	})
 	if s.Err() == nil && !y.Shape().Known() {
 		y = ops.EnsureShape(s, y, static...)
