@@ -66,7 +66,11 @@ func callAttrs(f *graph.Function) graph.Attrs {
 	for i, r := range f.ResultFacts() {
 		types[i] = r.DType
 	}
-	return graph.Attrs{graph.Func("f", f), graph.Types("Tout", types...)}
+	attrs := graph.Attrs{graph.Func("f", f), graph.Types("Tout", types...)}
+	if f.Attrs.Bool(graph.MustCompile) {
+		attrs = append(attrs, graph.Bool(graph.MustCompile, true))
+	}
+	return attrs
 }
 
 // assemble returns the output of a trace with the values that the function's results

@@ -30,6 +30,9 @@ type Options struct {
 	// MaxTraces is the most traces that the function may have; one more is a
 	// *[TraceLimitError]. Default: 64.
 	MaxTraces int
+	// JITCompile asks TensorFlow to compile the function with XLA when it runs a SavedModel that
+	// has it, as tf.function(jit_compile=True). In Cairn it changes no result. Default: false.
+	JITCompile bool
 	// Kernels run the ops. Default: kernel.All().
 	Kernels *engine.KernelSet
 	// Shapes are the shape rules of traces. Default: shape.All().

@@ -223,6 +223,9 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of si
 	}))
 	if t.concrete, err = tr.Finish(results, names); err == nil {
 		t.concrete.Assemble = grad.Library
+		if fn.opts.JITCompile {
+			t.concrete.Function.Attrs = append(t.concrete.Function.Attrs, graph.Bool(graph.MustCompile, true), graph.Bool("_noinline", true))
+		}
 		t.concrete.In, t.concrete.Out = named(structIn, t.concrete.Function), describe(fn.out, unsafe.Pointer(&t.out))
 	}
 	return t, false, err

@@ -13,6 +13,10 @@ import (
 // runtime has the same name for it. Files never contain it.
 const ArgOp = "_Arg"
 
+// MustCompile is the attribute of functions, and of nodes that call them, that TensorFlow
+// compiles with XLA. Engines of Cairn run them as all others.
+const MustCompile = "_XlaMustCompile"
+
 // Function is a graph with arguments and results.
 type Function struct {
 	// Name is the function's own name. A library may write it under another

@@ -54,9 +54,14 @@ func imageCalls() map[string]call {
 			of(in["volume"], in["volumefilter"], valid, 2, 1, 3)
 			return out
 		},
-		"Conv2DTransposeDilated": func(s *ops.Scope, in inputs) []*ops.Value {
-			return values(ops.Conv2DTransposeDilated(s, []int32{1, 7, 6, 2}, in["filter"], in["up"], &ops.WindowOptions{Dilations: []int{2}}),
-				ops.Conv2DTransposeDilated(s, []int32{1, 3, 4, 2}, in["filter"], in["up"], &ops.WindowOptions{Dilations: []int{3}, Padding: ops.Same}))
+		"ConvolutionTranspose": func(s *ops.Scope, in inputs) []*ops.Value {
+			filter, up := ops.EnsureShape(s, in["filter"], -1, -1, -1, -1), ops.EnsureShape(s, in["up"], -1, -1, -1, -1)
+			lines, lineFilter := ops.Squeeze(s, up, 0), ops.Squeeze(s, ops.SliceOf(s, filter, []int{0, 0, 0, 0}, []int{1, -1, -1, -1}), 0)
+			same := &ops.WindowOptions{Padding: ops.Same, Strides: []int{2}}
+			return values(ops.ConvolutionTranspose(s, []int32{1, 7, 6, 2}, filter, up, &ops.WindowOptions{Dilations: []int{2}}),
+				ops.ConvolutionTranspose(s, []int32{1, 3, 4, 2}, filter, up, &ops.WindowOptions{Dilations: []int{3}, Padding: ops.Same}),
+				ops.ConvolutionTranspose(s, []int32{1, 6, 7, 2}, filter, up, same),
+				ops.ConvolutionTranspose(s, []int32{3, 8, 2}, lineFilter, lines, same))
 		},
 		"DepthwiseConv2D": conv(ops.DepthwiseConv2D, "image", "depthwise", &ops.WindowOptions{Dilations: []int{2, 1}}),
 		"Conv3D":          conv(ops.Conv3D, "volume", "volumefilter", &ops.WindowOptions{Strides: []int{1, 2, 1}}),

@@ -21,13 +21,9 @@ func Convolution(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
 	if !s.alive() {
 		return s.failed()
 	}
-	shape := s.shapeOf(f)
-	if !shape.HasRank() {
-		shape = s.shapeOf(v)
-	}
-	n := shape.Rank() - 2
-	if !shape.HasRank() || n < 1 || n > 3 {
-		return s.Fail("Convolution", fmt.Errorf("the input and the filter aren't known to have 3 to 5 dimensions (got input %v and filter %v)", s.shapeOf(v), s.shapeOf(f)))
+	n, err := s.dimensions(v, f)
+	if err != nil {
+		return s.Fail("Convolution", err)
 	}
 	opts := *last(o)
 	convolve := func(v *Value, o *WindowOptions) *Value {
@@ -46,7 +42,7 @@ func Convolution(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
 	case rates == nil:
 		return convolve(v, &opts)
 	case slices.ContainsFunc(opts.Strides, func(x int) bool { return x != 1 }):
-		return s.Fail("Convolution", fmt.Errorf("strides and dilations can't both be greater than 1 (got strides %v and dilations %v)", opts.Strides, opts.Dilations))
+		return s.Fail("Convolution", errStridedDilations(&opts))
 	}
 	return s.dilated("Convolution", v, f, &opts, rates, convolve)
 }
@@ -117,28 +113,37 @@ func (s *Scope) dilated(op string, x, filter *Value, o *WindowOptions, rates []i
 	return s.batchToSpace(y, first, rates, make([]extent, len(rates)), ends)
 }
 
-// Conv2DTransposeDilated computes the images of the given sizes, all four, whose convolution with the
-// filter, with dilations, has the gradient y: tf.nn.atrous_conv2d_transpose, whose dilations are equal.
-// It is [Conv2DTranspose] if all dilations are 1. The images have their channels last, strides are 1, and
-// the padding is Valid or Same.
-func Conv2DTransposeDilated(s *Scope, sizes, filter, y Input, o ...*WindowOptions) *Value {
-	const op = "Conv2DTransposeDilated"
+// ConvolutionTranspose computes the lines, images or volumes of the given sizes, batch and channels
+// included, whose convolution with the filter has the gradient y, as tf.nn.conv_transpose. Channels come
+// last, and the padding is Valid or Same. With dilations it emits SpaceToBatchND, the transposed
+// convolution and BatchToSpaceND, as tf.nn.atrous_conv2d_transpose; Strides must be 1 then. The number
+// of dimensions of the filter or of y must be known.
+func ConvolutionTranspose(s *Scope, sizes, filter, y Input, o ...*WindowOptions) *Value {
+	const op = "ConvolutionTranspose"
 	dims, f, v := Const(s, sizes), Const(s, filter), Const(s, y)
 	if !s.alive() {
 		return s.failed()
 	}
+	n, err := s.dimensions(v, f)
+	if err != nil {
+		return s.Fail(op, err)
+	}
 	opts := *last(o)
-	rates, err := opts.rates(2)
+	if opts.Explicit != nil || opts.Format == ChannelsFirst {
+		return s.Fail(op, fmt.Errorf("takes no explicit padding and no channels that come first (got %v and %q)", opts.Explicit, opts.Format))
+	}
+	rates, err := opts.rates(n)
 	switch {
 	case err != nil:
 		return s.Fail(op, err)
 	case rates == nil:
-		return Conv2DTranspose(s, dims, f, v, &opts)
-	case opts.Explicit != nil || opts.Format == ChannelsFirst || slices.ContainsFunc(opts.Strides, func(x int) bool { return x != 1 }):
-		return s.Fail(op, fmt.Errorf("takes no strides, no explicit padding and no channels that come first (got %+v)", opts))
+		opts.Dilations = nil
+		return s.convolveBack(n, dims, f, v, &opts)
+	case slices.ContainsFunc(opts.Strides, func(x int) bool { return x != 1 }):
+		return s.Fail(op, errStridedDilations(&opts))
 	}
-	before, after, ends, inner := make([]extent, 2), make([]extent, 2), make([]extent, 2), make([]extent, 2)
-	outer := s.element(dims, 0)
+	before, after, ends := make([]extent, n), make([]extent, n), make([]extent, n)
+	inner := []extent{s.element(dims, 0)}
 	for i, rate := range rates {
 		if opts.Padding == Same {
 			more := s.times(s.plus(s.extentOf(f, i), -1), rate)
@@ -148,12 +153,46 @@ func Conv2DTransposeDilated(s *Scope, sizes, filter, y Input, o ...*WindowOption
 		size := s.sum(s.element(dims, i+1), before[i], after[i])
 		ends[i] = s.missing(size, rate)
 		after[i] = s.sum(after[i], ends[i])
-		inner[i] = s.over(s.sum(size, ends[i]), rate)
-		outer = s.times(outer, rate)
+		inner = append(inner, s.over(s.sum(size, ends[i]), rate))
+		inner[0] = s.times(inner[0], rate)
 	}
-	x := s.spaceToBatch(v, 1, rates, make([]extent, 2), ends)
-	x = Conv2DTranspose(s, s.extents(outer, inner[0], inner[1], s.element(dims, 3)), f, x)
+	inner = append(inner, s.element(dims, n+1))
+	x := s.spaceToBatch(v, 1, rates, make([]extent, n), ends)
+	x = s.convolveBack(n, s.extents(inner...), f, x, &WindowOptions{})
 	return s.batchToSpace(x, 1, rates, before, after)
+}
+
+// convolveBack emits a transposed convolution of n dimensions. Lines become images of height 1.
+func (s *Scope) convolveBack(n int, sizes, filter, y *Value, o *WindowOptions) *Value {
+	switch n {
+	case 2:
+		return Conv2DTranspose(s, sizes, filter, y, o)
+	case 3:
+		return Conv3DTranspose(s, sizes, filter, y, o)
+	}
+	opts := *o
+	if len(opts.Strides) == 1 {
+		opts.Strides = []int{1, opts.Strides[0]}
+	}
+	sizes = Concat(s, []*Value{StridedSlice(s, sizes, To(1)), Cast(s, s.vec32(1), sizes.DType()), StridedSlice(s, sizes, From(1))}, 0)
+	return Squeeze(s, Conv2DTranspose(s, sizes, ExpandDims(s, filter, 0), ExpandDims(s, y, 1), &opts), 1)
+}
+
+// dimensions returns the number of dimensions of space that a convolution has.
+func (s *Scope) dimensions(x, filter *Value) (int, error) {
+	shape := s.shapeOf(filter)
+	if !shape.HasRank() {
+		shape = s.shapeOf(x)
+	}
+	n := shape.Rank() - 2
+	if !shape.HasRank() || n < 1 || n > 3 {
+		return 0, fmt.Errorf("the input and the filter aren't known to have 3 to 5 dimensions (got input %v and filter %v)", s.shapeOf(x), s.shapeOf(filter))
+	}
+	return n, nil
+}
+
+func errStridedDilations(o *WindowOptions) error {
+	return fmt.Errorf("strides and dilations can't both be greater than 1 (got strides %v and dilations %v)", o.Strides, o.Dilations)
 }
 
 // spaceToBatch makes an image of each place within blocks of the rates' size, after padding with zeros.

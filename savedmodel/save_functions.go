@@ -318,6 +318,9 @@ func parametersOfNode(f FunctionNode) *Parameters {
 	p := &Parameters{}
 	if traces := f.Traces(); len(traces) > 0 {
 		p.Names, _ = traces[0].Parameters()
+		if traces[0].Function.Attrs.Bool(graph.MustCompile) {
+			p.JITCompile = "ON"
+		}
 	}
 	if x, ok := f.(SignedFunction); ok {
 		p.Signature = x.InputSignature()

@@ -96,7 +96,14 @@ func (c *Conv2D) weights(rank int, in base.Shapes) ([]base.Weight, error) {
 func (c *Conv2D) compute(s *ops.Scope, rank int, x *ops.Value) *ops.Value {
 	w := c.window(rank)
 	images, restore := w.images(s, x)
-	y := plusBias(s, &c.Layer, w.convolve(s, images, c.Read(s, c.Kernel)), c.Bias)
+	kernel := c.Read(s, c.Kernel)
+	var y *ops.Value
+	if c.Groups > 1 {
+		y = w.convolveGroups(s, images, kernel)
+	} else {
+		y = w.convolve(s, images, kernel)
+	}
+	y = plusBias(s, &c.Layer, y, c.Bias)
 	return activate(s, c.Activation, restore(y))
 }
 

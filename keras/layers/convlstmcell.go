@@ -151,6 +151,10 @@ func (c *ConvLSTMCell) zeroStates(s *ops.Scope, x *ops.Value) []*ops.Value {
 		return []*ops.Value{zero, zero}
 	}
 	n := x.Fact().Shape.Dim(c.channelAxis())
+	if n < 0 {
+		s.Fail("ConvLSTMCell", fmt.Errorf("the number of channels must be known (got shape %v, %s)", x.Fact().Shape, c.DataFormat))
+		return []*ops.Value{x, x}
+	}
 	kernel := ops.Zeros(s, x.DType(), append(slices.Clone(c.KernelSize), n, c.Filters)...)
 	zero := c.convolve(s, ops.ZerosLike(s, x), kernel, true)
 	return []*ops.Value{zero, zero}

@@ -58,7 +58,7 @@ func pool(s *ops.Scope, x *ops.Value, rank int, size, strides []int, padding, fo
 	x, o := w.toLast(s, x), w.options()
 	o.Dilations = nil
 	if rank == 1 {
-		x, size = ops.ExpandDims(s, x, 1), []int{1, size[0]}
+		x, size, o.Strides = ops.ExpandDims(s, x, 1), []int{1, size[0]}, []int{1, strides[0]}
 	}
 	var y *ops.Value
 	switch {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -143,15 +144,11 @@ func (w *window) images(s *ops.Scope, x *ops.Value) (images *ops.Value, restore 
 	}
 }
 
-// options returns the options of an op that moves the window. A window over lines is one
-// over images of height 1.
+// options returns the options of an op that moves the window.
 func (w *window) options() *ops.WindowOptions {
 	o := &ops.WindowOptions{Strides: slices.Clone(w.strides), Dilations: slices.Clone(w.dilation), Padding: ops.Valid}
 	if w.padding == "same" {
 		o.Padding = ops.Same
-	}
-	if w.rank == 1 {
-		o.Strides, o.Dilations = []int{1, w.strides[0]}, []int{1, w.dilation[0]}
 	}
 	return o
 }
@@ -173,13 +170,19 @@ func (w *window) raised(s *ops.Scope, x *ops.Value, kernel ops.Input, f func(x, 
 	return ops.Squeeze(s, f(ops.ExpandDims(s, x, 1), ops.ExpandDims(s, kernel, 0)), 1)
 }
 
+// convolveGroups returns the convolution of images, channels last, with a kernel for groups of
+// channels. TensorFlow's kernels for processors have no gradient of such a convolution, and none for
+// volumes. So it is a function that TensorFlow compiles, as in tf_keras.
+func (w *window) convolveGroups(s *ops.Scope, x *ops.Value, kernel ops.Input) *ops.Value {
+	compiled := function.New(func(s *ops.Scope, in []*ops.Value) *ops.Value {
+		return w.convolve(s, in[0], in[1])
+	}, &function.Options{JITCompile: true})
+	return compiled.Apply(s, []*ops.Value{x, ops.Const(s, kernel)})
+}
+
 // convolve returns the convolution of images, channels last, with a kernel.
 func (w *window) convolve(s *ops.Scope, x *ops.Value, kernel ops.Input) *ops.Value {
-	o := &ops.WindowOptions{Strides: w.strides, Dilations: w.dilation}
-	if w.padding == "same" {
-		o.Padding = ops.Same
-	}
-	return ops.Convolution(s, w.causal(s, x), kernel, o)
+	return ops.Convolution(s, w.causal(s, x), kernel, w.options())
 }
 
 // depthwise returns the convolution of each channel of images or lines, channels last,
@@ -188,7 +191,7 @@ func (w *window) depthwise(s *ops.Scope, x *ops.Value, kernel ops.Input) *ops.Va
 	return w.raised(s, w.causal(s, x), kernel, func(x, kernel ops.Input) *ops.Value {
 		o := w.options()
 		if w.rank == 1 { // the op takes equal strides only
-			o.Strides = []int{w.strides[0], w.strides[0]}
+			o.Strides, o.Dilations = []int{w.strides[0], w.strides[0]}, []int{1, w.dilation[0]}
 		}
 		return ops.DepthwiseConv2D(s, x, kernel, o)
 	})
@@ -213,17 +216,9 @@ func (w *window) transpose(s *ops.Scope, x *ops.Value, kernel ops.Input, filters
 		static = append(static, n)
 	}
 	static = append(static, filters)
-	if w.rank == 1 {
-		sizes = slices.Insert(sizes, 1, ops.Input([]int32{1}))
-	}
 	sizes = append(sizes, []int32{int32(filters)})
 	size := ops.Input(ops.Concat(s, sizes, 0))
-	y := w.raised(s, x, kernel, func(x, kernel ops.Input) *ops.Value {
-		if w.rank == 3 {
-			return ops.Conv3DTranspose(s, size, kernel, x, w.options())
-		}
-		return ops.Conv2DTransposeDilated(s, size, kernel, x, w.options())
-	})
+	y := ops.ConvolutionTranspose(s, size, kernel, x, w.options())
 	if s.Err() == nil && !y.Shape().Known() {
 		y = ops.EnsureShape(s, y, static...)
 	}

@@ -180,7 +180,8 @@ put("Conv2DTranspose", tf.nn.conv2d_transpose(I.up, I.filter, [1, 6, 7, 2], 2, "
 put("Convolution", *[tf.nn.convolution(I.image, I.filter, padding=p, dilations=d) for p, d in (("VALID", 1), ("SAME", 2), ("VALID", [1, 3]), ("SAME", [2, 3]))],
     *[tf.nn.convolution(I.image[0], I.filter[0], padding=p, dilations=d) for p, d in (("SAME", None), ("SAME", 2), ("VALID", 3))],
     *[tf.nn.convolution(I.volume, I.volumefilter, padding=p, dilations=d) for p, d in (("SAME", 2), ("VALID", [2, 1, 3]))])
-put("Conv2DTransposeDilated", tf.nn.atrous_conv2d_transpose(I.up, I.filter, [1, 7, 6, 2], 2, "VALID"), tf.nn.atrous_conv2d_transpose(I.up, I.filter, [1, 3, 4, 2], 3, "SAME"))
+put("ConvolutionTranspose", tf.nn.atrous_conv2d_transpose(I.up, I.filter, [1, 7, 6, 2], 2, "VALID"), tf.nn.atrous_conv2d_transpose(I.up, I.filter, [1, 3, 4, 2], 3, "SAME"),
+    tf.nn.conv_transpose(I.up, I.filter, [1, 6, 7, 2], 2, "SAME"), tf.nn.conv_transpose(I.up[0], I.filter[0], [3, 8, 2], 2, "SAME"))
 put("DepthwiseConv2D", tf.nn.depthwise_conv2d(I.image, I.depthwise, [1, 1, 1, 1], "VALID", dilations=[2, 1]))
 put("Conv3D", tf.nn.conv3d(I.volume, I.volumefilter, [1, 1, 2, 1, 1], "VALID"))
 put("Conv3DTranspose", tf.nn.conv3d_transpose(tf.nn.conv3d(I.volume, I.volumefilter, [1, 1, 1, 1, 1], "SAME"), I.volumefilter, I.volume.shape, 1, "SAME"))
