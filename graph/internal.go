@@ -17,8 +17,11 @@ type internals struct{}
 func (internals) FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) { return fromProto(p, opts) }
 
 // Read reads a graph as [Unmarshal] does. It skips the functions in the file that [Options].Only
-// leaves out, except for their names.
-func (internals) Read(from pb.Source, opts *Options) (*Graph, error) { return readProto(from, opts) }
+// leaves out, except for their names. guessed are definitions of ops that nothing defines. They have
+// the outputs that nodes in functions name. No node gets one as its Def.
+func (internals) Read(from pb.Source, opts *Options, guessed []*OpDef) (*Graph, error) {
+	return readProto(from, opts, guessed)
+}
 
 // GraphProto returns g as a GraphDef. Its library has the functions of g.Library, followed by all
 // others that nodes refer to, under unique names. Maps are sorted by key.

@@ -107,6 +107,7 @@ type reader struct {
 	lib      *Library
 	defs     map[string]*OpDef              // of the file's own ops
 	later    map[string]*OpDef              // TensorFlow's, with the attributes that the file's has besides
+	guessed  map[string]*OpDef              // of ops that nothing defines, see internals.Read
 	calls    map[*Function]*OpDef           // the signatures of the library's functions
 	kinds    map[*OpDef]map[string]AttrKind // of definitions with many attributes
 	expand   int64                          // the rest of Options.MaxExpanded
@@ -215,11 +216,11 @@ func (r *reader) graph(p *pb.GraphDef, nodes [][]byte, l *library, opts *Options
 
 // Unmarshal returns the graph that an encoded GraphDef describes; see
 // fromProto. It keeps references into b.
-func Unmarshal(b []byte, opts *Options) (*Graph, error) { return readProto(pb.InMemory(b), opts) }
+func Unmarshal(b []byte, opts *Options) (*Graph, error) { return readProto(pb.InMemory(b), opts, nil) }
 
 // readProto reads a graph as [Unmarshal] does. It skips the functions in the file
-// that [Options].Only leaves out, except for their names.
-func readProto(from pb.Source, opts *Options) (*Graph, error) {
+// that [Options].Only leaves out, except for their names. guessed are those of internals.Read.
+func readProto(from pb.Source, opts *Options, guessed []*OpDef) (*Graph, error) {
 	fail := func(err error) (*Graph, error) { return nil, fmt.Errorf("graph: %w", err) }
 	var libraries []pb.Source
 	rest, err := from.Split(func(p *pb.Parts) error {
@@ -234,6 +235,10 @@ func readProto(from pb.Source, opts *Options) (*Graph, error) {
 		return fail(err)
 	}
 	r := newReader(opts)
+	r.guessed = make(map[string]*OpDef, len(guessed))
+	for _, d := range guessed {
+		r.guessed[d.Name] = d
+	}
 	var p pb.GraphDef
 	if err := r.count(&p, b); err != nil {
 		return nil, err

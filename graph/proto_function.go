@@ -54,7 +54,15 @@ func (r *reader) function(fn *Function, p *functionDef) error {
 	if err := in.nodes(p.nodes); err != nil {
 		return err
 	}
-	return in.results(p.FunctionDef)
+	if err := in.results(p.FunctionDef); err != nil {
+		return err
+	}
+	for _, n := range fn.Graph.nodes {
+		if n.Def != nil && n.Def == r.guessed[n.Op] {
+			n.Def = nil // it served to read the function
+		}
+	}
+	return nil
 }
 
 // arguments adds the nodes that are the arguments.

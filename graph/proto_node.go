@@ -104,6 +104,9 @@ func (r *nodeReader) node(n *Node, b []byte) error {
 		return errors.New("no node can have this name: a colon and a leading ^ mean something else in an input")
 	}
 	n.Def = r.def(n.Op)
+	if n.Def == nil && r.function != nil {
+		n.Def = r.guessed[n.Op]
+	}
 	var err error
 	if n.Attrs, err = r.attrsOf(b, attrs, n.Def); err != nil {
 		return err

@@ -122,7 +122,7 @@ func TestAGraphInAFileIsTheOneInMemory(t *testing.T) {
 				var written [2][]byte
 				var failed [2]string
 				for i, from := range []pb.Source{pb.InMemory(b), pb.InFile(bytes.NewReader(b), int64(len(b)))} {
-					g, err := graphInternals.Read(from, &graph.Options{Only: only})
+					g, err := graphInternals.Read(from, &graph.Options{Only: only}, nil)
 					if err == nil {
 						written[i], err = g.Marshal()
 					}

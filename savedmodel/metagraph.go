@@ -21,19 +21,19 @@ type MetaGraph struct {
 	Tags []string
 	// TensorFlowVersion and TensorFlowGitVersion are those of the writer.
 	TensorFlowVersion, TensorFlowGitVersion string
-	// Signatures are the signatures in the order of their names, those of
-	// TensorFlow's own whose names begin with "__saved_model" left out.
+	// Signatures are sorted by name. TensorFlow's own, whose names begin with
+	// "__saved_model", aren't among them.
 	Signatures []*SignatureDef
-	// Objects are the objects of TensorFlow 2, by their numbers, the root first;
-	// none in a model of TensorFlow 1.
+	// Objects are the objects of TensorFlow 2: Objects[i] has the number i, and 0 is
+	// the root. A model of TensorFlow 1 has none.
 	Objects []*Object
 	// Assets are the files that the graph's ops read.
 	Assets []Asset
 	// Ops are definitions that the file carries of ops that TensorFlow 2.21
 	// doesn't have.
 	Ops []*graph.OpDef
-	// Aliases are the users' names of functions of the library, by the name in
-	// the library.
+	// Aliases maps the name of a function in the library to the name that its user
+	// gave it.
 	Aliases map[string]string
 
 	model     *SavedModel
@@ -43,7 +43,7 @@ type MetaGraph struct {
 	internal  []*SignatureDef              // "__saved_model_init_op" and similar ones
 	concretes map[string]*ConcreteFunction // traces by their names in the library
 	later     []*graph.OpDef               // definitions of TensorFlow's ops with attributes that 2.21 lacks
-	constants int64                        // bytes that constants outside of the graph may still take
+	constants int64                        // the rest of maxConstants
 
 	once  sync.Once // decodes the graph for Graph
 	graph *graph.Graph
@@ -67,7 +67,8 @@ const (
 	fieldObjectDef = 7
 )
 
-// newMetaGraph reads a MetaGraphDef but for its graph, of which it notes the place. Read fails if it does.
+// newMetaGraph reads a MetaGraphDef without its graph, of which it stores only the place. [Read]
+// returns its errors.
 func newMetaGraph(m *SavedModel, from pb.Source) (*MetaGraph, error) {
 	g := &MetaGraph{model: m, proto: new(pb.MetaGraphDef), constants: maxConstants}
 	parts := map[protowire.Number][]pb.Source{}
@@ -121,11 +122,6 @@ func (g *MetaGraph) SavedModel() *SavedModel { return g.model }
 // ConcreteFunction returns a trace by its name in the graph's library; nil if
 // the object graph doesn't describe that function.
 func (g *MetaGraph) ConcreteFunction(name string) *ConcreteFunction { return g.concretes[name] }
-
-// defs returns the definitions that the file has besides TensorFlow's, and more of them.
-func (g *MetaGraph) defs(more []*graph.OpDef) []*graph.OpDef {
-	return slices.Concat(g.Ops, g.later, more)
-}
 
 // readOps stores the definitions of ops that aren't TensorFlow's, and of those
 // to which a later release has added attributes.
@@ -200,7 +196,7 @@ func assetName(name string) (string, error) {
 }
 
 // Graph returns the MetaGraph's graph with its function library. It is made
-// once and must not be changed.
+// once and must not be changed, since all callers share it.
 func (g *MetaGraph) Graph() (*graph.Graph, error) {
 	g.once.Do(func() {
 		g.graph, g.err = g.decodeGraph(nil, nil)
@@ -208,20 +204,16 @@ func (g *MetaGraph) Graph() (*graph.Graph, error) {
 	return g.graph, g.err
 }
 
-// decodeGraph makes a graph of its message. only and from select functions of the library, as in
-// [graph.Options]; nil means all. For ops that nothing defines it guesses definitions from their nodes
-// (undefinedops.go), because the number of outputs is needed to read the graph; nodes of these have no Def.
+// decodeGraph decodes the graph from its message. only and from select functions of the library, as
+// in [graph.Options]; nil means all. For ops that nothing defines it guesses definitions from their nodes
+// (undefinedops.go), because reading functions needs the names of outputs. Nodes of such ops have no Def.
 func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
-	o := graph.Options{Ops: g.defs(nil), Only: only, From: from, MaxMemory: g.model.limit(g.graphDef.Len())}
-	gr, err := graphInternals.Read(g.graphDef, &o)
+	o := graph.Options{Ops: slices.Concat(g.Ops, g.later), Only: only, From: from, MaxMemory: g.model.limit(g.graphDef.Len())}
+	gr, err := graphInternals.Read(g.graphDef, &o, nil)
 	if errors.Is(err, graph.ErrUnknownOp) {
 		var guessed []*graph.OpDef
 		if guessed, err = g.undefinedOps(); err == nil {
-			o.Ops = g.defs(guessed)
-			gr, err = graphInternals.Read(g.graphDef, &o)
-		}
-		if err == nil {
-			forget(gr, guessed)
+			gr, err = graphInternals.Read(g.graphDef, &o, guessed)
 		}
 	}
 	if changed := g.model.held.unchanged(); changed != nil {
@@ -236,21 +228,6 @@ func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
 	}
 	g.bindGradients(gr.Library)
 	return gr, nil
-}
-
-// forget takes the definitions away that were made up for reading.
-func forget(gr *graph.Graph, guessed []*graph.OpDef) {
-	made := map[*graph.OpDef]bool{}
-	for _, d := range guessed {
-		made[d] = true
-	}
-	for _, f := range gr.Library.Functions() {
-		for _, n := range f.Graph.Nodes() {
-			if made[n.Def] {
-				n.Def = nil
-			}
-		}
-	}
 }
 
 // Signature returns the signature of that name. In a MetaGraph without objects it finds
@@ -327,10 +304,10 @@ func (g *MetaGraph) collection(name string) []string {
 	return nil
 }
 
-// OpUse is an op of a graph and the numbers of its nodes.
+// OpUse is an op of a graph and how many nodes have it.
 type OpUse struct {
 	Op string
-	// InGraph and InFunctions are the numbers of nodes that have the op.
+	// InGraph and InFunctions count the nodes that have the op.
 	InGraph, InFunctions int
 	// Defined reports whether TensorFlow 2.21, the file, or the graph's library
 	// defines the op.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -139,6 +140,41 @@ func TestOpsAssetsAndCollectionsAreListed(t *testing.T) {
 	i := slices.IndexFunc(ops, func(u OpUse) bool { return u.Op == "HashTableV2" })
 	if i < 0 || ops[i].InGraph != 1 || !ops[i].Defined {
 		t.Error(ops)
+	}
+}
+
+// TestUndefinedOpsHaveNoDefinition uses an op that nothing defines, in a function and in the
+// graph around it, which uses more outputs. The definition that serves to read the function
+// must not be that of a node, whose effect would then be known.
+func TestUndefinedOpsHaveNoDefinition(t *testing.T) {
+	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
+		node { name: 'c' op: 'Conjure' }
+		node { name: 'n' op: 'Neg' input: 'c:2' attr { key: 'T' value { type: DT_FLOAT } } }
+		library { function {
+			signature { name: 'f' output_arg { name: 'r' type: DT_FLOAT } }
+			node_def { name: 'c' op: 'Conjure' attr { key: 'OutT' value { list { type: DT_FLOAT type: DT_FLOAT } } } }
+			ret { key: 'r' value: 'c:rabbits:1' } } } } }`
+	m, err := Read(t.Context(), fstest.MapFS{"saved_model.pbtxt": {Data: []byte(text)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := m.MetaGraphs[0]
+	ops, err := g.OpsUsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (OpUse{Op: "Conjure", InGraph: 1, InFunctions: 1}); len(ops) != 2 || ops[0] != want {
+		t.Errorf("%+v, want %+v first", ops, want)
+	}
+	gr, _ := g.Graph()
+	f := gr.Library.Lookup("f")
+	for _, n := range []*graph.Node{gr.Lookup("c"), f.Graph.Lookup("c")} {
+		if n.Def != nil || n.Effect() != graph.Code {
+			t.Errorf("%v: definition %v, effect %v", n, n.Def, n.Effect())
+		}
+	}
+	if r := f.Results[0].Output; r.Index != 1 {
+		t.Errorf("the function returns %v", r)
 	}
 }
 
