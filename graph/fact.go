@@ -69,7 +69,8 @@ func UnknownElem() Elem { return Elem{id: -1} }
 func (e Elem) Int() (int64, bool) { return e.n, e.id == 0 }
 
 // Size returns the element as a dimension of a shape. That of an unknown element is
-// negative: its identity, or -1. A known element that can't be a size returns false.
+// negative: its identity, or -1. It returns false for a known element that can't be a
+// size, below 0 or too large for an int.
 func (e Elem) Size() (int, bool) {
 	if e.id != 0 {
 		return e.id, true
@@ -86,8 +87,9 @@ func (e Elem) String() string {
 }
 
 // Ints returns the elements of an integer scalar or vector, as far as they are
-// known. It returns false if their number is unknown or above 1024, if a uint64
-// exceeds int64, or if the value has another type or more than one dimension.
+// known: all unknown if only its shape is known. It returns false if their number is
+// unknown or above 1024, if a uint64 exceeds int64, if the type isn't an integer
+// type, or if there is more than one dimension.
 func (f Fact) Ints() ([]Elem, bool) {
 	switch {
 	case f.Value != nil:
@@ -203,12 +205,12 @@ func tensorOfElems(d tensor.DType, shape tensor.Shape, e []Elem) *tensor.Tensor 
 }
 
 // AsShape returns the shape that an integer vector describes: an element of -1
-// is an unknown size. The second result is false if not even the vector's
+// is an unknown size. The scalar -1 describes a shape of unknown rank. The second result is false if not even the vector's
 // length is known. An element below -1 is an error.
 func (f Fact) AsShape() (PartialShape, bool, error) {
 	if f.Value != nil && f.Value.Len() == 1 && len(f.Value.Shape()) == 0 {
 		if n, ok := f.Int(); ok && n == -1 {
-			return PartialShape{}, true, nil // the scalar -1 means any shape
+			return PartialShape{}, true, nil
 		}
 	}
 	e, ok := f.Ints()
@@ -232,8 +234,7 @@ func (f Fact) AsShape() (PartialShape, bool, error) {
 	return PartialShape{dims: dims, known: true}, true, nil
 }
 
-// Relax returns a fact that holds for both values, for a value that may be
-// either.
+// Relax returns what is true of a value that has the fact f or the fact o.
 func (f Fact) Relax(o Fact) Fact {
 	out := Fact{Shape: f.Shape.Relax(o.Shape)}
 	if f.DType == o.DType {
@@ -245,11 +246,9 @@ func (f Fact) Relax(o Fact) Fact {
 	} else if f.Value != nil || f.Elems != nil {
 		out = out.withCommon(f, o)
 	}
-	if len(f.Handle) == len(o.Handle) {
+	sameType := func(c, d Content) bool { return c.DType == d.DType }
+	if slices.EqualFunc(f.Handle, o.Handle, sameType) {
 		for i, c := range f.Handle {
-			if c.DType != o.Handle[i].DType {
-				return out
-			}
 			out.Handle = append(out.Handle, Content{c.DType, c.Shape.Relax(o.Handle[i].Shape)})
 		}
 	}
@@ -314,8 +313,8 @@ func (f Fact) Equal(o Fact) bool {
 		slices.EqualFunc(f.Handle, o.Handle, func(a, b Content) bool { return a.DType == b.DType && a.Shape.Equal(b.Shape) })
 }
 
-// WithoutValue returns the fact of a value of the same type and shape that may
-// be any other.
+// WithoutValue returns the fact without Value and Elems: the same type and shape,
+// with any elements.
 func (f Fact) WithoutValue() Fact {
 	f.Value, f.Elems = nil, nil
 	return f

@@ -285,6 +285,7 @@ func (s PartialShape) With(i, d int) PartialShape {
 
 // String returns "[2,3]", "[2,?]" for an unknown size, "[?a,?a]" for two
 // unknown sizes that are known to be equal, or "<unknown>" for an unknown rank.
+// savedmodel/describe replaces that text, which [Fact.String] has too.
 func (s PartialShape) String() string {
 	if !s.known {
 		return "<unknown>"
