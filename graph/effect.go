@@ -36,6 +36,7 @@ const Files = FileReads | FileWrites
 // Outside are the effects that reach beyond the model and its state.
 const Outside = Files | Network | Code
 
+// effectNames are the names of the constants, in their order.
 var effectNames = [...]string{"random", "reads state", "writes state", "checks", "reads files", "writes files", "network", "runs code"}
 
 // String lists the effects, "reads state, reads files"; "pure" if there are none.
@@ -57,12 +58,13 @@ func (e Effect) String() string {
 func (e Effect) Pure() bool { return e == 0 }
 
 // Effect returns the effect that running the op may have with any inputs and
-// attributes. [Node.Effect] returns the effect of a call, that of its function.
-// An op that TensorFlow doesn't define reads and writes state if its definition
-// is stateful or has a Ref input.
+// attributes, without that of functions in the attributes; see [Node.Effect].
+//
+// Tables have the effects of TensorFlow's ops. An op that they lack reads and writes
+// state if its definition is stateful or has a Ref input. Otherwise it is pure.
 func (d *OpDef) Effect() Effect {
 	e := d.ownEffect()
-	for _, r := range references()[d.Name] {
+	for _, r := range referencesByOp()[d.Name] {
 		e |= r.effect
 	}
 	return e
@@ -74,7 +76,7 @@ func (d *OpDef) ownEffect() Effect {
 	if e, ok := effectOf(d.Name); ok {
 		return e
 	}
-	if references()[d.Name] != nil {
+	if referencesByOp()[d.Name] != nil {
 		return 0
 	}
 	for i := range d.Inputs {
@@ -130,9 +132,9 @@ var effectTable = sync.OnceValue(func() *effects {
 	return t
 })
 
-// callAttrs are the ops that do nothing themselves but call the functions in
-// their attributes. The effect of a node is that of the functions.
-var callAttrs = map[string]bool{
+// callingOps are the ops that do nothing themselves but call the functions in
+// their attributes. The effect of a node is that of the functions alone.
+var callingOps = map[string]bool{
 	"If": true, "StatelessIf": true, "While": true, "StatelessWhile": true, "XlaWhile": true, "For": true, "Case": true, "StatelessCase": true,
 	"PartitionedCall": true, "StatefulPartitionedCall": true, "_If": true, "_While": true, "BatchFunction": true,
 	"ScanDataset": true, "MapDataset": true, "SymbolicGradient": true, "TPUPartitionedCall": true,
@@ -140,7 +142,8 @@ var callAttrs = map[string]bool{
 
 // Effect returns the effect of running the node: that of its op, and those of
 // the functions that it calls. An op without a definition, and a function that
-// the library lacks, have the effect [Code].
+// the library lacks, have the effect [Code]. [Graph.KeepEffects] keeps the effects
+// of functions.
 func (n *Node) Effect() Effect {
 	e, callees := n.parts(nil)
 	if len(callees) == 0 {
@@ -178,7 +181,7 @@ func (n *Node) parts(callees []*Function) (Effect, []*Function) {
 		return 0, callees
 	case d == nil:
 		return Code, callees // the op's behaviour is unknown
-	case !callAttrs[n.Op]:
+	case !callingOps[n.Op]:
 		e = n.ownEffect(d)
 	}
 	call := func(c Callee) {
@@ -202,8 +205,8 @@ func (n *Node) parts(callees []*Function) (Effect, []*Function) {
 }
 
 // OwnEffect returns the effect of running the node without the effects of the
-// functions that it calls. It is 0 for the op of a function, and for an op
-// without a definition.
+// functions that it calls. It is 0 for an argument, for a node whose op is a
+// function of the library, and for an op without a definition.
 func (n *Node) OwnEffect() Effect {
 	d := n.Def
 	if d == nil {

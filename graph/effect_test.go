@@ -9,7 +9,7 @@ func TestEveryStatefulOpHasAnEffectClass(t *testing.T) {
 		for i := range d.Inputs {
 			takesRef = takesRef || d.Inputs[i].Ref
 		}
-		if _, ok := effectOf(d.Name); !ok && references()[d.Name] == nil && (d.Stateful || takesRef) {
+		if _, ok := effectOf(d.Name); !ok && referencesByOp()[d.Name] == nil && (d.Stateful || takesRef) {
 			t.Errorf("%s is stateful, and effectList doesn't say what it does", d.Name)
 		}
 		n++

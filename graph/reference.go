@@ -18,8 +18,8 @@ type Reference struct {
 	Arg string
 	// Attr reports whether Arg is an attribute.
 	Attr bool
-	// Input is the output of another node that an input takes; zero for an
-	// attribute.
+	// Input is the output of another node that an input takes. It is zero for an
+	// attribute, and for an input after others of unknown number.
 	Input Output
 	// Names are the values, if Known.
 	Names []string
@@ -28,11 +28,11 @@ type Reference struct {
 	Known bool
 }
 
-// References returns the names of things outside of the graph in the node's
-// inputs and attributes, by the table of TensorFlow's ops. Values that name
-// nothing are left out, such as the empty file name of a cache in memory.
+// References returns the inputs and attributes of the node that name things
+// outside of the graph, by a table of TensorFlow's ops. Values that name nothing are
+// left out, such as the empty file name of a cache in memory.
 func (n *Node) References() []Reference {
-	rows := references()[n.Op]
+	rows := referencesByOp()[n.Op]
 	if rows == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func inputIndex(d *OpDef, name string) int {
 const maxForwards = 64
 
 // constantStrings returns the strings of a constant, also through nodes that
-// return their input unchanged.
+// return the elements of their input.
 func constantStrings(n *Node) ([]string, bool) {
 	for range maxForwards {
 		switch n.Op {
@@ -123,20 +123,20 @@ func constantStrings(n *Node) ([]string, bool) {
 	return nil, false
 }
 
-// reference is a row of referenceList for one op.
-type reference struct {
+// referenceRow is a row of referenceList for one op.
+type referenceRow struct {
 	effect   Effect
 	args     []string
 	harmless func(value string) bool      // values that name nothing
 	narrow   func(values []string) Effect // the effect of known values
 }
 
-// references is [referenceList] by the names of the ops.
-var references = sync.OnceValue(func() map[string][]reference {
-	m := map[string][]reference{}
+// referencesByOp is [referenceList] by the names of the ops.
+var referencesByOp = sync.OnceValue(func() map[string][]referenceRow {
+	m := map[string][]referenceRow{}
 	for _, row := range referenceList {
 		for _, op := range strings.Fields(row.ops) {
-			m[op] = append(m[op], reference{row.effect, strings.Fields(row.args), row.harmless, row.narrow})
+			m[op] = append(m[op], referenceRow{row.effect, strings.Fields(row.args), row.harmless, row.narrow})
 		}
 	}
 	return m
@@ -144,7 +144,8 @@ var references = sync.OnceValue(func() map[string][]reference {
 
 func isEmpty(v string) bool { return v == "" }
 
-// isStream reports whether PrintV2 writes to a stream of the process or its log.
+// isStream reports whether PrintV2 writes to a stream of the process or its log,
+// as it does for any value without file://.
 func isStream(v string) bool { return !strings.HasPrefix(v, "file://") }
 
 // isDescriptor reports whether a descriptor_source is no file.
@@ -152,8 +153,8 @@ func isDescriptor(v string) bool {
 	return v == "" || v == "local://" || strings.HasPrefix(v, "bytes://")
 }
 
-// isGate reports whether an element of debug_ops_spec has no address.
-func isGate(v string) bool { return !strings.Contains(v, "://") }
+// hasNoAddress reports whether an element of debug_ops_spec has no address.
+func hasNoAddress(v string) bool { return !strings.Contains(v, "://") }
 
 // debugEffect returns the effect of sending tensors to these URLs.
 func debugEffect(urls []string) (e Effect) {

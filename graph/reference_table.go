@@ -2,9 +2,9 @@ package graph
 
 // referenceList has the inputs and attributes of TensorFlow's ops that name something outside of the graph,
 // with the op's effect on it. A test checks every input and attribute that holds strings: each is here, or in
-// the test's list of harmless ones. harmless and narrow are those of [reference]; nil means that no value is
+// the test's list of harmless ones. harmless and narrow are those of [referenceRow]; nil means that no value is
 // harmless, and that the effect is always the row's. [Node.References] reads the list, for effects, the refusals
-// of engine/files.go and savedmodel/scan.
+// of engine/files.go and savedmodel/scan. A row that is too narrow hides a file or an address from them.
 var referenceList = []struct {
 	effect   Effect
 	args     string
@@ -46,7 +46,7 @@ var referenceList = []struct {
 	{Files, "scheme", `FileSystemSetConfiguration`, nil, nil}, // how all later files are reached
 
 	{Network | FileWrites, "debug_urls", `DebugIdentity DebugIdentityV2 DebugIdentityV3 DebugNanCount DebugNumericSummary`, isEmpty, debugEffect},
-	{Network, "debug_ops_spec", `Copy CopyHost`, isGate, nil},
+	{Network, "debug_ops_spec", `Copy CopyHost`, hasNoAddress, nil},
 	{Network | FileWrites, "directory address", `DistributedSave`, nil, nil},
 	{Network, "address", `DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3 DataServiceDatasetV4 RegisterDataset RegisterDatasetV2`, nil, nil},
 	{Network, "server_address", `RpcClient RpcServer`, nil, nil},

@@ -73,7 +73,7 @@ func TestEveryStringThatNamesSomethingOutsideHasAnEffect(t *testing.T) {
 		ops++
 		check := func(name string) {
 			used[name] = true
-			for _, r := range references()[d.Name] {
+			for _, r := range referencesByOp()[d.Name] {
 				if slices.Contains(r.args, name) {
 					return
 				}
@@ -115,7 +115,7 @@ func TestEveryStringThatNamesSomethingOutsideHasAnEffect(t *testing.T) {
 			t.Errorf("%s is no exception that an op needs", full)
 		}
 	}
-	for op, rows := range references() {
+	for op, rows := range referencesByOp() {
 		d := LookupOp(op)
 		if d == nil {
 			t.Errorf("referenceList has %s, which TensorFlow doesn't define", op)

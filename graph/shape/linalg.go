@@ -22,8 +22,8 @@ func linalgRules() map[string]Rule {
 		map[string]Rule{"Eig": selfAdjointEig, "BandedTriangularSolve": bandedSolve, "Lu": lu, "Qr": qr, "TridiagonalMatMul": tridiagonalMatMul, "TridiagonalSolve": tridiagonalSolve})
 }
 
-// square returns the shape of input i, batches of square matrices: s with its last
-// two sizes merged, the dimensions before them, and the size n of a matrix.
+// square returns the shape s of input i, batches of square matrices, the dimensions
+// before them, and the size n of a matrix. In s each of the last two sizes is n.
 func (c *Inference) square(i int) (s, outer graph.PartialShape, n int, err error) {
 	if s, err = c.minRank(i, 2); err != nil {
 		return
@@ -59,14 +59,14 @@ func determinant(c *Inference) error {
 	_, outer, _, err := c.square(0)
 	if err == nil {
 		c.set(0, outer)
-		c.set(1, outer)
+		c.set(1, outer) // of LogMatrixDeterminant
 	}
 	return err
 }
 
 // sides returns the sizes of systems of equations: a and b are the dimensions before
-// the matrices in input 0 and before the right sides in input 1. Both have rows rows;
-// there are cols right sides.
+// the matrices in input 0 and before the right sides in input 1. Matrices and right
+// sides have rows rows, and right sides have cols columns.
 func (c *Inference) sides() (a, b graph.PartialShape, rows, cols int, err error) {
 	s, a, rows, err := c.square(0)
 	if err != nil {
@@ -130,6 +130,7 @@ func lu(c *Inference) error {
 	return err
 }
 
+// selfAdjointEig also infers the outputs of Eig.
 func selfAdjointEig(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err
@@ -247,8 +248,8 @@ func choleskyGrad(c *Inference) error {
 	return err
 }
 
-// solveLs infers solutions in the least squares, with as many rows as the matrices
-// have columns.
+// solveLs infers the least-squares solutions X of a X = b, with as many rows as the
+// matrices have columns.
 func solveLs(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
@@ -282,6 +283,8 @@ func solveLs(c *Inference) error {
 	return nil
 }
 
+// selfAdjointEigV1 infers matrices whose first row has the eigenvalues, and the others
+// the vectors.
 func selfAdjointEigV1(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err
@@ -298,6 +301,8 @@ func selfAdjointEigV1(c *Inference) error {
 	return nil
 }
 
+// bandedSolve takes matrices as rows of diagonals, which have as many columns as the
+// matrix.
 func bandedSolve(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
