@@ -37,7 +37,7 @@ var graphFiles = []string{savedmodel.GraphFile, savedmodel.ChunkedGraphFile, sav
 
 // modelAt returns the SavedModel that src is the directory of; nil if it is none.
 func modelAt(ctx context.Context, src string, o *Options) (*savedmodel.SavedModel, error) {
-	fsys, err := folderAt(src, o)
+	fsys, err := directoryAt(src, o)
 	if fsys == nil || err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func modelAt(ctx context.Context, src string, o *Options) (*savedmodel.SavedMode
 	return nil, nil
 }
 
-// folderAt opens a directory; nil if src is none.
-func folderAt(src string, o *Options) (fs.FS, error) {
+// directoryAt opens a directory; nil if src is none.
+func directoryAt(src string, o *Options) (fs.FS, error) {
 	if own := o.source().FS; own != nil {
 		src = path.Clean(src)
 		if i, err := fs.Stat(own, src); err != nil || !i.IsDir() {

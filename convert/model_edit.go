@@ -18,7 +18,11 @@ import (
 
 // ModelEdits are changes of a SavedModel. Patterns match anywhere in a name: of a
 // signature "signatures.NAME", of a function or a variable its path from the root,
-// "layers.0.call". Each pattern must match something.
+// "layers.0.call". Cast and Freeze also match a variable's own name, see
+// [trackable.Variable.Name].
+//
+// Each pattern must match something. Rename gets the names that Keep and Drop leave. An
+// entry of Rename or Cast gets those that earlier entries leave.
 type ModelEdits struct {
 	// Keep drops all signatures and functions but those whose name matches one of the
 	// patterns. Default: all stay.
@@ -29,15 +33,15 @@ type ModelEdits struct {
 	// that matches a name counts.
 	Rename []Rename
 	// Cast stores variables whose name matches in another type. Functions see the type
-	// that they had.
+	// that they had. The first entry that matches a name counts.
 	Cast []Cast
-	// Freeze makes variables whose name matches constants. A function that changes one is
-	// an error.
+	// Freeze makes variables whose name matches constants, also if Cast matches that name. A
+	// function that changes one is an error.
 	Freeze []*regexp.Regexp
 	// Tags are tags that the MetaGraph gets besides those that it has.
 	Tags []string
-	// Serving drops all but the signatures and their dependencies: other functions,
-	// objects and their descriptions.
+	// Serving drops what no signature needs: all other functions and objects, and the
+	// root's class and metadata.
 	Serving bool
 }
 
@@ -48,7 +52,7 @@ func (e ModelEdits) IsZero() bool {
 
 // IsModel reports whether src is the directory of a SavedModel.
 func IsModel(ctx context.Context, src string, o *Options) bool {
-	fsys, err := folderAt(src, o)
+	fsys, err := directoryAt(src, o)
 	if fsys == nil || err != nil {
 		return false
 	}
@@ -62,9 +66,9 @@ func IsModel(ctx context.Context, src string, o *Options) bool {
 
 // EditModel writes the SavedModel in the directory src to the directory dst with changes.
 // Unchanged parts are kept, as [Convert] keeps them. Functions are dropped and renamed
-// before variables are changed, and a dropped function's variables can still be cast. With
-// an empty dst it only returns the changes that would be made. A model of TensorFlow 1 or of
-// several MetaGraphs is an error, because it has no objects to edit.
+// before variables are changed. So variables that only a dropped function used can still be
+// cast and frozen. With an empty dst it only returns the changes that would be made. A model
+// with several MetaGraphs is an error, and so is one without objects, as of TensorFlow 1.
 func EditModel(ctx context.Context, src, dst string, edits ModelEdits, o *Options) ([]Change, *Result, error) {
 	if o == nil {
 		o = &Options{}
@@ -74,10 +78,13 @@ func EditModel(ctx context.Context, src, dst string, edits ModelEdits, o *Option
 		return nil, nil, err
 	}
 	if m == nil {
-		return nil, nil, fmt.Errorf("convert: edit %s: it is no SavedModel's directory", src)
+		return nil, nil, fmt.Errorf("convert: edit %s: it isn't the directory of a SavedModel", src)
 	}
-	if len(m.MetaGraphs) != 1 || len(m.MetaGraphs[0].Objects) == 0 {
-		return nil, nil, fmt.Errorf("convert: edit %s: the model has no objects to edit: it is one of TensorFlow 1 or has several MetaGraphs", src)
+	if n := len(m.MetaGraphs); n != 1 {
+		return nil, nil, fmt.Errorf("convert: edit %s: the model can't be edited (got %d MetaGraphs, want 1)", src, n)
+	}
+	if len(m.MetaGraphs[0].Objects) == 0 {
+		return nil, nil, fmt.Errorf("convert: edit %s: the model has no objects to edit, as one of TensorFlow 1", src)
 	}
 	e := &modelEdit{ModelEdits: edits, src: src, meta: m.MetaGraphs[0], save: &savedmodel.SaveOptions{}}
 	if len(edits.Tags) > 0 {
@@ -139,6 +146,8 @@ func (e *modelEdit) edit(r *savedmodel.Restored) error {
 	if err := e.functions(); err != nil {
 		return err
 	}
+	// Replacements are decided before strip removes edges, and set after it, on the objects that
+	// are left.
 	instead, err := e.replacements()
 	if err != nil {
 		return err
@@ -176,7 +185,7 @@ func (e *modelEdit) edges() []edge {
 			x.parent = p
 		case *savedmodel.TrackableOptimizer:
 			x.parent = &p.TrackableObject
-		default: // the functions of a resource make it, and stay
+		default: // such as a resource, whose functions make it: they stay
 			continue
 		}
 		prefix := ""
@@ -422,6 +431,7 @@ func (e *modelEdit) rewriteTraces(instead map[*trackable.Variable]*replacement) 
 	}
 	for _, c := range traces {
 		for _, x := range c.Captures {
+			// A captured tensor has the function that computes it, which may be replaced.
 			if t, ok := x.Resource.(*savedmodel.TrackableTensor); ok && moved[t.Function] != nil {
 				t.Function = moved[t.Function]
 			}

@@ -172,7 +172,8 @@ func TestEditsOfModelsThatAreRefused(t *testing.T) {
 		{"mlp", convert.ModelEdits{Rename: []convert.Rename{{Match: regexp.MustCompile(`^signatures\.serve$`), With: "signatures.serving_default"}}}, "already"},
 		{"mlp", convert.ModelEdits{Cast: []convert.Cast{{Match: regexp.MustCompile("."), To: tensor.Int8}}}, "want a floating type"},
 		{"mlp", convert.ModelEdits{Tags: []string{""}}, "a tag is empty"},
-		{"tf1_graphs", convert.ModelEdits{Serving: true}, "no objects to edit"},
+		{"tf1_graphs", convert.ModelEdits{Serving: true}, "want 1)"},
+		{"tf1_init", convert.ModelEdits{Serving: true}, "no objects to edit"},
 	} {
 		dst := filepath.Join(t.TempDir(), "m")
 		_, _, err := convert.EditModel(t.Context(), models+c.model, dst, c.edits, nil)

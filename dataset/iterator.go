@@ -13,9 +13,8 @@ import (
 )
 
 // Iterator yields the elements of a dataset one at a time. A checkpoint stores its
-// place, as numbers of elements; doc.go has the encoding. Programs such as that of
-// internal/demo have it as a field of a checkpointed struct, which saves and
-// restores it:
+// place, as counts of elements; doc.go has the encoding. A field of a checkpointed
+// struct is saved and restored with it, as in internal/demo:
 //
 //	type Training struct {
 //		Net  *Net
@@ -25,31 +24,31 @@ import (
 // It may be used from several goroutines, each element going to one of them.
 type Iterator[T any] struct {
 	mu       sync.Mutex
-	from     cursor[T]
+	cursor   cursor[T]
 	seed     uint64 // of the iteration, for shuffles without a seed
-	d        *Dataset[T]
+	dataset  *Dataset[T]
 	restored []byte // the encoded place of a restore until the first Next moves there, otherwise nil
 }
 
 var _ trackable.Serializer = (*Iterator[int])(nil)
 
-// Iterator returns a new place, at the dataset's start. A faulty dataset
-// returns its error at the first Next.
+// Iterator returns a new iterator at the dataset's start. Every Next returns the error
+// of a faulty dataset.
 func (d *Dataset[T]) Iterator() *Iterator[T] {
-	it := &Iterator[T]{d: d}
+	it := &Iterator[T]{dataset: d}
 	it.begin()
 	return it
 }
 
 // begin puts the place at the start of a new iteration.
 func (it *Iterator[T]) begin() {
-	if it.d.err == nil {
-		p := it.d.firstPass()
-		it.from, it.seed, it.restored = it.d.open(p), p.seed, nil
+	if it.dataset.err == nil {
+		p := it.dataset.firstPass()
+		it.cursor, it.seed, it.restored = it.dataset.open(p), p.seed, nil
 	}
 }
 
-// Next returns the element at the place, which moves on. At the end the error is
+// Next returns the next element and moves the place on. At the end the error is
 // io.EOF.
 //
 // After a restore the first Next moves to the restored place, which may read
@@ -57,7 +56,7 @@ func (it *Iterator[T]) begin() {
 // in this dataset.
 //
 // Elements are taken outside of traced functions, which get them as arguments:
-// while one is traced, Next is an error, trackable.ErrInTrace.
+// while one is traced, Next returns [trackable.ErrInTrace].
 func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 	var zero T
 	if err := notInTrace("Next"); err != nil {
@@ -65,8 +64,8 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 	}
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if it.d.err != nil {
-		return zero, it.d.err
+	if it.dataset.err != nil {
+		return zero, it.dataset.err
 	}
 	if err := ctx.Err(); err != nil {
 		return zero, err
@@ -77,7 +76,7 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 		if d.err != nil {
 			return zero, d.err
 		}
-		fresh := it.d.open(pass{seed: seed})
+		fresh := it.dataset.open(pass{seed: seed})
 		err := fresh.load(ctx, &d)
 		if err == nil {
 			err = d.end()
@@ -85,9 +84,9 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 		if err != nil {
 			return zero, err
 		}
-		it.from, it.seed, it.restored = fresh, seed, nil
+		it.cursor, it.seed, it.restored = fresh, seed, nil
 	}
-	return it.from.next(ctx)
+	return it.cursor.next(ctx)
 }
 
 // All iterates from the place to the end and moves it. If a loop is left early,
@@ -105,7 +104,7 @@ func notInTrace(what string) error {
 }
 
 // Reset puts the place at the dataset's start. While a function is traced it
-// panics, as Next fails.
+// panics, since it returns no error.
 func (it *Iterator[T]) Reset() {
 	if err := notInTrace("Reset"); err != nil {
 		panic(err)
@@ -119,17 +118,17 @@ func (it *Iterator[T]) Reset() {
 func (it *Iterator[T]) SerializeToTensors() ([]trackable.Attribute, error) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if it.d.err != nil {
-		return nil, it.d.err
+	if it.dataset.err != nil {
+		return nil, it.dataset.err
 	}
 	var e encoder
 	e.buf = append(e.buf, magic...)
-	e.string(it.d.pipeline)
+	e.string(it.dataset.pipeline)
 	if it.restored != nil {
 		e.buf = append(e.buf, it.restored...)
 	} else {
 		e.uint(it.seed)
-		it.from.save(&e)
+		it.cursor.save(&e)
 	}
 	return []trackable.Attribute{{Name: StateAttribute, Tensor: tensor.Scalar(string(e.buf))}}, nil
 }
@@ -144,8 +143,7 @@ func (it *Iterator[T]) CheckRestore(tensors map[string]*tensor.Tensor) error {
 }
 
 // RestoreFromTensors takes a place from the checkpoint. It refuses one of
-// another pipeline. The next call of [Iterator.Next] skips the elements before
-// the place.
+// another pipeline. The next call of [Iterator.Next] moves there.
 func (it *Iterator[T]) RestoreFromTensors(tensors map[string]*tensor.Tensor) error {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -159,8 +157,8 @@ func (it *Iterator[T]) RestoreFromTensors(tensors map[string]*tensor.Tensor) err
 // place returns the encoded place, without the pipeline's text. The lock is
 // held.
 func (it *Iterator[T]) place(tensors map[string]*tensor.Tensor) ([]byte, error) {
-	if it.d.err != nil {
-		return nil, it.d.err
+	if it.dataset.err != nil {
+		return nil, it.dataset.err
 	}
 	t := tensors[StateAttribute]
 	if t == nil {
@@ -171,15 +169,15 @@ func (it *Iterator[T]) place(tensors map[string]*tensor.Tensor) ([]byte, error) 
 		return nil, fmt.Errorf("dataset: %s: %w", StateAttribute, errors.Join(err, ErrState))
 	}
 	if len(s) < len(magic) || s[:len(magic)] != magic {
-		return nil, fmt.Errorf("dataset: %s doesn't begin with %q, so it is no place of version 1: %w", StateAttribute, magic, ErrState)
+		return nil, fmt.Errorf("dataset: %s doesn't begin with %q, so it isn't a place that this version of Cairn reads: %w", StateAttribute, magic, ErrState)
 	}
 	d := decoder{buf: []byte(s[len(magic):])}
 	pipeline := string(d.bytes())
 	if d.err != nil {
 		return nil, d.err
 	}
-	if pipeline != it.d.pipeline {
-		return nil, fmt.Errorf("dataset: the saved place is in %s, this iterator's dataset is %s; RestoreOptions.SkipIterators leaves iterators where they are: %w", pipeline, it.d.pipeline, ErrState)
+	if pipeline != it.dataset.pipeline {
+		return nil, fmt.Errorf("dataset: the saved place is in %s, this iterator's dataset is %s; RestoreOptions.SkipIterators leaves iterators where they are: %w", pipeline, it.dataset.pipeline, ErrState)
 	}
 	return append([]byte{}, d.buf...), nil
 }

@@ -61,7 +61,7 @@ func (f *File) fractalHeap(m *meter, addr uint64) (*fractalHeap, error) {
 	corrupt := func(what string) error { return &CorruptError{Offset: f.base + int64(addr), What: what} }
 	switch {
 	case !ok || version != 0:
-		return nil, corrupt("no fractal heap of version 0")
+		return nil, corrupt("a fractal heap without its signature, or of a version other than 0")
 	case filters > 0:
 		return nil, &UnsupportedError{Feature: "a fractal heap with filters"}
 	case h.width == 0 || h.start == 0 || h.start&(h.start-1) != 0 || h.width&(h.width-1) != 0 || h.largest&(h.largest-1) != 0 ||

@@ -20,7 +20,7 @@ func (f *File) localHeap(m *meter, addr uint64) ([]byte, error) {
 	c.length() // the list of free space
 	data := c.addr()
 	if !ok || version != 0 {
-		return nil, &CorruptError{Offset: f.base + int64(addr), What: "no local heap of version 0"}
+		return nil, &CorruptError{Offset: f.base + int64(addr), What: "a local heap without its signature, or of a version other than 0"}
 	}
 	return f.read(m, data, size, what)
 }
@@ -35,11 +35,11 @@ func (f *File) heapText(m *meter, heap []byte, offset uint64) (string, error) {
 			return string(heap[offset : offset+uint64(n)]), nil
 		}
 	}
-	return "", &CorruptError{Offset: f.base, What: fmt.Sprintf("a name at byte %d of a local heap of %d bytes", offset, len(heap))}
+	return "", &CorruptError{Offset: f.base, What: fmt.Sprintf("a name that begins at byte %d of a local heap of %d bytes has no end there", offset, len(heap))}
 }
 
-// A globalHeap reads objects of the file's global heap, collection by collection. One belongs
-// to one call.
+// A globalHeap reads objects of the file's global heap, and stores the collections that it has
+// read. Each read of values makes its own, with its meter.
 type globalHeap struct {
 	f           *File
 	m           *meter
@@ -81,7 +81,7 @@ func (g *globalHeap) read(addr uint64) (map[uint32][]byte, error) {
 	c.skip(3)
 	size := c.length()
 	if !ok || version != 1 || size < prefix {
-		return nil, &CorruptError{Offset: f.base + int64(addr), What: "no global heap of version 1"}
+		return nil, &CorruptError{Offset: f.base + int64(addr), What: "a global heap without its signature, of a version other than 1, or of an impossible size"}
 	}
 	if b, err = f.read(g.m, addr, size, what); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (g *globalHeap) read(addr uint64) (map[uint32][]byte, error) {
 			return nil, err
 		}
 		objects[number] = c.Bytes(n)
-		c.skip(int(min(-n&7, uint64(c.Len()))))
+		c.skip(int(min(-n&7, uint64(c.Len())))) // to a multiple of 8 bytes, which the last object may lack
 		if err := c.err(); err != nil {
 			return nil, err
 		}
@@ -108,7 +108,8 @@ func (g *globalHeap) read(addr uint64) (map[uint32][]byte, error) {
 	return objects, nil
 }
 
-// text returns the string whose place in the heap is encoded at c.
+// text reads a string's place in the heap from c, and returns the string. The place is a length,
+// the address of a collection and the number of an object.
 func (g *globalHeap) text(c *cursor) (string, error) {
 	n, addr, number := c.u32(), c.addr(), c.u32()
 	if err := c.err(); err != nil || n == 0 {

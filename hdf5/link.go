@@ -224,7 +224,7 @@ func (f *File) symbolNode(m *meter, heap []byte, addr uint64, add func(Link) err
 	c.skip(1)
 	n := uint64(c.u16())
 	if !ok || version != 1 {
-		return &CorruptError{Offset: f.base + int64(addr), What: "no node of a symbol table of version 1"}
+		return &CorruptError{Offset: f.base + int64(addr), What: "a node of a symbol table without its signature, or of a version other than 1"}
 	}
 	if b, err = f.read(m, addr+8, n*uint64(2*f.offsetSize+symbolSize), what); err != nil {
 		return err

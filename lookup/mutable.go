@@ -27,7 +27,7 @@ type MutableOptions struct {
 	// program write files that differ in it.
 	Name string
 	// InitialNumBuckets is the size with which a dense table begins, a power of 2.
-	// Default: 131072.
+	// A MutableHashTable ignores it. Default: 131072.
 	InitialNumBuckets int
 }
 
@@ -80,7 +80,7 @@ func NewDenseHashTable(empty, deleted, def any, opts *MutableOptions) (*DenseHas
 // mutable is the part that mutable tables have in common.
 type mutable struct {
 	table
-	self ops.Input `cairn:"-"`
+	self ops.Input `cairn:"-"` // the table that embeds this one, which functions capture
 }
 
 func (t *mutable) build(self ops.Input, prefix string, key tensor.DType, def any, opts *MutableOptions, create func(*ops.Scope, string, *MutableOptions) *ops.Value) error {
@@ -92,7 +92,7 @@ func (t *mutable) build(self ops.Input, prefix string, key tensor.DType, def any
 		return fmt.Errorf("the default value: %w", err)
 	}
 	if n := opts.InitialNumBuckets; n < 0 || n&(n-1) != 0 {
-		return fmt.Errorf("the initial number of buckets is no power of 2 (got %d)", n)
+		return fmt.Errorf("MutableOptions.InitialNumBuckets is no power of 2 (got %d)", n)
 	}
 	t.self, t.key, t.value, t.def = self, key, d.DType(), d.Clone()
 	name := opts.Name
@@ -106,7 +106,7 @@ func (t *mutable) build(self ops.Input, prefix string, key tensor.DType, def any
 		return err
 	}
 	t.make(functions{create: func(s *ops.Scope) *ops.Value { return create(s, name, opts) }}, nil,
-		&savedmodel.ResourceOptions{Saveables: map[string]savedmodel.SaveableFunctions{"table": saveables}})
+		&savedmodel.ResourceOptions{Saveables: map[string]savedmodel.SaveableFunctions{"table": saveables}}) // TensorFlow's name
 	return t.trace()
 }
 
@@ -116,8 +116,8 @@ func (t *mutable) Lookup(s *ops.Scope, keys ops.Input) *ops.Value { return t.loo
 // Size returns the number of keys, an int64 scalar.
 func (t *mutable) Size(s *ops.Scope) *ops.Value { return raw.LookupTableSizeV2(s, t.self) }
 
-// Insert adds pairs; the value of a key that is in the table is replaced. values have the
-// shape of keys and of one value.
+// Insert adds pairs; the value of a key that is in the table is replaced. The shape of values
+// is that of keys, followed by that of one value.
 func (t *mutable) Insert(s *ops.Scope, keys, values ops.Input) {
 	k, ok := t.keys(s, "Insert", keys)
 	if !ok {
@@ -135,7 +135,7 @@ func (t *mutable) Remove(s *ops.Scope, keys ops.Input) {
 	}
 }
 
-// Export returns all keys and their values, in no certain order.
+// Export returns all keys and their values, in an order that isn't specified.
 func (t *mutable) Export(s *ops.Scope) (keys, values *ops.Value) {
 	return raw.LookupTableExportV2(s, t.self, t.key, t.value)
 }

@@ -129,7 +129,7 @@ func (d *osDir) create(name string, flag int) (*os.File, error) {
 		}
 		info, err := root.Lstat(p)
 		if err == nil && !info.Mode().IsRegular() {
-			return &fs.PathError{Op: "create", Path: p, Err: &kindError{info.Mode()}}
+			return &fs.PathError{Op: "create", Path: p, Err: &kindError{info.Mode(), true}}
 		}
 		file, err = root.OpenFile(p, os.O_RDWR|os.O_CREATE|flag|nonblock, 0o666)
 		return err

@@ -24,7 +24,7 @@ type File struct {
 func (f *File) HDF5() *hdf5.File { return f.h5 }
 
 // Open reads the lists and the configuration of a file of size bytes, and finds out which format
-// it has. r must stay open as long as the File is used. The error is a [FormatError] if the file is
+// it has. r must stay open as long as the File is used. The error is a [*FormatError] if the file is
 // a damaged archive, or an archive or an HDF5 file that isn't Keras's. A file that is neither is an
 // error of package hdf5.
 func Open(r io.ReaderAt, size int64, opts *Options) (*File, error) {
@@ -39,14 +39,20 @@ func Open(r io.ReaderAt, size int64, opts *Options) (*File, error) {
 	f := &File{}
 	if string(magic[:]) == "PK" {
 		f.Format = Archive
-		return f, f.openArchive(r, size, memory)
+		if err := f.openArchive(r, size, memory); err != nil {
+			return nil, err
+		}
+		return f, nil
 	}
 	h5, err := hdf5.Open(r, size, &hdf5.Options{MaxMemory: memory})
 	if err != nil {
 		return nil, err
 	}
 	f.h5 = h5
-	return f, f.readHDF5()
+	if err := f.readHDF5(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // readHDF5 reads the lists of an HDF5 file of any form. The order of the cases decides the format of
@@ -79,11 +85,11 @@ func (f *File) readHDF5() error {
 		f.Format = Weights
 		return f.readObjects()
 	}
-	return &FormatError{What: "an HDF5 file without Keras' groups layers, vars or model_weights"}
+	return &FormatError{What: "an HDF5 file without Keras's groups (layers, vars, optimizer or model_weights) or its attribute layer_names"}
 }
 
 // Verify reads all members of an archive and compares their checksums. It returns all faults
-// joined, each a [FormatError]; an HDF5 file has no checksums of this kind.
+// joined, each a [*FormatError]; an HDF5 file has no checksums of this kind.
 func (f *File) Verify(ctx context.Context) error {
 	var faults []error
 	for _, m := range f.members {

@@ -9,16 +9,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// pack packs results into the structure of a function's output, by the Go types of values.go: List,
-// Tuple, NamedTuple, map[string]any and Composite. They are API and must stay.
-func pack(out *graph.Structure, results []engine.Value) (any, error) {
+// pack packs the results of a call into the structure of the function's output, by the Go types of
+// values.go: List, Tuple, NamedTuple, map[string]any and Composite. They are API and must stay.
+func pack(out *graph.Structure, results []engine.Value) (v any, err error) {
 	p := packer{rest: results}
 	if out.IsNone() && len(results) > 0 {
-		return p.packFlat() // the file lacks the structure
+		v, err = p.packFlat() // the file lacks the structure
+	} else {
+		v, err = p.pack(out)
 	}
-	v, err := p.pack(out)
 	if err == nil && len(p.rest) > 0 {
-		err = fmt.Errorf("the function returns %d tensors more than its signature has", len(p.rest))
+		err = fmt.Errorf("the function returns %d tensors more than the structure of its output has", len(p.rest))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("savedmodel: %w", err)
@@ -26,12 +27,12 @@ func pack(out *graph.Structure, results []engine.Value) (any, error) {
 	return v, nil
 }
 
-// packer returns the results in order.
+// packer hands out the results in order.
 type packer struct{ rest []engine.Value } // those that are left
 
 func (p *packer) next() (*tensor.Tensor, error) {
 	if len(p.rest) == 0 {
-		return nil, errors.New("the function returns fewer tensors than its signature has")
+		return nil, errors.New("the function returns fewer tensors than the structure of its output has")
 	}
 	v := p.rest[0]
 	p.rest = p.rest[1:]
@@ -67,7 +68,8 @@ func (p *packer) packFlat() (any, error) {
 	return out, nil
 }
 
-// pack packs the next results into s. A static part of the structure is its value.
+// pack packs the next results into s. For a static part, a number or a text, it returns the
+// value that the structure has.
 func (p *packer) pack(s *graph.Structure) (any, error) {
 	if s.IsNone() {
 		return nil, nil

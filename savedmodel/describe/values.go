@@ -42,12 +42,12 @@ func dtypeWords(d tensor.DType) string {
 	return d.String()
 }
 
-// unknowns writes "?" for the unknown parts of a description of a function's
-// types.
+// unknowns writes "?" for the unknown parts of the text of a [graph.Structure]: a
+// shape of unknown rank, and the type [tensor.Invalid].
 var unknowns = strings.NewReplacer("<unknown>", "?", "dtype(0)", "?")
 
-// Scalar is the value of a small tensor as it is printed. Its JSON is a number or a
-// boolean; a string if it is neither, such as NaN.
+// Scalar is the value of a scalar variable, no string, as it is printed. Its JSON is a
+// number or a boolean, and a string for all else, such as NaN.
 type Scalar string
 
 // MarshalJSON returns the number, boolean or string.
