@@ -11,8 +11,8 @@ import (
 // indexSuffix and the names of data files are TensorFlow's.
 const indexSuffix = ".index"
 
-// tempMark is a part of the names of files that are being written, before a
-// random number; TensorFlow uses the same mark.
+// tempMark is a part of the names of files that are being written. A random
+// number follows it: NAME.tempstateNUMBER, as TensorFlow names them.
 const tempMark = ".tempstate"
 
 // IndexName returns the name of a bundle's index file.
@@ -50,8 +50,8 @@ func parseCount(s string) (int, error) {
 }
 
 // IsTemporary reports whether name is that of a file which a Writer, ours or
-// TensorFlow's, had not finished: a leftover of a crash when no writer is at
-// work.
+// TensorFlow's, had not finished. If no Writer is at work, such a file is left
+// over from a crash.
 func IsTemporary(name string) bool {
 	i := strings.LastIndex(name, tempMark)
 	if i < 0 {

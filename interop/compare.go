@@ -11,7 +11,7 @@ import (
 )
 
 // sameCheckpoint compares the files of two checkpoints byte for byte. If they
-// differ, the error shows the difference of the dumps that peer/oracle.py makes.
+// differ, the error shows the difference of their dumps; see dumpDifference.
 func (r *run) sameCheckpoint(ours, theirs string) error {
 	a, err := filesOf(ours)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *run) sameCheckpoint(ours, theirs string) error {
 	}
 	for suffix := range a {
 		if _, ok := b[suffix]; !ok {
-			wrong = append(wrong, fmt.Sprintf("%s is too many", suffix))
+			wrong = append(wrong, fmt.Sprintf("%s exists only in ours", suffix))
 		}
 	}
 	if len(wrong) == 0 {
@@ -75,11 +75,12 @@ func firstDifference(a, b []byte) int {
 
 const (
 	differenceLines = 24 // the greatest number of lines that are shown of one difference
-	mostDifferences = 5  // the greatest number of differences in a run: each starts TensorFlow
+	mostDifferences = 5  // the greatest number of dumps in a run: each starts a Python with TensorFlow
 )
 
-// dumpDifference returns the difference of two checkpoints' dumps, theirs as
-// the old side.
+// dumpDifference returns the difference of the dumps that peer/oracle.py makes of
+// two checkpoints. Lines with - are TensorFlow's. There are no dumps without a
+// Python, or after mostDifferences of a run.
 func (r *run) dumpDifference(ours, theirs string) string {
 	if r.dumped++; r.python == "" || r.dumped > mostDifferences {
 		return "(interop/peer/oracle.py shows the difference)"
@@ -96,10 +97,10 @@ func (r *run) dumpDifference(ours, theirs string) string {
 	return strings.Join(lines, "\n")
 }
 
-// timestamp matches the lines of a "checkpoint" file that change from run to run.
+// timestamp matches the times in a state file, which change from run to run.
 var timestamp = regexp.MustCompile(`(timestamps?: )[0-9.e+]+`)
 
-// sameState compares two "checkpoint" files, timestamps aside.
+// sameState compares two state files, timestamps aside.
 func sameState(ours, theirs string) error {
 	a, err := os.ReadFile(ours)
 	if err != nil {
@@ -116,8 +117,8 @@ func sameState(ours, theirs string) error {
 	return nil
 }
 
-// copyFolder copies the files of a directory. An older dst is removed.
-func copyFolder(dst, src string) error {
+// copyDirectory copies the files of a directory. An older dst is removed.
+func copyDirectory(dst, src string) error {
 	if err := os.RemoveAll(dst); err != nil {
 		return err
 	}

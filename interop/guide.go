@@ -177,7 +177,7 @@ func managerCases(ctx context.Context, r *run) {
 		})
 		r.check("our manager takes over TensorFlow's: "+m.name, func() error {
 			folder := r.ours("manager", m.name+" taken over")
-			if err := copyFolder(folder, theirs); err != nil {
+			if err := copyDirectory(folder, theirs); err != nil {
 				return err
 			}
 			v := vector("v", 0, 0)

@@ -169,7 +169,7 @@ func damagedFixtures(root string, add func(how, folder string)) error {
 		return err
 	}
 	for _, e := range list {
-		if err := copyFolder(filepath.Join(root, e.Name()), filepath.Join(from, e.Name())); err != nil {
+		if err := copyDirectory(filepath.Join(root, e.Name()), filepath.Join(from, e.Name())); err != nil {
 			return err
 		}
 		add("fixture", e.Name())

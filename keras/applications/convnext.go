@@ -10,8 +10,9 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// ConvNeXtTiny returns the smallest model of "A ConvNet for the 2020s". It scales pixels of 0
-// to 255 itself.
+// ConvNeXtTiny returns the smallest model of "A ConvNet for the 2020s". As the larger ones, it
+// normalizes pixels of 0 to 255 itself, if they have 3 channels and Options.NoPreprocessing
+// isn't set.
 func ConvNeXtTiny(ctx context.Context, opts *Options) (*keras.Functional, error) {
 	return convNeXt(ctx, "Tiny", "tiny", 96, 9, opts)
 }
@@ -36,10 +37,10 @@ func ConvNeXtXLarge(ctx context.Context, opts *Options) (*keras.Functional, erro
 	return convNeXt(ctx, "XLarge", "xlarge", 256, 27, opts)
 }
 
-// convNeXt connects a model with width channels in its first stage and deep blocks in its
-// third. Layers, their names and their order are those of tf_keras's applications/convnext.py, so
+// convNeXt connects a model. Its first stage has width channels, and its third one has thirdDepth
+// blocks. Layers, their names and their order are those of tf_keras's applications/convnext.py, so
 // that its weights fit.
-func convNeXt(ctx context.Context, variant, suffix string, width, deep int, opts *Options) (*keras.Functional, error) {
+func convNeXt(ctx context.Context, variant, suffix string, width, thirdDepth int, opts *Options) (*keras.Functional, error) {
 	name := "convnext_" + suffix
 	n, err := begin(ctx, design{constructor: "ConvNeXt" + variant, name: name, size: 224, minSize: 32, features: hasPreprocessing}, opts)
 	if err != nil {
@@ -47,9 +48,9 @@ func convNeXt(ctx context.Context, variant, suffix string, width, deep int, opts
 	}
 	x := n.input
 	if !n.NoPreprocessing && channels(x) == 3 {
-		x = n.imageNetNorm(name+"_prestem_normalization", x, -1, 255)
+		x = n.imageNetNorm(name+"_prestem_normalization", x, -1, 255) // the last axis; pixels of 0 to 255
 	}
-	for i, depth := range []int{3, 3, deep, 3} {
+	for i, depth := range []int{3, 3, thirdDepth, 3} {
 		filters := width << i
 		if i == 0 {
 			x = n.sequence(name+"_stem", x,
@@ -65,6 +66,7 @@ func convNeXt(ctx context.Context, variant, suffix string, width, deep int, opts
 		}
 	}
 	if n.NoTop {
+		// As in tf_keras, these layers have automatic names.
 		return n.model(n.call("", convNeXtNorm(), n.pool(x, "", "")))
 	}
 	x = n.call(name+"_head_layernorm", convNeXtNorm(), n.globalAverage(name+"_head_gap", x))

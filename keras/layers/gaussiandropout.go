@@ -15,7 +15,8 @@ type GaussianDropout struct {
 	// Rate is the probability of [Dropout] that has the same variance. Unless it is above 0 and
 	// below 1, the layer returns its input, as in tf_keras.
 	Rate float64
-	// Seed makes the numbers the same in every run. Default: they differ.
+	// Seed makes the numbers the same in every run; they aren't tf_keras's for the seed.
+	// Default: they differ.
 	Seed *int
 	// Random draws the numbers; see [Dropout]. Default: a generator made from Seed.
 	Random *ops.Random `cairn:"-" keras:"-"`

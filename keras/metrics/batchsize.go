@@ -17,7 +17,8 @@ func (m *SumOverBatchSize) Update(s *ops.Scope, values, weights ops.Input) {
 }
 
 // addSize takes values into account, for the metric self that embeds m. Unlike Mean, it counts the
-// values and not the weights: SUM_OVER_BATCH_SIZE of tf_keras's Reduce.
+// values and not the weights: SUM_OVER_BATCH_SIZE of tf_keras's Reduce. It counts them after the
+// mean along dimensions that the weights lack.
 func (m *Mean) addSize(s *ops.Scope, self any, values, weights ops.Input) {
 	if !m.Ready(s, self) {
 		return
@@ -31,7 +32,8 @@ func (m *Mean) addSize(s *ops.Scope, self any, values, weights ops.Input) {
 }
 
 // SumOverBatchSizeMetricWrapper is the [SumOverBatchSize] of a function of truths and
-// predictions, as private in tf_keras. Its config, as tf_keras's, has no function, so it can't be read.
+// predictions. In tf_keras it is private too. Like tf_keras's, its config lacks the function, so
+// a metric that is made from the config has no Fn.
 type SumOverBatchSizeMetricWrapper struct {
 	Averaged
 	// Fn is the function.

@@ -9,11 +9,11 @@ import (
 	"github.com/cairnml/cairn/engine"
 )
 
-// The kernels of MatrixLogarithm and MatrixSquareRoot, and the frame of
-// MatrixExponential.
+// This file has the kernels of MatrixLogarithm and MatrixSquareRoot. The kernel of
+// MatrixExponential uses matrixFunction too.
 
-// function returns the kernel of a function of square matrices.
-func function[T scalar](f func(context.Context, matrix[T]) (matrix[T], error)) func(*engine.Call) error {
+// matrixFunction returns the kernel of a function of square matrices.
+func matrixFunction[T scalar](f func(context.Context, matrix[T]) (matrix[T], error)) func(*engine.Call) error {
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {
 			return err
@@ -23,7 +23,8 @@ func function[T scalar](f func(context.Context, matrix[T]) (matrix[T], error)) f
 			return err
 		}
 		out := newResult[T](c, b.outer, b.rows, b.rows)
-		err = each(c, b.len(), 30*cube(b.rows), func(ctx context.Context, i int) error {
+		ns := 30 * cube(b.rows) // for one matrix
+		err = each(c, b.len(), ns, func(ctx context.Context, i int) error {
 			m, err := f(ctx, b.at(i))
 			if err == nil {
 				out.put(i, m.v)
@@ -46,8 +47,9 @@ func undefined(n int) matrix[complex128] {
 	return m
 }
 
-// throughSchur returns a function of matrices, which equals f on upper
-// triangles. The result is NaN if the input has NaN or infinities.
+// throughSchur extends f from upper triangles to all square matrices: with
+// m = q·t·qᴴ, f(m) is q·f(t)·qᴴ. All of the result is NaN if schur fails, as for
+// NaN and infinities, or if f(t) has a NaN.
 func throughSchur(f func(context.Context, matrix[complex128]) (matrix[complex128], error)) func(context.Context, matrix[complex128]) (matrix[complex128], error) {
 	return func(ctx context.Context, m matrix[complex128]) (matrix[complex128], error) {
 		if m.rows == 0 {
@@ -71,10 +73,10 @@ func throughSchur(f func(context.Context, matrix[complex128]) (matrix[complex128
 }
 
 // squareRoot computes principal square roots. If a real matrix has an
-// eigenvalue below zero, its root isn't real, and the result is NaN.
+// eigenvalue below zero, its principal root isn't real, and the result is NaN.
 func squareRoot(c *engine.Call) error {
 	realOnly := c.NumIn() > 0 && c.In(0) != nil && !c.In(0).DType().IsComplex()
-	return function(throughSchur(func(ctx context.Context, t matrix[complex128]) (matrix[complex128], error) {
+	return matrixFunction(throughSchur(func(ctx context.Context, t matrix[complex128]) (matrix[complex128], error) {
 		norm := 0.0
 		for _, z := range t.v {
 			norm = max(norm, cmplx.Abs(z))
@@ -114,7 +116,8 @@ func triangleRoot(ctx context.Context, t matrix[complex128]) (matrix[complex128]
 }
 
 // triangleLog returns the principal logarithm of an upper triangle. It takes
-// square roots until the matrix is near 1, and sums a series there.
+// square roots until the matrix is near 1, and sums a series there. With the bound
+// of 0.05, the terms up to 23 reach the precision of a float64.
 func triangleLog(ctx context.Context, t matrix[complex128]) (matrix[complex128], error) {
 	n := t.rows
 	diagonal := make([]complex128, n)
@@ -156,7 +159,7 @@ func triangleLog(ctx context.Context, t matrix[complex128]) (matrix[complex128],
 		axpy(sum.v, 2*scale/complex(float64(k), 0), power.v)
 		power = product(ctx, power, square)
 	}
-	for i := range n { // exactly
+	for i := range n { // the logarithms of the diagonal are known exactly
 		sum.v[i*n+i] = diagonal[i]
 	}
 	return sum, nil

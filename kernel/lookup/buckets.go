@@ -16,9 +16,12 @@ import (
 // the number of buckets. The distance to the next bucket grows by one with each
 // probe.
 //
-//	bucket   0        1        2       3
-//	key      empty    7        empty   3
-//	value    0        0.5      0       1
+//	bucket   0        1        2        3
+//	key      7        empty    empty    3
+//	value    0.5      0        0        1
+//
+// The hash of an integer is the integer. So 3 and 7 both begin at bucket 3. 7 came
+// second, and the next bucket is 0.
 
 // defaultBuckets is the number of buckets of a new table. It is TensorFlow's default of
 // initial_num_buckets. The number of buckets shows in exports and in checkpoints, so growing must
@@ -29,7 +32,7 @@ const defaultBuckets = 1 << 17
 // the zero growth.
 type growth struct {
 	buckets int64
-	load    float64 // largest number of keys for a bucket
+	load    float64 // the table grows if it has more keys than load·buckets
 }
 
 // newGrowth returns the growth of a new table.
@@ -51,7 +54,10 @@ func (g *growth) insert(have, n int) {
 	}
 }
 
-// imported sets the number of buckets to that of an imported array.
+// imported sets the number of buckets after the import of an array of n buckets with
+// so many keys: the next power of 2, at least 4 and more than keys. So an array that
+// TensorFlow exported keeps its number. TensorFlow keeps any number, also one that its
+// search for buckets can't use.
 func (g *growth) imported(n, keys int) {
 	g.buckets = max(4, int64(1)<<bits.Len64(uint64(max(n, keys+1)-1)))
 }
@@ -78,7 +84,7 @@ func (t *Table) exportBuckets(c *engine.Call) error {
 // layOut writes a dense table's pairs to arrays of buckets.
 func (t *Table) layOut(c *engine.Call, keys, values *tensor.Tensor) error {
 	n := keys.Len() / max(1, t.keys.width)
-	l := looks{ctx: c.Context()}
+	l := looks{ctx: c.Context()} // checks the context, every so many bytes of keys
 	for at := range n {
 		if err := l.key(t.keys.width); err != nil {
 			return err
@@ -134,8 +140,8 @@ func (c *column) hash(k int) (h uint64, size int) {
 	return h, size
 }
 
-// numberOf returns the bits of a number, of a type of keys, extended by its
-// sign.
+// numberOf returns the number that TensorFlow hashes. An int32 is extended by its sign,
+// and 8 bytes are taken as they are. Of other types it is the bytes, the first one highest.
 func numberOf(d tensor.DType, b []byte) uint64 {
 	switch n := d.Size(); {
 	case d == tensor.Int32:

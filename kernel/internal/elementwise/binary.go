@@ -99,9 +99,10 @@ func (l *Loops[T, R]) run(c *engine.Call, ns float64) error {
 	return nil
 }
 
-// rowsOver returns the length of the rows of a tensor of shape a if
-// broadcasting one of shape b keeps the shape of a: each row meets all elements
-// of b, step 1, or one of them, step 0. The length is 0 for other shapes.
+// rowsOver cuts a tensor of shape a into rows of n elements. With step 1, each row
+// meets all elements of a tensor of shape b: b is the end of a, after ones. With step
+// 0, it meets one of them: b is the beginning of a, before ones. n is 0 for other
+// shapes.
 func rowsOver(a, b tensor.Shape) (n, step int) {
 	if len(b) > len(a) || len(a) == 0 {
 		return 0, 0
@@ -227,8 +228,8 @@ func NewBroadcast(s, a, b tensor.Shape) *Broadcast {
 // Place has the offsets of a row in both inputs.
 type Place struct {
 	A, B int
-	at   [8]int
-	more []int
+	at   [8]int // the row's index in each of the first dimensions of dims
+	more []int  // and in the others, so that few dimensions need no allocation
 }
 
 func (pl *Place) index(i int) *int {
@@ -272,6 +273,9 @@ func (pl *Place) Next(p *Broadcast) {
 	}
 }
 
+// halfNs is the approximate cost of the conversions of an element, in nanoseconds.
+const halfNs = 6
+
 // BinaryHalf makes a Func over halves of loops over float32; each result is
 // rounded once.
 func BinaryHalf[H Half](vv func(dst, a, b []float32), vs func(dst, a []float32, b float32), sv func(dst []float32, a float32, b []float32), ns float64) Func {
@@ -303,7 +307,7 @@ func BinaryHalf[H Half](vv func(dst, a, b []float32), vs func(dst, a []float32, 
 				sv(z[:n], widen(a), y[:n])
 				Narrow(dst[lo:lo+n], z[:n])
 			}
-		}, ns+6)
+		}, ns+halfNs)
 }
 
 // BinaryHalfBool makes a Func as BinaryHalf does, for comparisons.
@@ -335,7 +339,7 @@ func BinaryHalfBool[H Half](vv func(dst []bool, a, b []float32), ns float64) Fun
 				Widen(y[:n], b[lo:lo+n])
 				vv(dst[lo:lo+n], x[:n], y[:n])
 			}
-		}, ns+6)
+		}, ns+halfNs)
 }
 
 // repeat sets all elements of dst to v.
