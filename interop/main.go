@@ -60,6 +60,7 @@ var suites = []suite{
 	{name: "kerasfiles", run: kerasFileCases, judged: true},
 	{name: "rescue", run: rescueCases, judged: true},
 	{name: "recurrent", run: recurrentCases, judged: true},
+	{name: "layers", run: layerCases, judged: true},
 	{name: "architectures", run: architectureCases, judged: true},
 	{name: hostile, run: hostileCases},
 }
