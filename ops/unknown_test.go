@@ -39,12 +39,17 @@ func TestFunctionsTracedEqualEagerOnes(t *testing.T) {
 					constant[n] = in[n]
 					delete(in, n)
 				}
-				sameTraced(t, in, spec, func(s *ops.Scope, in inputs) []*ops.Value {
+				traced := sameTraced(t, in, spec, func(s *ops.Scope, in inputs) []*ops.Value {
 					for n, v := range constant {
 						in[n] = v
 					}
 					return f(s, in)
 				})
+				for _, n := range traced.Function.Graph.Nodes() {
+					if n.Def != nil && n.Def.Deprecation != nil {
+						t.Errorf("TensorFlow refuses the op %s in new graphs: %s", n.Op, n.Def.Deprecation.Reason)
+					}
+				}
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package savedmodel_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/ops/raw"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
@@ -254,6 +256,19 @@ func TestNamespacesOfOpsMustBeAllowed(t *testing.T) {
 	}
 	if _, g := saved(t, root, &savedmodel.SaveOptions{Namespaces: []string{"Mine"}}); len(g.Objects) < 2 {
 		t.Errorf("objects %v", g.Objects)
+	}
+}
+
+func TestOpsThatTensorFlowHasRemovedAreRefused(t *testing.T) {
+	f := fn.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return raw.MatrixExponential(s, x) })
+	c, err := f.Trace(ops.Spec(tensor.Float32, 2, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = savedmodel.SaveFS(t.Context(), &struct{ F *graph.Concrete }{c}, vfs.MemDir(), "m", nil)
+	var fault *savedmodel.SaveError
+	if !errors.As(err, &fault) || !strings.Contains(err.Error(), "MatrixExponential") || !strings.Contains(err.Error(), "tf.linalg.matrix_exponential") {
+		t.Errorf("the error is %v", err)
 	}
 }
 
