@@ -140,7 +140,7 @@ func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostil
 	}
 	ended := make(chan struct{})
 	go quitIfStuck(cmd, state, ended)
-	done := false
+	done, again := false, false
 	in := bufio.NewScanner(out)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
@@ -150,6 +150,8 @@ func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostil
 			found = append(found, rest)
 		case "done":
 			done = true
+		case "again":
+			again = true
 		}
 	}
 	_ = cmd.Wait()
@@ -165,6 +167,9 @@ func hostileProcessFrom(t *testing.T, state string, run hostileRun) (next hostil
 	}
 	if _, err := binary.Decode(b, binary.LittleEndian, &run); err != nil {
 		t.Fatal(err)
+	}
+	if again {
+		return run, found
 	}
 	if run.done() {
 		t.Fatalf("the process ended: %s", stderr.String())
@@ -263,8 +268,27 @@ func makeHostileCalls(t *testing.T, state string) {
 			t.Fatal(err)
 		}
 		calls.makeOne(&now, ops[run.Op], run.Seed, false)
+		if liveHeap() > hostileKept {
+			// What is remembered of earlier calls makes collections slow. Another process goes on.
+			run = run.next()
+			if _, err := file.WriteAt(run.bytes(), 0); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Println("again\t")
+			return
+		}
 	}
 	fmt.Println("done\t")
+}
+
+// hostileKept is the most memory that the process may hold after a call.
+const hostileKept = 160 << 20
+
+// liveHeap returns the bytes of objects that the last collection found in use.
+func liveHeap() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 // watch notes the stacks of a call that doesn't end, and ends the process if it hangs.

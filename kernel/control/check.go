@@ -29,7 +29,11 @@ func assert(n *engine.Node) (func(*engine.Call) error, error) {
 		if tensor.Values[bool](c.In(0))[0] {
 			return nil
 		}
-		return fmt.Errorf("assertion failed: %s", summarize(c, most))
+		text, err := summarize(c, most)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("assertion failed: %s", text)
 	}, nil
 }
 
@@ -37,16 +41,22 @@ func assert(n *engine.Node) (func(*engine.Call) error, error) {
 // brackets: at most most of each, or all if most is negative. An input without a
 // tensor, such as a resource, appears as its type. The form is that of TensorFlow's
 // messages.
-func summarize(c *engine.Call, most int64) string {
-	parts := make([]string, 0, c.NumIn())
+func summarize(c *engine.Call, most int64) (string, error) {
+	parts, size := make([]string, 0, c.NumIn()), 0
+	check := func(n int) error { return c.Afford(2 * int64(size+n)) } // the texts are joined
 	for i := 1; i < c.NumIn(); i++ {
 		if t := c.In(i); t != nil {
-			parts = append(parts, "["+summary.Of(t, most)+"]")
+			text, err := summary.Of(t, most, check)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, "["+text+"]")
+			size += len(text)
 		} else {
 			parts = append(parts, "["+c.Input(i).DType().String()+"]")
 		}
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, " "), nil
 }
 
 func abort(n *engine.Node) (func(*engine.Call) error, error) {
@@ -96,7 +106,11 @@ func printValues(n *engine.Node) (func(*engine.Call) error, error) {
 				return nil
 			}
 		}
-		return write(c.Log(), msg+strings.ReplaceAll(summarize(c, most), "] [", "][")+"\n")
+		text, err := summarize(c, most)
+		if err != nil {
+			return err
+		}
+		return write(c.Log(), msg+strings.ReplaceAll(text, "] [", "][")+"\n")
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"context"
+	"sync"
 
 	"github.com/cairnml/cairn/engine"
 )
@@ -12,21 +13,36 @@ import (
 // error, whatever f has returned.
 func each(c *engine.Call, n int, ns float64, f func(ctx context.Context, i int) error) error {
 	ctx := c.Context()
-	errs := make([]error, n)
+	var first failure
 	c.Parallel(n, ns, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if errs[i] = ctx.Err(); errs[i] == nil {
-				errs[i] = f(ctx, i)
+			err := ctx.Err()
+			if err == nil {
+				err = f(ctx, i)
 			}
-			if err := ctx.Err(); err != nil {
-				errs[i] = err // f may have returned early with other results
+			if ended := ctx.Err(); ended != nil {
+				err = ended // f may have returned early with other results
+			}
+			if err != nil {
+				first.add(i, err)
+				return
 			}
 		}
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	return first.err
+}
+
+// failure is the error of the first matrix that has one.
+type failure struct {
+	mu  sync.Mutex
+	i   int
+	err error
+}
+
+func (f *failure) add(i int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil || i < f.i {
+		f.i, f.err = i, err
 	}
-	return nil
 }

@@ -47,7 +47,11 @@ func format(c *engine.Call) error {
 		if err := c.Afford(int64(b.Len()) + 2*shown(c.In(i).Shape(), most)); err != nil {
 			return err
 		}
-		b.WriteString(summary.Nested(c.In(i), most))
+		text, err := summary.Nested(c.In(i), most, func(int) error { return c.Context().Err() })
+		if err != nil {
+			return err
+		}
+		b.WriteString(text)
 		if err := c.Afford(int64(b.Len())); err != nil {
 			return err
 		}

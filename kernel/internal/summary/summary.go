@@ -11,17 +11,40 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// A Check is called after some elements, with the bytes of the text so far. Its error ends the work.
+type Check func(size int) error
+
+// checked is a text that calls a Check from time to time.
+type checked struct {
+	strings.Builder
+	check Check
+	after int // the number of elements until the next call
+	err   error
+}
+
+// more reports whether the work goes on.
+func (c *checked) more() bool {
+	if c.after--; c.after < 0 {
+		c.after = 256
+		c.err = c.check(c.Len())
+	}
+	return c.err == nil
+}
+
 // Of returns the first elements of t: at most most, or all if most is negative.
 // Examples are "1 2 3", "[1 2][3 4]", "1 2...". The rows of a tensor of more
 // than one dimension are in brackets.
-func Of(t *tensor.Tensor, most int64) string {
-	w := writer{t: t, left: t.Len()}
+func Of(t *tensor.Tensor, most int64, check Check) (string, error) {
+	w := writer{checked: checked{check: check}, t: t, left: t.Len()}
 	if most >= 0 && int64(w.left) > most {
 		w.left = int(most)
 	}
 	limited := w.left < t.Len()
 	if len(t.Shape()) <= 1 {
 		for i := range w.left {
+			if !w.more() {
+				return "", w.err
+			}
 			if i > 0 {
 				w.WriteByte(' ')
 			}
@@ -30,7 +53,7 @@ func Of(t *tensor.Tensor, most int64) string {
 		if limited {
 			w.WriteString("...")
 		}
-		return w.String()
+		return w.String(), nil
 	}
 	if t.Len() > 0 {
 		w.dim(0)
@@ -38,11 +61,11 @@ func Of(t *tensor.Tensor, most int64) string {
 	if limited {
 		w.WriteString("...")
 	}
-	return w.String()
+	return w.String(), w.err
 }
 
 type writer struct {
-	strings.Builder
+	checked
 	t        *tensor.Tensor
 	at, left int
 }
@@ -51,6 +74,9 @@ type writer struct {
 func (w *writer) dim(d int) {
 	s := w.t.Shape()
 	for i := range s[d] {
+		if !w.more() {
+			return
+		}
 		if d == len(s)-1 {
 			if w.left <= 0 {
 				w.WriteString("...")
@@ -143,20 +169,20 @@ func short(x float64, bits int) string {
 // Nested returns the elements of t in brackets, one line per row, as printing
 // ops write them. Of every dimension it writes at most most elements at either
 // end, or all if most is negative. Strings are quoted.
-func Nested(t *tensor.Tensor, most int64) string {
-	n := nested{t: t, ends: t.Len()}
+func Nested(t *tensor.Tensor, most int64, check Check) (string, error) {
+	n := nested{checked: checked{check: check}, t: t, ends: t.Len()}
 	if most >= 0 && most < int64(n.ends) {
 		n.ends = int(most)
 	}
 	if most == 0 && len(t.Shape()) == 0 {
-		return "..."
+		return "...", nil
 	}
 	n.dim(0, 0, t.Len())
-	return n.String()
+	return n.String(), n.err
 }
 
 type nested struct {
-	strings.Builder
+	checked
 	t    *tensor.Tensor
 	ends int // elements at each end of a dimension
 }
@@ -177,7 +203,7 @@ func (w *nested) dim(d, at, n int) {
 	if s[d] > 0 {
 		per = n / s[d]
 	}
-	for i := 0; i < s[d]; i++ {
+	for i := 0; i < s[d] && w.more(); i++ {
 		if i == w.ends && s[d]-i > w.ends {
 			w.space(d)
 			w.WriteString("...")
