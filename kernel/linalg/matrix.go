@@ -143,32 +143,45 @@ func input[T scalar](c *engine.Call, i int, square bool) (batch[T], error) {
 	// Algorithms make more matrices on each worker, about four of this size.
 	var zero T
 	c.Reserve(4 * int(unsafe.Sizeof(zero)) * b.rows * b.cols * min(b.len(), c.Workers().Count()))
-	return b, widen(b.v, x)
+	return b, widen(c, b.v, x)
 }
 
-// widen sets v to the elements of a tensor.
-func widen[T scalar](v []T, x *tensor.Tensor) error {
+// widen sets v to the elements of a tensor. It checks the context between parts.
+func widen[T scalar](c *engine.Call, v []T, x *tensor.Tensor) error {
 	switch v := any(v).(type) {
 	case []float64:
 		if x.DType() == tensor.Float32 {
-			for i, e := range tensor.Values[float32](x) {
-				v[i] = float64(e)
-			}
+			inParts(c, v, tensor.Values[float32](x), func(dst []float64, src []float32) {
+				for i, e := range src {
+					dst[i] = float64(e)
+				}
+			})
 			return nil
 		}
 	case []complex128:
 		if x.DType() == tensor.Complex64 {
-			for i, e := range tensor.Values[complex64](x) {
-				v[i] = complex128(e)
-			}
+			inParts(c, v, tensor.Values[complex64](x), func(dst []complex128, src []complex64) {
+				for i, e := range src {
+					dst[i] = complex128(e)
+				}
+			})
 			return nil
 		}
 	}
-	wide, err := tensor.Cast(x, tensor.TypeOf[T]())
+	wide, err := tensor.Cast(x, tensor.TypeOf[T]()) // x itself if it has the type
 	if err == nil {
-		copy(v, tensor.Values[T](wide))
+		inParts(c, v, tensor.Values[T](wide), func(dst, src []T) { copy(dst, src) })
 	}
 	return err
+}
+
+// inParts calls f for parts of two slices. It checks the context before each.
+func inParts[T, S any](c *engine.Call, dst []T, src []S, f func(dst []T, src []S)) {
+	const part = 1 << 18
+	for at := 0; at < len(src); at += part {
+		c.Check()
+		f(dst[at:], src[at:min(at+part, len(src))])
+	}
 }
 
 // result has memory for the elements of an output. dims is the whole shape of the output.
@@ -179,6 +192,7 @@ type result[T scalar] struct {
 
 // newResult returns a result whose memory lasts until the kernel returns.
 func newResult[T scalar](c *engine.Call, outer tensor.Shape, dims ...int) *result[T] {
+	c.Check() // zeroing the memory of several results takes a while
 	s := append(outer.Clone(), dims...)
 	v, _ := engine.Scratch[T](c, shapes.Count(s))
 	clear(v)

@@ -151,15 +151,11 @@ func toReal(c *engine.Call, rank int) error {
 
 // cropped returns the first elements of a tensor along each dimension.
 func cropped[T float64 | complex128](c *engine.Call, x *tensor.Tensor, dims tensor.Shape) ([]T, error) {
-	wide, err := tensor.Cast(x, tensor.TypeOf[T]())
+	v, err := widened[T](c, x)
 	if err != nil {
 		return nil, err
 	}
-	v := tensor.Values[T](wide)
 	if x.Shape().Equal(dims) {
-		if wide == x {
-			v = append([]T(nil), v...)
-		}
 		return v, nil
 	}
 	out := make([]T, shapes.Count(dims))
@@ -180,6 +176,42 @@ func cropped[T float64 | complex128](c *engine.Call, x *tensor.Tensor, dims tens
 		}
 	}
 	return out, nil
+}
+
+// widened returns a copy of the elements as float64 or complex128. It checks the context between
+// parts.
+func widened[T float64 | complex128](c *engine.Call, x *tensor.Tensor) ([]T, error) {
+	out := make([]T, x.Len())
+	var err error
+	switch x.DType() {
+	case tensor.Float32:
+		err = widen(c, out, tensor.Values[float32](x))
+	case tensor.Float64:
+		err = widen(c, out, tensor.Values[float64](x))
+	case tensor.Complex64:
+		err = widen(c, out, tensor.Values[complex64](x))
+	default:
+		err = widen(c, out, tensor.Values[complex128](x))
+	}
+	return out, err
+}
+
+func widen[T, S tensor.Element](c *engine.Call, dst []T, src []S) error {
+	const part = 1 << 18
+	for at := 0; at < len(src); at += part {
+		c.Check()
+		some := src[at:min(at+part, len(src))]
+		x, err := tensor.New(some, len(some))
+		if err != nil {
+			return err
+		}
+		wide, err := tensor.Cast(x, tensor.TypeOf[T]())
+		if err != nil {
+			return err
+		}
+		copy(dst[at:], tensor.Values[T](wide))
+	}
+	return nil
 }
 
 // perElement is about the time of an element of a transform, in nanoseconds.
