@@ -487,11 +487,15 @@ func squeeze(c *Inference) error {
 	return nil
 }
 
+func errPermutation(n, rank int) error {
+	return fmt.Errorf("the permutation has %d entries, the input %d dimensions", n, rank)
+}
+
 // Permutation returns the axes of a tensor of the given rank in the order that
 // list names them.
 func Permutation(list []int64, rank int) ([]int, error) {
 	if len(list) != rank {
-		return nil, fmt.Errorf("the permutation %v has %d entries, the input %d dimensions", list, len(list), rank)
+		return nil, errPermutation(len(list), rank)
 	}
 	seen, out := make([]bool, rank), make([]int, rank)
 	for i, p := range list {
@@ -544,7 +548,7 @@ func transpose(c *Inference) error {
 		return err
 	}
 	if n >= 0 && n != s.Rank() {
-		return fmt.Errorf("the permutation has %d entries, the input %d dimensions", n, s.Rank())
+		return errPermutation(n, s.Rank())
 	}
 	if s.Rank() < 2 {
 		c.set(0, s)

@@ -16,11 +16,19 @@ func sliceRules() map[string]Rule {
 	}
 }
 
+// CheckSlice returns an error unless a slice has a begin and a size for each dimension.
+func CheckSlice(s tensor.Shape, begins, sizes int) error {
+	if begins != len(s) || sizes != len(s) {
+		return fmt.Errorf("there are %d begins and %d sizes for %d dimensions", begins, sizes, len(s))
+	}
+	return nil
+}
+
 // Slice returns the shape of a slice: its first elements are begin, and its
 // sizes are size, with -1 for all that are left.
 func Slice(s tensor.Shape, begin, size []graph.Elem) (tensor.Shape, error) {
-	if len(begin) != len(s) || len(size) != len(s) {
-		return nil, fmt.Errorf("there are %d begins and %d sizes for %d dimensions", len(begin), len(size), len(s))
+	if err := CheckSlice(s, len(begin), len(size)); err != nil {
+		return nil, err
 	}
 	out := make(tensor.Shape, len(s))
 	for i, n := range s {

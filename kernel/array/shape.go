@@ -186,11 +186,15 @@ func permutation(c *engine.Call) ([]int, error) {
 	if err := c.Need(2); err != nil {
 		return nil, err
 	}
+	rank := c.In(0).Rank()
+	if n := c.In(1).Len(); n != rank {
+		return nil, fmt.Errorf("the permutation has %d entries, the input %d dimensions", n, rank) // before a long list is read
+	}
 	perm, err := shapes.Ints(c.In(1), "the permutation")
 	if err != nil {
 		return nil, err
 	}
-	return shape.Permutation(perm, len(c.In(0).Shape()))
+	return shape.Permutation(perm, rank)
 }
 
 // keepsOrder reports whether a permutation moves only dimensions of size 1 of a

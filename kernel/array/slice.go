@@ -22,6 +22,9 @@ func slice(c *engine.Call) error {
 	}
 	x := c.In(0)
 	s := x.Shape()
+	if err := shape.CheckSlice(s, c.In(1).Len(), c.In(2).Len()); err != nil {
+		return err // before long lists are read
+	}
 	var begins, sizes shapes.Room[graph.Elem]
 	begin, err := shapes.Elems(begins[:0], c.In(1), "the list of begins")
 	if err != nil {
