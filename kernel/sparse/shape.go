@@ -283,12 +283,12 @@ func slice(c *engine.Call) error {
 		return err
 	}
 	if len(start) != m.rank || len(size) != m.rank {
-		return fmt.Errorf("start %v and size %v don't fit %d dimensions", start, size, m.rank)
+		return fmt.Errorf("start has %d entries and size %d, for %d dimensions", len(start), len(size), m.rank)
 	}
 	dims := make([]int64, m.rank)
 	for d := range dims {
 		if start[d] < 0 || size[d] < 0 {
-			return fmt.Errorf("start %v and size %v", start, size)
+			return fmt.Errorf("start or size is negative in dimension %d (got %d and %d)", d, start[d], size[d])
 		}
 		dims[d] = max(0, min(size[d], m.shape[d]-start[d]))
 	}
