@@ -269,7 +269,7 @@ func makeHostileCalls(t *testing.T, state string) {
 		}
 		calls.makeOne(&now, ops[run.Op], run.Seed, false)
 		if liveHeap() > hostileKept {
-			// What is remembered of earlier calls makes collections slow. Another process goes on.
+			// Prepared kernels of earlier calls make collections slow, so another process continues.
 			run = run.next()
 			if _, err := file.WriteAt(run.bytes(), 0); err != nil {
 				t.Fatal(err)

@@ -487,15 +487,19 @@ func squeeze(c *Inference) error {
 	return nil
 }
 
-func errPermutation(n, rank int) error {
-	return fmt.Errorf("the permutation has %d entries, the input %d dimensions", n, rank)
+// CheckPermutation returns an error unless a permutation of n entries has one for each dimension.
+func CheckPermutation(n, rank int) error {
+	if n != rank {
+		return fmt.Errorf("the permutation has %d entries, the input %d dimensions", n, rank)
+	}
+	return nil
 }
 
 // Permutation returns the axes of a tensor of the given rank in the order that
 // list names them.
 func Permutation(list []int64, rank int) ([]int, error) {
-	if len(list) != rank {
-		return nil, errPermutation(len(list), rank)
+	if err := CheckPermutation(len(list), rank); err != nil {
+		return nil, err
 	}
 	seen, out := make([]bool, rank), make([]int, rank)
 	for i, p := range list {
@@ -548,7 +552,7 @@ func transpose(c *Inference) error {
 		return err
 	}
 	if n >= 0 && n != s.Rank() {
-		return errPermutation(n, s.Rank())
+		return CheckPermutation(n, s.Rank())
 	}
 	if s.Rank() < 2 {
 		c.set(0, s)

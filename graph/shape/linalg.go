@@ -301,8 +301,8 @@ func selfAdjointEigV1(c *Inference) error {
 	return nil
 }
 
-// bandedSolve takes matrices as rows of diagonals, which have as many columns as the
-// matrix.
+// bandedSolve infers the solutions of banded systems. Input 0 has a row for each diagonal, with as
+// many columns as the matrix.
 func bandedSolve(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err

@@ -187,8 +187,8 @@ func permutation(c *engine.Call) ([]int, error) {
 		return nil, err
 	}
 	rank := c.In(0).Rank()
-	if n := c.In(1).Len(); n != rank {
-		return nil, fmt.Errorf("the permutation has %d entries, the input %d dimensions", n, rank) // before a long list is read
+	if err := shape.CheckPermutation(c.In(1).Len(), rank); err != nil {
+		return nil, err // before a long list is read
 	}
 	perm, err := shapes.Ints(c.In(1), "the permutation")
 	if err != nil {

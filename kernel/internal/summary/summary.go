@@ -22,7 +22,7 @@ type checked struct {
 	err   error
 }
 
-// more reports whether the work goes on.
+// more calls the Check after every 256 elements. It reports whether no call has returned an error.
 func (c *checked) more() bool {
 	if c.after--; c.after < 0 {
 		c.after = 256
